@@ -1,0 +1,388 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The unit that every driver runs: an authority (one shard of a member), or a client's side of one. It holds its sessions, its machines and its timers.
+ *
+ * <p>One input, the timers that are due before it, and all calls between machines that they cause, are one atomic turn. Nothing crosses cells but frames. Due timers run before the input, so that a
+ * client that slept sees the end of its belief before any frame that would extend it; {@link Input.Stalled} alone comes before them. Outputs leave in order; after {@link Turn#force} they wait until the
+ * record is on disk.
+ *
+ * <p>Not thread-safe. A driver gives one or more inputs and then calls {@link #flush}.
+ */
+public final class Cell {
+    private static final int SLOTS = 8;
+
+    /** A machine, and what the cell keeps of it. */
+    private static final class Resident {
+        final Key key;
+        final Machine machine;
+        final Timers.@Nullable Timer[] timers = new Timers.@Nullable Timer[SLOTS];
+        boolean touched;
+
+        Resident(Key key, Machine machine) {
+            this.key = key;
+            this.machine = machine;
+        }
+    }
+
+    private sealed interface Output {
+        record Transmit(long link, Frame frame) implements Output {}
+
+        record Tell(Notice notice) implements Output {}
+    }
+
+    private record Held(long barrier, Output output) {}
+
+    private record PendingCall(Key to, Call call) {}
+
+    private final Algorithm algorithm;
+    private final SessionLayer sessions;
+    private final Map<Key, Resident> residents = new HashMap<>();
+    private final Timers timers = new Timers();
+    private final Timers.@Nullable Timer[] sessionTimers = new Timers.@Nullable Timer[SLOTS];
+    private final ArrayDeque<PendingCall> calls = new ArrayDeque<>();
+    private final ArrayDeque<Held> held = new ArrayDeque<>();
+    private final TreeMap<Long, Key> forcing = new TreeMap<>();
+    private final List<Resident> touched = new ArrayList<>();
+    private final CurrentTurn turn = new CurrentTurn();
+    private long lastTicket;
+    private long forcedTicket;
+
+    public Cell(Algorithm algorithm, SessionLayer sessions) {
+        this.algorithm = algorithm;
+        this.sessions = sessions;
+    }
+
+    /** The number of machines that are not at rest. */
+    public int residents() {
+        return residents.size();
+    }
+
+    /** The machine of that key, for oracles and tests; null if it is at rest. */
+    public @Nullable Machine machine(Key key) {
+        Resident resident = residents.get(key);
+        return resident == null ? null : resident.machine;
+    }
+
+    public SessionLayer sessions() {
+        return sessions;
+    }
+
+    /** The next time at which {@link Input.Tick} has work to do; {@link Turn#NEVER} if none. */
+    public long nextDue() {
+        return timers.nextDue();
+    }
+
+    public void input(Input input, Driver driver) {
+        turn.begin(driver);
+        if (input instanceof Input.Stalled stalled) {
+            sessions.stalled(stalled.nanos());
+        }
+        runDue();
+        handle(input);
+        settle();
+        turn.end();
+    }
+
+    /** Ends a batch of inputs: frames go out, timers of sessions are armed. */
+    public void flush(Driver driver) {
+        turn.begin(driver);
+        sessions.flush(turn);
+        settle();
+        turn.end();
+    }
+
+    private void handle(Input input) {
+        turn.current = null;
+        if (input instanceof Input.Arrived arrived) {
+            sessions.arrived(arrived.link(), arrived.frame(), turn);
+        } else if (input instanceof Input.Command command) {
+            turn.call(command.key(), command.call());
+        } else if (input instanceof Input.Opened opened) {
+            sessions.opened(opened.link(), turn);
+        } else if (input instanceof Input.Closed closed) {
+            sessions.closed(closed.link(), closed.why(), turn);
+        } else if (input instanceof Input.Died died) {
+            sessions.died(died.session(), turn);
+        } else if (input instanceof Input.Forced forced) {
+            forced(forced.ticket());
+        } else if (input instanceof Input.Closing) {
+            sessions.closing(turn);
+        }
+    }
+
+    private void runDue() {
+        for (Timers.Timer due = timers.pollDue(turn.now); due != null; due = timers.pollDue(turn.now)) {
+            if (due.key == null) {
+                turn.current = null;
+                sessions.due(due.slot, turn);
+            } else {
+                Resident resident = enter(due.key);
+                resident.machine.due(due.slot, turn);
+            }
+            runCalls();
+        }
+    }
+
+    private void forced(long ticket) {
+        forcedTicket = Math.max(forcedTicket, ticket);
+        while (!held.isEmpty() && held.peekFirst().barrier() <= forcedTicket) {
+            turn.emit(held.removeFirst().output());
+        }
+        sessions.forced(ticket, turn);
+        while (!forcing.isEmpty() && forcing.firstKey() <= ticket) {
+            Map.Entry<Long, Key> first = forcing.pollFirstEntry();
+            enter(first.getValue()).machine.forced(first.getKey(), turn);
+        }
+    }
+
+    private void runCalls() {
+        for (PendingCall next = calls.pollFirst(); next != null; next = calls.pollFirst()) {
+            enter(next.to()).machine.called(next.call(), turn);
+        }
+    }
+
+    private Resident enter(Key key) {
+        Resident resident = residents.get(key);
+        if (resident == null) {
+            resident = new Resident(key, algorithm.create(key));
+            residents.put(key, resident);
+        }
+        if (!resident.touched) {
+            resident.touched = true;
+            touched.add(resident);
+        }
+        turn.current = resident;
+        return resident;
+    }
+
+    /** Runs what is left of the turn and drops machines that came to rest. */
+    private void settle() {
+        runCalls();
+        for (int i = 0; i < touched.size(); i++) {
+            Resident resident = touched.get(i);
+            resident.touched = false;
+            if (resident.machine.atRest()) {
+                turn.current = resident;
+                resident.machine.dropped(turn);
+                for (Timers.Timer timer : resident.timers) {
+                    if (timer != null) {
+                        timers.cancel(timer);
+                    }
+                }
+                residents.remove(resident.key);
+            }
+        }
+        touched.clear();
+        turn.current = null;
+    }
+
+    /** An independent cell of equal state. Machines of one cell are copied, not shared. */
+    public Cell copy() {
+        Cell copy = new Cell(algorithm, sessions.copy());
+        for (Resident resident : residents.values()) {
+            copy.residents.put(resident.key, new Resident(resident.key, resident.machine.copy()));
+        }
+        for (Timers.Timer armed : timers.inOrder()) {
+            copy.timer(armed.key, armed.slot, armed.at());
+        }
+        copy.held.addAll(held);
+        copy.forcing.putAll(forcing);
+        copy.lastTicket = lastTicket;
+        copy.forcedTicket = forcedTicket;
+        return copy;
+    }
+
+    /** Writes the whole state; between turns only. */
+    public void encode(Canon out) {
+        sessions.encode(out);
+        out.put(residents.size());
+        for (Map.Entry<Key, Resident> entry : new TreeMap<>(residents).entrySet()) {
+            out.put(entry.getKey());
+            entry.getValue().machine.encode(out);
+        }
+        List<Timers.Timer> armed = timers.inOrder();
+        out.put(armed.size());
+        for (Timers.Timer timer : armed) {
+            out.put(timer.key != null);
+            if (timer.key != null) {
+                out.put(timer.key);
+            }
+            out.put(timer.slot).time(timer.at());
+        }
+        out.put(lastTicket - forcedTicket).put(held.size());
+        for (Held waiting : held) {
+            out.put(waiting.barrier() - forcedTicket).value(waiting.output());
+        }
+    }
+
+    public long fingerprint(long now) {
+        Canon canon = new Canon(now);
+        encode(canon);
+        return canon.fingerprint();
+    }
+
+    private void timer(@Nullable Key key, int slot, long at) {
+        Timers.@Nullable Timer[] slots = key == null ? sessionTimers : resident(key).timers;
+        Timers.Timer timer = slots[slot];
+        if (at == Turn.NEVER) {
+            if (timer != null) {
+                timers.cancel(timer);
+            }
+            return;
+        }
+        if (timer == null) {
+            timer = new Timers.Timer(key, slot);
+            slots[slot] = timer;
+        }
+        timers.arm(timer, at);
+    }
+
+    private Resident resident(Key key) {
+        Resident resident = residents.get(key);
+        if (resident == null) {
+            throw new IllegalStateException("no machine " + key);
+        }
+        return resident;
+    }
+
+    private final class CurrentTurn implements SessionLayer.SessionTurn {
+        private @Nullable Driver driver;
+        private @Nullable Resident current;
+        private long now;
+
+        void begin(Driver of) {
+            driver = of;
+            now = of.clock();
+        }
+
+        void end() {
+            driver = null;
+        }
+
+        private Driver driver() {
+            Driver of = driver;
+            if (of == null) {
+                throw new IllegalStateException("this turn is over");
+            }
+            return of;
+        }
+
+        void emit(Output output) {
+            if (output instanceof Output.Transmit transmit) {
+                driver().transmit(transmit.link(), transmit.frame());
+            } else if (output instanceof Output.Tell tell) {
+                driver().deliver(tell.notice());
+            }
+        }
+
+        private boolean waitsForDisk() {
+            return forcedTicket < lastTicket;
+        }
+
+        @Override
+        public long now() {
+            return now;
+        }
+
+        @Override
+        public long clock() {
+            return driver().clock();
+        }
+
+        @Override
+        public long send(Peer to, Message message) {
+            return sessions.send(to, message);
+        }
+
+        @Override
+        public void call(Key to, Call call) {
+            calls.addLast(new PendingCall(to, call));
+        }
+
+        @Override
+        public void timer(int slot, long at) {
+            Cell.this.timer(current == null ? null : current.key, slot, at);
+        }
+
+        @Override
+        public long force(DurableRecord record) {
+            long ticket = ++lastTicket;
+            if (current != null) {
+                forcing.put(ticket, current.key);
+            }
+            driver().persist(record, ticket);
+            return ticket;
+        }
+
+        @Override
+        public void tell(Notice notice) {
+            if (waitsForDisk()) {
+                held.addLast(new Held(lastTicket, new Output.Tell(notice)));
+            } else {
+                driver().deliver(notice);
+            }
+        }
+
+        @Override
+        public void goal(Goal goal) {
+            driver().reached(goal);
+        }
+
+        @Override
+        public long draw(int bits) {
+            return driver().random() >>> (64 - bits);
+        }
+
+        @Override
+        public MemberView member() {
+            if (sessions instanceof MemberView view) {
+                return view;
+            }
+            throw new IllegalStateException("a client's cell has no member side");
+        }
+
+        @Override
+        public ClientView client() {
+            if (sessions instanceof ClientView view) {
+                return view;
+            }
+            throw new IllegalStateException("a member's cell has no client side");
+        }
+
+        @Override
+        public void dial(long link) {
+            driver().dial(link);
+        }
+
+        @Override
+        public void transmit(long link, Frame frame) {
+            if (waitsForDisk()) {
+                held.addLast(new Held(lastTicket, new Output.Transmit(link, frame)));
+            } else {
+                driver().transmit(link, frame);
+            }
+        }
+
+        @Override
+        public void hangUp(long link) {
+            driver().hangUp(link);
+        }
+
+        @Override
+        public void accept(Peer from, Message message) {
+            enter(message.key()).machine.received(from, message, this);
+            runCalls();
+            current = null;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+/**
+ * What a helper may ask and tell the session of its client. The session carries the lease: belief in a grant of it ends at the highest echoed stamp plus 3/4 ttl.
+ */
+public interface ClientView {
+    /** The session that is open or being resumed; its number is 0 while there is none. */
+    Peer session();
+
+    /** True if messages can be queued now: a session exists, connected or not. */
+    boolean exists();
+
+    /** True if a link of the session is up and welcomed. */
+    boolean connected();
+
+    /** Belief of the current session in grants of that ttl; a shared object, see {@link Belief}. */
+    Belief belief(long ttl);
+
+    /**
+     * The key holds (or caches) a grant of the current session. When the belief of that ttl ends, the key is called with {@link Lapsed}; when the session is over, with {@link SessionGone}.
+     */
+    void hold(Key key, long ttl);
+
+    void unhold(Key key, long ttl);
+
+    /** The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with {@link SessionGone} and {@link SessionOpen}. */
+    void await(Key key, long ttl);
+
+    void unawait(Key key, long ttl);
+
+    /** Asks for {@link Received} of that key when the peer has acknowledged the message of that number. */
+    void receipt(Key key, long number);
+
+    /** Sends a heartbeat now, because a grant must be confirmed; its echo is told by {@link Echoed}. */
+    void confirm(Key key);
+
+    /** A session was opened: to a fresh one waiting helpers send their requests. {@code reasserting}: the member is in quarantine and takes re-assertions. */
+    record SessionOpen(Peer session, boolean reasserting) implements Call {}
+
+    /**
+     * The session is over: nothing of it is believed any more, unless {@code restarted}: another incarnation of the member answers, and belief stays as it was (frozen) until re-asserted or lapsed.
+     */
+    record SessionGone(Peer session, boolean restarted, String why) implements Call {}
+
+    /** Belief in grants of that ttl has ended. */
+    record Lapsed(long ttl) implements Call {}
+
+    /** The peer has the message of that number. */
+    record Received(long number) implements Call {}
+
+    /** A stamp at or after the {@link #confirm} came back. */
+    record Echoed() implements Call {}
+
+    /** The member can't be reached, or refuses; retrying goes on. */
+    record Unreachable(String why, boolean final_) implements Call {}
+}

@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+/** Everything that can happen to a cell. */
+public sealed interface Input {
+    /** Only time has passed. */
+    record Tick() implements Input {}
+
+    /** A link is up: accepted at a member, or the one that a client asked for with {@link Driver#dial}. */
+    record Opened(long link) implements Input {}
+
+    /** A frame was read from a link, in the order in which the link delivered it. */
+    record Arrived(long link, Frame frame) implements Input {}
+
+    /** A link is down, or could not be opened. Never a reason to end a grant. */
+    record Closed(long link, String why) implements Input {}
+
+    /** A user of this cell asks one of its machines for something. */
+    record Command(Key key, Call call) implements Input {}
+
+    /** The operating system proved that the process behind a session is dead (local mode). */
+    record Died(long session) implements Input {}
+
+    /** A durable record is on disk; also all records of lower tickets. */
+    record Forced(long ticket) implements Input {}
+
+    /** The driver was late by so many nanoseconds: deadlines that this cell set for others move by as much before any of them is looked at. */
+    record Stalled(long nanos) implements Input {}
+
+    /** The user of this cell closes it: a client says BYE, a member grants no more. */
+    record Closing() implements Input {}
+}

@@ -1,0 +1,59 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+import java.util.List;
+
+/**
+ * What a manager may ask and tell the sessions of its member. Only they expire anything: a grant ends at the time at which its session was last heard, plus its ttl.
+ */
+public interface MemberView {
+    /** The member's epoch: 32 bits that rise with each start; the upper half of a token. */
+    long epoch();
+
+    /** True while this start may not grant yet: requests queue, holders re-assert. When it ends, each key that watches is called with {@link Opening}. */
+    boolean quarantined();
+
+    /** Asks for {@link Opening} at the end of the quarantine. */
+    void awaitOpening(Key key);
+
+    /** The highest counter of any name that this epoch forgot. A name without a machine starts above it. */
+    long floor();
+
+    void raiseFloor(long counter);
+
+    /** Moves to a higher epoch, because a counter is used up; outputs wait until it is forced. Floor is 0 afterwards. */
+    void nextEpoch(Turn turn);
+
+    boolean live(Peer peer);
+
+    /** Nanoseconds since the session was last heard. */
+    long silence(Peer peer);
+
+    /**
+     * A grant begins: it lives as long as its session is heard at least once per ttl. At its end the key is called with {@link Expired}, at the session's end with {@link SessionEnded}.
+     */
+    void grant(Peer peer, Key key, long token, long ttl);
+
+    /** A grant ended by the manager's word. Unknown ones are ignored. */
+    void ungrant(Peer peer, Key key, long token, long ttl);
+
+    /** The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. One waiter a key and session. */
+    void await(Peer peer, Key key, long ttl);
+
+    void unawait(Peer peer, Key key, long ttl);
+
+    /** All grants of live sessions, for a clean end. */
+    List<Grant> grants();
+
+    /** A live grant. */
+    record Grant(Peer peer, Key key, long token, long ttl) {}
+
+    /** The session was not heard for the grant's ttl. The session itself may live on; the manager tells its client that the grant is over. */
+    record Expired(Peer peer, long token) implements Call {}
+
+    /** The session is over: all its grants and waits of this key end now. */
+    record SessionEnded(Peer peer) implements Call {}
+
+    /** The quarantine is over. */
+    record Opening() implements Call {}
+}

@@ -1,0 +1,50 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+/**
+ * The sessions of one cell: the part of it that knows links, stamps frames and expires grants. Also the cell's {@link MemberView} or {@link ClientView}.
+ */
+public interface SessionLayer {
+    void opened(long link, SessionTurn turn);
+
+    void arrived(long link, Frame frame, SessionTurn turn);
+
+    void closed(long link, String why, SessionTurn turn);
+
+    /** The process behind that session is proved dead. */
+    void died(long session, SessionTurn turn);
+
+    /** Moves every deadline that was set for others. Comes before any timer of the turn. */
+    void stalled(long nanos);
+
+    void closing(SessionTurn turn);
+
+    void due(int slot, SessionTurn turn);
+
+    void forced(long ticket, SessionTurn turn);
+
+    /** Queues a message; 0 if that session is over. */
+    long send(Peer to, Message message);
+
+    /** Ends a batch of turns: one frame for each peer that is owed something, stamped with {@link SessionTurn#clock}; arms the timers. */
+    void flush(SessionTurn turn);
+
+    SessionLayer copy();
+
+    void encode(Canon out);
+
+    /** A turn as the session layer sees it. */
+    interface SessionTurn extends Turn {
+        /** The clock read afresh: stamps are taken before encoding. */
+        long clock();
+
+        void dial(long link);
+
+        void transmit(long link, Frame frame);
+
+        void hangUp(long link);
+
+        /** Hands a message that arrived in order to its machine, in this turn. */
+        void accept(Peer from, Message message);
+    }
+}

@@ -1,0 +1,40 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.kernel;
+
+/** The only door of a machine to the world, valid during one turn. */
+public interface Turn {
+    /** A time that never comes: cancels a timer. */
+    long NEVER = Long.MAX_VALUE;
+
+    /** The cell's clock, read once for the turn; nanoseconds, compared by difference. */
+    long now();
+
+    /**
+     * Queues a message behind all earlier ones of that session. It is lost only with the session.
+     *
+     * @return its number in the session; {@link ClientView#receipt} tells when the peer has it; 0 if the session is over, and nothing was queued
+     */
+    long send(Peer to, Message message);
+
+    /** Calls a machine of this cell, in this turn, after the current one has returned. */
+    void call(Key to, Call call);
+
+    /** Sets the timer of that slot (0 to 7) of this machine; {@link #NEVER} cancels it. An armed slot loses its old time. */
+    void timer(int slot, long at);
+
+    /** Asks for a record to be forced to disk; all later outputs of the cell wait until it is. */
+    long force(DurableRecord record);
+
+    void tell(Notice notice);
+
+    void goal(Goal goal);
+
+    /** A random number of 1 to 63 bits. */
+    long draw(int bits);
+
+    /** The member's side of this cell. @throws IllegalStateException in a client's cell */
+    MemberView member();
+
+    /** The client's side of this cell. @throws IllegalStateException in a member's cell */
+    ClientView client();
+}
