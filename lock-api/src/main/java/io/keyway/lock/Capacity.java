@@ -1,0 +1,52 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Objects;
+import java.util.function.IntSupplier;
+
+/** How many permits of a semaphore may be out at once, in the view of this caller; asked at each attempt. */
+public final class Capacity {
+    private final int limit;
+    private final IntSupplier resources;
+
+    private Capacity(int limit, IntSupplier resources) {
+        if (limit < 1) {
+            throw new IllegalArgumentException("a capacity is at least 1, not " + limit);
+        }
+        this.limit = limit;
+        this.resources = Objects.requireNonNull(resources, "resources");
+    }
+
+    /**
+     * Returns a fixed capacity.
+     *
+     * @throws IllegalArgumentException if permits is less than 1
+     */
+    public static Capacity of(int permits) {
+        return new Capacity(permits, () -> 1);
+    }
+
+    /**
+     * Returns {@code limit} permits for each resource. Clients with different views of the number of resources run side
+     * by side, each bound by its own.
+     *
+     * @param limit permits for one resource, at least 1
+     * @param resources the number of resources as this client sees it; called at each attempt, must not block
+     */
+    public static Capacity perResource(int limit, IntSupplier resources) {
+        return new Capacity(limit, resources);
+    }
+
+    /**
+     * Asks for the capacity of this moment: zero while there are no resources, at most {@link Integer#MAX_VALUE}.
+     *
+     * @throws IllegalStateException if the number of resources is negative
+     */
+    public int current() {
+        int count = resources.getAsInt();
+        if (count < 0) {
+            throw new IllegalStateException("the number of resources is negative: " + count);
+        }
+        return (int) Math.min(Integer.MAX_VALUE, (long) limit * count);
+    }
+}

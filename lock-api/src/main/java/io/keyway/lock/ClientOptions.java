@@ -1,0 +1,113 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** How a client is opened. Immutable; laid over the URL, under the options of a single lock. */
+public final class ClientOptions {
+    private static final ClientOptions DEFAULTS = new ClientOptions(Map.of(), LockOptions.none(), null);
+
+    private final Map<String, Setting<?>> settings;
+    private final LockOptions defaults;
+    private final @Nullable Executor eventExecutor;
+
+    private record Setting<T>(Option<T> option, T value) {}
+
+    private ClientOptions(Map<String, Setting<?>> settings, LockOptions defaults, @Nullable Executor eventExecutor) {
+        this.settings = settings;
+        this.defaults = defaults;
+        this.eventExecutor = eventExecutor;
+    }
+
+    /** Returns options that leave everything to the URL and the defaults. */
+    public static ClientOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /** Sets the name by which others see the client. */
+    public ClientOptions withName(String name) {
+        return with(CommonOptions.NAME, name);
+    }
+
+    /** Sets the options that every lock of the client starts from. */
+    public ClientOptions withDefaults(LockOptions defaults) {
+        return new ClientOptions(settings, Objects.requireNonNull(defaults, "defaults"), eventExecutor);
+    }
+
+    /** Sets where listeners and dependents of futures run; without it the client has a thread of its own for them. */
+    public ClientOptions withEventExecutor(Executor executor) {
+        return new ClientOptions(settings, defaults, Objects.requireNonNull(executor, "executor"));
+    }
+
+    /** Sets how long one request may take. */
+    public ClientOptions withRequestTimeout(Duration timeout) {
+        return with(CommonOptions.REQUEST_TIMEOUT, timeout);
+    }
+
+    /**
+     * Sets any option.
+     *
+     * @throws IllegalArgumentException if the value is outside the option's bounds
+     */
+    public <T> ClientOptions with(Option<T> option, T value) {
+        option.check(Objects.requireNonNull(value, option.name()));
+        Map<String, Setting<?>> copy = new TreeMap<>(settings);
+        copy.put(option.name(), new Setting<>(option, value));
+        return new ClientOptions(Collections.unmodifiableMap(copy), defaults, eventExecutor);
+    }
+
+    /**
+     * Returns what was set.
+     *
+     * @throws IllegalArgumentException if an option of that name, but of another type was set
+     */
+    public <T> Optional<T> get(Option<T> option) {
+        Setting<?> setting = settings.get(option.name());
+        if (setting == null) {
+            return Optional.empty();
+        }
+        if (!option.type().isInstance(setting.value())) {
+            throw new IllegalArgumentException("option " + option.name() + " was set with a value of the type "
+                    + setting.value().getClass().getName() + ", but takes a "
+                    + option.type().getName());
+        }
+        return Optional.of(option.type().cast(setting.value()));
+    }
+
+    /** Returns the options that were set by {@link #with}, by name. */
+    public Map<String, Option<?>> options() {
+        Map<String, Option<?>> options = new TreeMap<>();
+        settings.forEach((name, setting) -> options.put(name, setting.option()));
+        return Collections.unmodifiableMap(options);
+    }
+
+    /** Returns the options that every lock of the client starts from. */
+    public LockOptions lockDefaults() {
+        return defaults;
+    }
+
+    /** Returns where listeners and dependents of futures run, if set. */
+    public Optional<Executor> eventExecutor() {
+        return Optional.ofNullable(eventExecutor);
+    }
+
+    /** Returns what is set, secrets masked. */
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder("ClientOptions{");
+        settings.forEach((name, setting) ->
+                out.append(name).append('=').append(shown(setting)).append(", "));
+        return out.append("defaults=").append(defaults).append('}').toString();
+    }
+
+    private static <T> String shown(Setting<T> setting) {
+        return setting.option().secret() ? Secrets.MASK : setting.option().format(setting.value());
+    }
+}

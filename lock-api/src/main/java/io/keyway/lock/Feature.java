@@ -1,0 +1,33 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Locale;
+
+/** What a provider may offer beyond exclusive locks, renewal and loss notification; each is yes or no. */
+public enum Feature {
+    /** Shared mode. */
+    READ_WRITE,
+    /** Semaphores. */
+    SEMAPHORE,
+    /** Tokens that are unique per grant and rise strictly per name, under the condition in {@link Guarantees#tokens()}. */
+    FENCING,
+    /** Waiters are granted in the order of their arrival. */
+    FIFO,
+    /** {@link LockAdmin#list} and {@link LockAdmin#show}. */
+    LIST,
+    /** {@link LockAdmin#breakLease}. */
+    BREAK,
+    /** A waiter is woken by the release, it does not poll. */
+    WAKE_UP,
+    /** A released lock may stay with the client for a re-acquire without a message. */
+    CACHING,
+    /** {@link DistributedReadWriteLock#tryUpgrade}. */
+    UPGRADE,
+    /** Several locks at once, with detection of deadlocks. */
+    TRANSACTIONS;
+
+    /** Returns the spelling in URLs and messages: lower case with hyphens, as {@code read-write}. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,26 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+/** Adapters to {@code java.util.concurrent.locks}. */
+public final class JavaLocks {
+    private JavaLocks() {}
+
+    /**
+     * Returns a {@code Lock} that is bound to the thread and re-entrant, while leases are neither.
+     *
+     * <ul>
+     *   <li>A thread that locks again shares its first lease and token; the lease is released with the last unlock.
+     *   <li>Unlock by a thread that does not hold it throws {@code IllegalMonitorStateException}.
+     *   <li>If the lease is lost, {@code currentLease().state()} says so, a nested lock or tryLock throws
+     *       {@link LeaseLostException}, and unlock returns normally, so that an exception under way is not hidden: check
+     *       {@code ensureHeld()} before an effect, or before the last unlock.
+     *   <li>{@code lock()} is not ended by an interrupt and keeps its place in the queue.
+     *   <li>{@code newCondition()} throws {@code UnsupportedOperationException}.
+     * </ul>
+     *
+     * @param lock the lock to adapt; two adapters of one lock exclude each other, also in one thread
+     */
+    public static LeasedLock reentrant(DistributedLock lock) {
+        return new ReentrantLeasedLock(lock);
+    }
+}

@@ -1,0 +1,37 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Optional;
+
+/** Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. */
+public interface LockAdmin {
+
+    /**
+     * Returns the locks and semaphores that are held or waited for and whose name starts with {@code prefix}.
+     *
+     * @param prefix compared with the name exactly; empty for all
+     * @param after the {@code next} of the page before, or empty for the first
+     * @param max the size of the page, at least 1; a provider may return fewer
+     * @throws UnsupportedFeatureException without LIST, before anything is sent
+     * @throws LockUnavailableException if the store gave no answer
+     */
+    LockPage list(String prefix, Optional<String> after, int max) throws InterruptedException;
+
+    /**
+     * Returns the holders and waiters of one lock or semaphore; empty if it has none.
+     *
+     * @throws UnsupportedFeatureException without LIST, before anything is sent
+     * @throws LockUnavailableException if the store gave no answer
+     */
+    Optional<LockStatus> show(LockKey key) throws InterruptedException;
+
+    /**
+     * Ends one grant by its token, never the next one.
+     *
+     * @param reason told to the holder
+     * @return false if that grant was not in force any more
+     * @throws UnsupportedFeatureException without BREAK, before anything is sent
+     * @throws OutcomeUnknownException if the store gave no answer
+     */
+    boolean breakLease(LockKey key, long token, String reason) throws InterruptedException;
+}

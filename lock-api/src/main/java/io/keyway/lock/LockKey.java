@@ -1,0 +1,43 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Objects;
+
+/**
+ * What a grant is a grant of: a lock and a semaphore of one name are separate things.
+ *
+ * @param kind lock or semaphore
+ * @param name the name
+ */
+public record LockKey(Kind kind, LockName name) {
+
+    /** The two kinds of things that have names. */
+    public enum Kind {
+        /** A lock, with the modes EXCLUSIVE and SHARED. */
+        LOCK,
+        /** A semaphore, with permits. */
+        SEMAPHORE
+    }
+
+    /** Checks that neither part is null. */
+    public LockKey {
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(name, "name");
+    }
+
+    /** Returns the key of the lock of that name. */
+    public static LockKey lock(LockName name) {
+        return new LockKey(Kind.LOCK, name);
+    }
+
+    /** Returns the key of the semaphore of that name. */
+    public static LockKey semaphore(LockName name) {
+        return new LockKey(Kind.SEMAPHORE, name);
+    }
+
+    /** Returns the name with its kind before it, for messages: {@code lock orders/7}. */
+    @Override
+    public String toString() {
+        return (kind == Kind.LOCK ? "lock " : "semaphore ") + name;
+    }
+}

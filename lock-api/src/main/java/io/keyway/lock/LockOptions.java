@@ -1,0 +1,186 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** How a lock is to be held; each field may be left open, to be decided by the client's options, the URL or the default. */
+public final class LockOptions {
+    /** The shortest ttl of any provider. */
+    public static final Duration MIN_TTL = Duration.ofMillis(100);
+
+    /** The longest ttl of any provider. */
+    public static final Duration MAX_TTL = Duration.ofHours(24);
+
+    /** The most bytes of UTF-8 in all keys and values of the metadata. */
+    public static final int MAX_METADATA_BYTES = 1024;
+
+    private static final LockOptions NONE = new LockOptions(null, null, null, null, null);
+
+    private final @Nullable Duration ttl;
+    private final @Nullable Duration maxHold;
+    private final @Nullable Renewal renewal;
+    private final @Nullable Map<String, String> metadata;
+    private final @Nullable Duration warnAfter;
+
+    private LockOptions(
+            @Nullable Duration ttl,
+            @Nullable Duration maxHold,
+            @Nullable Renewal renewal,
+            @Nullable Map<String, String> metadata,
+            @Nullable Duration warnAfter) {
+        this.ttl = ttl;
+        this.maxHold = maxHold;
+        this.renewal = renewal;
+        this.metadata = metadata;
+        this.warnAfter = warnAfter;
+    }
+
+    /** Returns options that leave every field open. */
+    public static LockOptions none() {
+        return NONE;
+    }
+
+    /**
+     * Sets how long after the last renewal the authority keeps the lock for a holder that is silent.
+     *
+     * @throws IllegalArgumentException outside 100ms to 24h; the provider may narrow this at acquire
+     */
+    public LockOptions withTtl(Duration ttl) {
+        if (ttl.compareTo(MIN_TTL) < 0 || ttl.compareTo(MAX_TTL) > 0) {
+            throw new IllegalArgumentException("ttl " + Durations.format(ttl) + " is outside "
+                    + Durations.format(MIN_TTL) + " to " + Durations.format(MAX_TTL));
+        }
+        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter);
+    }
+
+    /**
+     * Sets after what time the lease ends however well it is renewed.
+     *
+     * @throws IllegalArgumentException if not positive
+     */
+    public LockOptions withMaxHold(Duration maxHold) {
+        return new LockOptions(ttl, positive("maxHold", maxHold), renewal, metadata, warnAfter);
+    }
+
+    /** Sets whether the lease is renewed. */
+    public LockOptions withRenewal(Renewal renewal) {
+        return new LockOptions(ttl, maxHold, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter);
+    }
+
+    /**
+     * Sets what others see of this holder in {@link LockStatus}; it is no place for secrets.
+     *
+     * @throws IllegalArgumentException if a key is empty or all together are longer than 1024 bytes of UTF-8
+     */
+    public LockOptions withMetadata(Map<String, String> metadata) {
+        Map<String, String> copy = Map.copyOf(metadata);
+        int bytes = 0;
+        for (Map.Entry<String, String> entry : copy.entrySet()) {
+            if (entry.getKey().isEmpty()) {
+                throw new IllegalArgumentException("metadata has an empty key");
+            }
+            bytes += entry.getKey().getBytes(StandardCharsets.UTF_8).length
+                    + entry.getValue().getBytes(StandardCharsets.UTF_8).length;
+        }
+        if (bytes > MAX_METADATA_BYTES) {
+            throw new IllegalArgumentException(
+                    "metadata is " + bytes + " bytes long in UTF-8, more than " + MAX_METADATA_BYTES);
+        }
+        return new LockOptions(ttl, maxHold, renewal, copy, warnAfter);
+    }
+
+    /**
+     * Sets after what time a lease that is still held is reported, with the stack of its acquirer.
+     *
+     * @throws IllegalArgumentException if not positive
+     */
+    public LockOptions withWarnAfter(Duration warnAfter) {
+        return new LockOptions(ttl, maxHold, renewal, metadata, positive("warnAfter", warnAfter));
+    }
+
+    /** Returns these options with the fields that {@code upper} sets laid over them. */
+    public LockOptions overlaidBy(LockOptions upper) {
+        if (upper.equals(NONE)) {
+            return this;
+        }
+        return new LockOptions(
+                upper.ttl != null ? upper.ttl : ttl,
+                upper.maxHold != null ? upper.maxHold : maxHold,
+                upper.renewal != null ? upper.renewal : renewal,
+                upper.metadata != null ? upper.metadata : metadata,
+                upper.warnAfter != null ? upper.warnAfter : warnAfter);
+    }
+
+    /** Returns the ttl, if set. */
+    public Optional<Duration> ttl() {
+        return Optional.ofNullable(ttl);
+    }
+
+    /** Returns the hard end, if set. */
+    public Optional<Duration> maxHold() {
+        return Optional.ofNullable(maxHold);
+    }
+
+    /** Returns whether to renew, if set. */
+    public Optional<Renewal> renewal() {
+        return Optional.ofNullable(renewal);
+    }
+
+    /** Returns the metadata, if set; unmodifiable. */
+    public Optional<Map<String, String>> metadata() {
+        return Optional.ofNullable(metadata);
+    }
+
+    /** Returns the time after which a held lease is reported, if set. */
+    public Optional<Duration> warnAfter() {
+        return Optional.ofNullable(warnAfter);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LockOptions o
+                && Objects.equals(ttl, o.ttl)
+                && Objects.equals(maxHold, o.maxHold)
+                && renewal == o.renewal
+                && Objects.equals(metadata, o.metadata)
+                && Objects.equals(warnAfter, o.warnAfter);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(ttl, maxHold, renewal, metadata, warnAfter);
+    }
+
+    /** Returns the fields that are set. */
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder("LockOptions{");
+        append(out, "ttl", ttl == null ? null : Durations.format(ttl));
+        append(out, "maxHold", maxHold == null ? null : Durations.format(maxHold));
+        append(out, "renewal", renewal);
+        append(out, "metadata", metadata);
+        append(out, "warnAfter", warnAfter == null ? null : Durations.format(warnAfter));
+        return out.append('}').toString();
+    }
+
+    private static void append(StringBuilder out, String field, @Nullable Object value) {
+        if (value != null) {
+            out.append(out.charAt(out.length() - 1) == '{' ? "" : ", ")
+                    .append(field)
+                    .append('=')
+                    .append(value);
+        }
+    }
+
+    private static Duration positive(String what, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException(what + " must be positive, not " + value);
+        }
+        return value;
+    }
+}

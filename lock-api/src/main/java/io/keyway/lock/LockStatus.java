@@ -1,0 +1,79 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+
+/**
+ * Who holds a lock or semaphore and who waits for it.
+ *
+ * @param key which one
+ * @param holders in the order of their grants
+ * @param waiters in the order of the queue, where the provider has one
+ */
+public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters) {
+
+    /** Copies the lists. */
+    public LockStatus {
+        Objects.requireNonNull(key, "key");
+        holders = List.copyOf(holders);
+        waiters = List.copyOf(waiters);
+    }
+
+    /**
+     * One grant in force.
+     *
+     * @param client the name of the holder's client
+     * @param mode its mode
+     * @param permits its permits; 1 for a lock
+     * @param token its fencing token
+     * @param since how long it has been held
+     * @param metadata what the holder said about itself
+     */
+    public record Holder(
+            String client,
+            LockMode mode,
+            int permits,
+            OptionalLong token,
+            Duration since,
+            Map<String, String> metadata) {
+        /** Copies the metadata. */
+        public Holder {
+            Objects.requireNonNull(client, "client");
+            Objects.requireNonNull(mode, "mode");
+            Objects.requireNonNull(token, "token");
+            Objects.requireNonNull(since, "since");
+            metadata = Map.copyOf(metadata);
+        }
+    }
+
+    /**
+     * One request that waits.
+     *
+     * @param client the name of the waiter's client
+     * @param mode the mode it asks for
+     * @param permits the permits it asks for; 1 for a lock
+     * @param token empty, unless the provider knows the waiter's token before the grant
+     * @param since how long it has waited
+     * @param metadata what the waiter said about itself
+     */
+    public record Waiter(
+            String client,
+            LockMode mode,
+            int permits,
+            OptionalLong token,
+            Duration since,
+            Map<String, String> metadata) {
+        /** Copies the metadata. */
+        public Waiter {
+            Objects.requireNonNull(client, "client");
+            Objects.requireNonNull(mode, "mode");
+            Objects.requireNonNull(token, "token");
+            Objects.requireNonNull(since, "since");
+            metadata = Map.copyOf(metadata);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/** The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again. */
+public final class LockUnavailableException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** Makes the exception; null where a part is not known. */
+    public LockUnavailableException(
+            String message, @Nullable LockName name, @Nullable String server, @Nullable Throwable cause) {
+        super(message, cause, name, server, true, false);
+    }
+}

@@ -1,0 +1,195 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The address of a coordination store.
+ *
+ * <pre>
+ * lock:&lt;provider&gt;[:&lt;protocol&gt;]://[user[:password]@]host[:port][,host[:port]...][/path][?option=value&amp;...]
+ * lock:jdbc:&lt;whatever the driver takes&gt;
+ * </pre>
+ *
+ * <p>Of the first form each part is split first and percent-decoded once; {@code +} is a plus. The second is opaque: the
+ * text after {@code lock:} goes to the driver verbatim, but for parameters named {@code lock.<option>}, which are ours.
+ * {@link #toString()} is masked; only providers call {@link #reveal()}.
+ */
+public final class LockUrl {
+    private final String text;
+    private final String masked;
+    private final Parts parts;
+
+    /** What a URL says. */
+    record Parts(
+            String provider,
+            Optional<String> protocol,
+            Optional<String> user,
+            Optional<String> password,
+            List<Host> hosts,
+            Optional<String> path,
+            Optional<String> opaque,
+            Map<String, String> options) {}
+
+    /**
+     * A host of the URL.
+     *
+     * @param name a name or address; an IPv6 address without its brackets
+     * @param port 1 to 65535, if given
+     */
+    public record Host(String name, OptionalInt port) {
+        /** Checks that nothing is null. */
+        public Host {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(port, "port");
+        }
+
+        /** Returns the port, or the given one if the URL has none. */
+        public int portOr(int standard) {
+            return port.orElse(standard);
+        }
+
+        /** Returns the form of the URL, an IPv6 address in brackets. */
+        @Override
+        public String toString() {
+            String shown = name.indexOf(':') >= 0 ? "[" + name + "]" : name;
+            return port.isPresent() ? shown + ":" + port.getAsInt() : shown;
+        }
+    }
+
+    private LockUrl(String text, String masked, Parts parts) {
+        this.text = text;
+        this.masked = masked;
+        this.parts = parts;
+    }
+
+    /**
+     * Parses a URL.
+     *
+     * @throws InvalidLockUrlException if it is none; the message is masked
+     */
+    public static LockUrl parse(String text) {
+        String masked = UrlMask.mask(Objects.requireNonNull(text, "text"));
+        return new LockUrl(text, masked, UrlParser.parse(text, masked));
+    }
+
+    /** Returns the word after {@code lock:}, by which the provider is found. */
+    public String provider() {
+        return parts.provider;
+    }
+
+    /** Returns the word after the provider, if the URL has one. */
+    public Optional<String> protocol() {
+        return parts.protocol;
+    }
+
+    /** Returns the user, decoded, if the URL has one. */
+    public Optional<String> user() {
+        return parts.user;
+    }
+
+    /** Returns the password, decoded, if the URL has one; empty text if the URL has an empty one. */
+    public Optional<String> password() {
+        return parts.password;
+    }
+
+    /** Returns the hosts in order; none if the URL names none. */
+    public List<Host> hosts() {
+        return parts.hosts;
+    }
+
+    /** Returns the path, decoded, with its first {@code /}, if the URL has one. */
+    public Optional<String> path() {
+        return parts.path;
+    }
+
+    /** Returns whether all but the options is the driver's, see {@link #opaque()}. */
+    public boolean isOpaque() {
+        return parts.opaque.isPresent();
+    }
+
+    /** Returns the text for the driver, as {@code jdbc:postgresql://db/app}, with its secrets; empty if not opaque. */
+    public Optional<String> opaque() {
+        return parts.opaque;
+    }
+
+    /** Returns the options as written, decoded, by name; with their secrets. */
+    public Map<String, String> options() {
+        return parts.options;
+    }
+
+    /**
+     * Returns the value of an option, if the URL says it.
+     *
+     * @throws InvalidLockUrlException if it is outside the option's bounds
+     */
+    public <T> Optional<T> option(Option<T> option) {
+        String value = parts.options.get(option.name());
+        if (value == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(option.parse(value));
+        } catch (IllegalArgumentException e) {
+            throw new InvalidLockUrlException("In " + masked + ": " + e.getMessage(), option.secret() ? null : e);
+        }
+    }
+
+    /**
+     * Returns normally if every option of the URL is one of {@code known} and within its bounds.
+     *
+     * @throws InvalidLockUrlException if not; the message names the nearest known one
+     */
+    public void check(Collection<Option<?>> known) {
+        for (String name : parts.options.keySet()) {
+            Option<?> option = known.stream()
+                    .filter(candidate -> candidate.name().equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> unknown(name, known));
+            option(option);
+        }
+    }
+
+    /** Returns the error of an option that must be given and is not. */
+    public InvalidLockUrlException missing(Option<?> option) {
+        return new InvalidLockUrlException("In " + masked + ": option " + option.name() + " is needed"
+                + (option.description().isEmpty() ? "" : " (" + option.description() + ")")
+                + (option.inUrl() ? "" : "; set it in code with ClientOptions.with"));
+    }
+
+    /** Returns the URL as it was given, with its secrets; for providers only. */
+    public String reveal() {
+        return text;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LockUrl url && parts.equals(url.parts);
+    }
+
+    @Override
+    public int hashCode() {
+        return parts.hashCode();
+    }
+
+    /** Returns the URL with its secrets masked. */
+    @Override
+    public String toString() {
+        return masked;
+    }
+
+    private InvalidLockUrlException unknown(String name, Collection<Option<?>> known) {
+        List<String> names =
+                known.stream().filter(Option::inUrl).map(Option::name).sorted().toList();
+        boolean inCode = known.stream().anyMatch(option -> option.name().equals(name));
+        return new InvalidLockUrlException("In " + masked + ": option " + LockNames.quoted(name) + " is not known; did"
+                + " you mean " + Nearest.of(name, names) + "? Known are " + String.join(", ", names) + "."
+                + (inCode ? " It is set in code." : ""));
+    }
+}

@@ -1,0 +1,279 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A setting of a client: a typed constant of a provider that describes itself. Immutable; the {@code with} methods
+ * return changed copies. Settings are known by their name within one client.
+ *
+ * @param <T> the type of its values
+ */
+public final class Option<T> {
+    private final String name;
+    private final Class<T> type;
+    private final @Nullable Function<String, T> parser;
+    private final Function<T, String> formatter;
+    private final @Nullable T min;
+    private final @Nullable T max;
+    private final String bounds;
+    private final String unit;
+    private final @Nullable Supplier<T> fallback;
+    private final @Nullable String fallbackText;
+    private final String description;
+
+    private Option(
+            String name,
+            Class<T> type,
+            @Nullable Function<String, T> parser,
+            Function<T, String> formatter,
+            @Nullable T min,
+            @Nullable T max,
+            String bounds,
+            String unit,
+            @Nullable Supplier<T> fallback,
+            @Nullable String fallbackText,
+            String description) {
+        this.name = Objects.requireNonNull(name, "name");
+        this.type = type;
+        this.parser = parser;
+        this.formatter = formatter;
+        this.min = min;
+        this.max = max;
+        this.bounds = bounds;
+        this.unit = unit;
+        this.fallback = fallback;
+        this.fallbackText = fallbackText;
+        this.description = description;
+    }
+
+    /** Returns an option that is any text. */
+    public static Option<String> text(String name) {
+        return parsed(name, String.class, text -> text, "");
+    }
+
+    /** Returns an option that is true or false. */
+    public static Option<Boolean> flag(String name) {
+        return parsed(name, Boolean.class, Option::parseFlag, "true or false");
+    }
+
+    /** Returns an option that is a whole number, bounds included. */
+    public static Option<Integer> number(String name, int min, int max) {
+        return new Option<>(
+                name,
+                Integer.class,
+                Option::parseNumber,
+                String::valueOf,
+                min,
+                max,
+                min + " to " + max,
+                "",
+                null,
+                null,
+                "");
+    }
+
+    /** Returns an option that is a duration with a unit, bounds included. */
+    public static Option<Duration> duration(String name, Duration min, Duration max) {
+        return new Option<>(
+                name,
+                Duration.class,
+                Durations::parse,
+                Durations::format,
+                min,
+                max,
+                Durations.format(min) + " to " + Durations.format(max),
+                Durations.UNITS,
+                null,
+                null,
+                "");
+    }
+
+    /** Returns an option that is one of the constants, written in lower case with hyphens. */
+    public static <E extends Enum<E>> Option<E> choice(String name, Class<E> type) {
+        String labels =
+                Arrays.stream(type.getEnumConstants()).map(Option::label).collect(Collectors.joining(", "));
+        return new Option<>(
+                name,
+                type,
+                text -> parseChoice(type, text, labels),
+                Option::label,
+                null,
+                null,
+                labels,
+                "",
+                null,
+                null,
+                "");
+    }
+
+    /**
+     * Returns an option with a syntax of its own.
+     *
+     * @param parser throws IllegalArgumentException with a message that completes "... is"
+     * @param bounds what values there are, in words
+     */
+    public static <T> Option<T> parsed(String name, Class<T> type, Function<String, T> parser, String bounds) {
+        return new Option<>(name, type, parser, String::valueOf, null, null, bounds, "", null, null, "");
+    }
+
+    /** Returns an option that a URL cannot say, such as a DataSource; it is set by {@link ClientOptions#with}. */
+    public static <T> Option<T> object(String name, Class<T> type) {
+        return new Option<>(
+                name, type, null, value -> type.getSimpleName(), null, null, "set in code", "", null, null, "");
+    }
+
+    /** Returns a copy with a default. */
+    public Option<T> withDefault(T value) {
+        check(value);
+        return withDefault(() -> value, formatter.apply(value));
+    }
+
+    /** Returns a copy with a default that is computed when it is needed; {@code text} describes it. */
+    public Option<T> withDefault(Supplier<T> value, String text) {
+        return new Option<>(name, type, parser, formatter, min, max, bounds, unit, value, text, description);
+    }
+
+    /** Returns a copy with a description, one sentence. */
+    public Option<T> withDescription(String text) {
+        return new Option<>(name, type, parser, formatter, min, max, bounds, unit, fallback, fallbackText, text);
+    }
+
+    /** Returns the name, as in URLs. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the type of its values. */
+    public Class<T> type() {
+        return type;
+    }
+
+    /** Returns the default, if it has one. */
+    public Optional<T> defaultValue() {
+        return fallback == null ? Optional.empty() : Optional.of(fallback.get());
+    }
+
+    /** Returns the default as text; empty if it has none. */
+    public String defaultText() {
+        return fallbackText == null ? "" : fallbackText;
+    }
+
+    /** Returns what values there are, in words; empty if any. */
+    public String bounds() {
+        return bounds;
+    }
+
+    /** Returns the units of its values; empty if they have none. */
+    public String unit() {
+        return unit;
+    }
+
+    /** Returns what it is for. */
+    public String description() {
+        return description;
+    }
+
+    /** Returns whether its values are masked in all messages; decided by its name, so that a parser can mask too. */
+    public boolean secret() {
+        return Secrets.isSecret(name);
+    }
+
+    /** Returns whether a URL can say it. */
+    public boolean inUrl() {
+        return parser != null;
+    }
+
+    /**
+     * Returns the value of that text.
+     *
+     * @throws IllegalArgumentException if it is none; the message names the option and its bounds
+     */
+    public T parse(String text) {
+        if (parser == null) {
+            throw new IllegalArgumentException(
+                    "option " + name + " cannot be said in a URL; set it in code with" + " ClientOptions.with");
+        }
+        T value;
+        try {
+            value = parser.apply(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "option " + name + ": " + shown(text) + " is " + e.getMessage(), secret() ? null : e);
+        }
+        check(value);
+        return value;
+    }
+
+    /**
+     * Returns normally if the value is within the bounds.
+     *
+     * @throws IllegalArgumentException if not; the message names the option and its bounds
+     */
+    public void check(T value) {
+        if (!type.isInstance(value)) {
+            throw new IllegalArgumentException("option " + name + " takes a " + type.getName());
+        }
+        if ((min != null && compare(value, min) < 0) || (max != null && compare(value, max) > 0)) {
+            throw new IllegalArgumentException(
+                    "option " + name + ": " + shown(formatter.apply(value)) + " is outside " + bounds);
+        }
+    }
+
+    /** Returns the value as a URL would say it, before percent-encoding; not masked. */
+    public String format(T value) {
+        return formatter.apply(value);
+    }
+
+    /** Returns the name. */
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    private String shown(String text) {
+        return secret() ? Secrets.MASK : LockNames.quoted(text);
+    }
+
+    @SuppressWarnings("unchecked")
+    private int compare(T left, T right) {
+        return ((Comparable<T>) left).compareTo(right);
+    }
+
+    private static Boolean parseFlag(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException("neither true nor false");
+        };
+    }
+
+    private static Integer parseNumber(String text) {
+        try {
+            return Integer.valueOf(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("not a whole number", e);
+        }
+    }
+
+    private static <E extends Enum<E>> E parseChoice(Class<E> type, String text, String labels) {
+        for (E constant : type.getEnumConstants()) {
+            if (label(constant).equals(text)) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException("none of " + labels);
+    }
+
+    private static String label(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,14 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import org.jspecify.annotations.Nullable;
+
+/** No provider, or more than one, takes URLs of that scheme; the message says what was found and what failed to load. */
+public final class ProviderNotFoundException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /** Makes the exception. */
+    public ProviderNotFoundException(String message, @Nullable Throwable cause) {
+        super(message, cause, null, null, false, false);
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The provider does not offer or promise what was asked for. Nothing was sent. */
+public final class UnsupportedFeatureException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    private final @Nullable Feature feature;
+
+    /** Makes the exception for a feature; {@code what} completes "... does not offer FEATURE". */
+    public UnsupportedFeatureException(Feature feature, String what) {
+        this(
+                what + " does not offer "
+                        + Objects.requireNonNull(feature, "feature").label()
+                        + "; `keyway providers` shows what each provider offers",
+                feature);
+    }
+
+    UnsupportedFeatureException(String message, @Nullable Feature feature) {
+        super(message, null, null, null, false, false);
+        this.feature = feature;
+    }
+
+    /** Returns the missing feature; empty if the {@code require} option named something else, or more than one thing. */
+    public Optional<Feature> feature() {
+        return Optional.ofNullable(feature);
+    }
+}

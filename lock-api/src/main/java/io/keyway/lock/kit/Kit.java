@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.OpenRequest;
+
+/** Builds clients. */
+@SuppressWarnings("DoNotCallSuggester")
+public final class Kit {
+    private Kit() {}
+
+    /** Returns the client that stands on that engine; it closes {@code request.time()} last, if that is AutoCloseable. */
+    public static LockClient open(OpenRequest request, LockEngine engine) {
+        throw missing();
+    }
+
+    /** Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable. */
+    public static LockClient open(OpenRequest request, LockBackend backend) {
+        throw missing();
+    }
+
+    private static UnsupportedOperationException missing() {
+        return new UnsupportedOperationException("kit");
+    }
+}

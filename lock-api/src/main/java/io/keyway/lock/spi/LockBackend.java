@@ -1,0 +1,105 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.UnsupportedFeatureException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A store, seen through few blocking verbs. Thread-safe; never retries, sleeps or waits for a holder; starts no thread.
+ * Each verb takes at most {@code limit} and ends early when its thread is interrupted.
+ *
+ * <p>A verb that throws {@link NotExecutedException} had surely no effect. With any other exception the outcome is
+ * unknown, and the kit repeats {@link #withdraw} or {@link #release} until it is answered.
+ */
+public interface LockBackend extends AutoCloseable {
+
+    /** Connects, as far as the store needs it before the first verb; called once, first. */
+    void start(Signals signals, Incarnation client) throws Exception;
+
+    /** Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. */
+    Attempt attempt(Request request, Duration limit) throws Exception;
+
+    /** Renews, in one round trip where the store can; one answer for each grant, in order. */
+    List<Answer> renew(List<Grant> grants, Duration limit) throws Exception;
+
+    /** Ends the grant if it is in force; idempotent by {@code grant.id()} and token. */
+    Answer release(Grant grant, Duration limit) throws Exception;
+
+    /** Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. */
+    void withdraw(Request request, Duration limit) throws Exception;
+
+    /** Returns what the store offers. */
+    Set<Feature> features();
+
+    /** Returns what the store promises. */
+    Guarantees guarantees();
+
+    /** As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. */
+    default LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.LIST, "this store");
+    }
+
+    /** As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. */
+    default Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.LIST, "this store");
+    }
+
+    /** As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. */
+    default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.BREAK, "this store");
+    }
+
+    /** Returns the capacity less the permits that are out, at least 0; needed with SEMAPHORE. */
+    default int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.SEMAPHORE, "this store");
+    }
+
+    /** Returns something of the store's own, as its driver. */
+    default <T> Optional<T> unwrap(Class<T> type) {
+        return Optional.empty();
+    }
+
+    /** Disconnects. Grants and queue places stay; the kit has released what it could. */
+    @Override
+    void close() throws Exception;
+
+    /** How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only. */
+    interface Signals {
+        /** That key may have become free: attempt again now. */
+        void recheck(LockKey key);
+
+        /** Something is wrong with the store: all leases are doubted until they are renewed. */
+        void doubt(String why);
+
+        /** That grant is over, by the store's word. */
+        void ended(LockKey key, long token, LeaseLoss.Cause cause);
+
+        /** All grants of this client are over, by the store's word. */
+        void endedAll(LeaseLoss.Cause cause);
+
+        /** A connection to that server stands. */
+        void connected(String server);
+
+        /** The connection to that server broke; ends no lease. */
+        void disconnected(String server, String why);
+
+        /** Has the kit run the loop on a thread of its own, again when it ends or fails, until close interrupts it. */
+        void background(String name, Loop loop);
+    }
+
+    /** A blocking subscription and the like. */
+    @FunctionalInterface
+    interface Loop {
+        /** Runs until interrupted. */
+        void run() throws Exception;
+    }
+}

@@ -1,0 +1,123 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/** What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. */
+public interface LockEngine extends AutoCloseable {
+
+    /** Returns the clock on which every deadline of this engine is stated. */
+    TimeSource time();
+
+    /** Takes a request; may call the sink before it returns. */
+    void submit(Request request, Sink sink);
+
+    /**
+     * A re-acquire that needs no message. True: {@code sink.granted} was called. False: nothing happened; use
+     * {@link #submit}.
+     */
+    default boolean reacquire(
+            LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
+        return false;
+    }
+
+    /** Ends the queue place of the request, and its grant if one comes; idempotent. */
+    void withdraw(Request request);
+
+    /** Sets who is told of connections; called at most once, first. */
+    default void observe(Observer observer) {}
+
+    /** Returns what the engine offers. */
+    Set<Feature> features();
+
+    /** Returns what the engine promises. */
+    Guarantees guarantees();
+
+    /** As {@link io.keyway.lock.LockAdmin#list}. */
+    CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit);
+
+    /** As {@link io.keyway.lock.LockAdmin#show}. */
+    CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit);
+
+    /** As {@link io.keyway.lock.LockAdmin#breakLease}. */
+    CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit);
+
+    /** Returns the capacity less the permits that are out, at least 0. */
+    CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit);
+
+    /** Returns something of the engine's own. */
+    default <T> Optional<T> unwrap(Class<T> type) {
+        return Optional.empty();
+    }
+
+    /**
+     * Ends the engine within {@code closeTimeout}. The façade has told the leases before and called release on them.
+     */
+    @Override
+    void close();
+
+    /** Where the fate of one request goes; called in order, one at a time, never under a lock of the engine. */
+    interface Sink {
+        /** The request is queued; may be repeated when its place changes. */
+        void waiting(OptionalInt ahead, List<Owner> holders);
+
+        /** Final, for {@code queue=false}: held by another. */
+        void refused(List<Owner> holders);
+
+        /** The request has its grant. */
+        void granted(Hold hold, long token);
+
+        /** The grant may be in trouble; belief goes on until its deadline. */
+        void doubt(String why);
+
+        /** The doubt is over. */
+        void certain();
+
+        /** Final: the hold is over, by the engine's or the store's word. */
+        void ended(LeaseLoss.Cause cause, String detail);
+
+        /** Final, before a grant. */
+        void failed(LockException e);
+    }
+
+    /** What a granted lease stands on. Shared by all leases cut from one cached grant, hence the token in each call. */
+    interface Hold {
+        /** Returns the ttl as granted. */
+        Duration ttl();
+
+        /** Returns the end of belief on {@link #time()}: echo + 3/4 ttl. It moves forward with each extension; a volatile read. */
+        long deadlineNanos();
+
+        /** Ends the grant; idempotent. Already complete when the release is local. */
+        CompletionStage<Answer> release(long token);
+
+        /** A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token. */
+        void lapsed(long token);
+
+        /** Returns the server or peer that granted, where it is known. */
+        Optional<String> server();
+    }
+
+    /** Who is told of connections. */
+    interface Observer {
+        /** A connection stands. */
+        void connected(String server);
+
+        /** A connection broke; ends no lease. */
+        void disconnected(String server, String why);
+    }
+}

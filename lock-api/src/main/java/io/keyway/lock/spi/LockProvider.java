@@ -1,0 +1,30 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import java.util.Set;
+
+/**
+ * What {@link io.keyway.lock.Locks} knows of a provider. Named in {@code META-INF/services} and, on the module path, by
+ * {@code provides}. Its public constructor takes nothing and does nothing.
+ */
+public interface LockProvider {
+    /** Returns the words after {@code lock:} that it answers to; lower case. */
+    Set<String> schemes();
+
+    /** Returns what it says about itself. */
+    ProviderInfo info();
+
+    /** Returns what it will offer for that URL, without connecting. */
+    Set<Feature> features(LockUrl url);
+
+    /**
+     * Opens a client, mostly by {@link OpenRequest#over(LockBackend)} or {@link OpenRequest#over(LockEngine)}. The URL's
+     * options have been checked against {@link ProviderInfo#options()} and the common ones.
+     *
+     * @throws io.keyway.lock.LockException if it cannot
+     */
+    LockClient open(OpenRequest request);
+}

@@ -1,0 +1,59 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
+import io.keyway.lock.kit.Kit;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What a provider opens a client from.
+ *
+ * @param url the URL, its options checked
+ * @param options what the application set in code
+ * @param loader where to look for drivers and the like
+ * @param time the client's clock and timers; the client that is opened closes it last, if it is AutoCloseable
+ */
+public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
+
+    /** Checks that nothing is null. */
+    public OpenRequest {
+        Objects.requireNonNull(url, "url");
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(loader, "loader");
+        Objects.requireNonNull(time, "time");
+    }
+
+    /** Returns what code set, else what the URL says, else the default; empty if there is none of these. */
+    public <T> Optional<T> find(Option<T> option) {
+        return options.get(option).or(() -> url.option(option)).or(option::defaultValue);
+    }
+
+    /**
+     * As {@link #find}, for an option that must have a value.
+     *
+     * @throws io.keyway.lock.InvalidLockUrlException if it has none
+     */
+    public <T> T get(Option<T> option) {
+        return find(option).orElseThrow(() -> url.missing(option));
+    }
+
+    /** Returns the name of the client to open. */
+    public String clientName() {
+        return get(CommonOptions.NAME);
+    }
+
+    /** Returns the client that stands on that engine. */
+    public LockClient over(LockEngine engine) {
+        return Kit.open(this, engine);
+    }
+
+    /** Returns the client that stands on that backend. */
+    public LockClient over(LockBackend backend) {
+        return Kit.open(this, backend);
+    }
+}
