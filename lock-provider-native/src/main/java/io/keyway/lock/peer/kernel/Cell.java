@@ -190,7 +190,9 @@ public final class Cell {
     public Cell copy() {
         Cell copy = new Cell(algorithm, sessions.copy());
         for (Resident resident : residents.values()) {
-            copy.residents.put(resident.key, new Resident(resident.key, resident.machine.copy()));
+            Machine machine = resident.machine.copy();
+            machine.rebind(copy.sessions);
+            copy.residents.put(resident.key, new Resident(resident.key, machine));
         }
         for (Timers.Timer armed : timers.inOrder()) {
             copy.timer(armed.key, armed.slot, armed.at());

@@ -18,13 +18,14 @@ public interface ClientView {
     Belief belief(long ttl);
 
     /**
-     * The key holds (or caches) a grant of the current session. When the belief of that ttl ends, the key is called with {@link Lapsed}; when the session is over, with {@link SessionGone}.
+     * The key holds (or caches) a grant of the current session. When the belief of that ttl ends, the key is called with {@link Lapsed}; when the session is over, with {@link SessionGone}. Either ends
+     * the registration.
      */
     void hold(Key key, long ttl);
 
     void unhold(Key key, long ttl);
 
-    /** The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with {@link SessionGone} and {@link SessionOpen}. */
+    /** The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with {@link SessionGone} and {@link SessionOpen}. Outlives sessions. One a key. */
     void await(Key key, long ttl);
 
     void unawait(Key key, long ttl);
@@ -32,8 +33,11 @@ public interface ClientView {
     /** Asks for {@link Received} of that key when the peer has acknowledged the message of that number. */
     void receipt(Key key, long number);
 
-    /** Sends a heartbeat now, because a grant must be confirmed; its echo is told by {@link Echoed}. */
+    /** Sends a heartbeat now, because a grant must be confirmed; its echo is told by {@link Echoed}. Forgotten when the session is over. */
     void confirm(Key key);
+
+    /** Asks for {@link Echoed} in this turn, as soon as the echo of the frame at hand has moved the beliefs: messages are processed before it. */
+    void afterEcho(Key key);
 
     /** A session was opened: to a fresh one waiting helpers send their requests. {@code reasserting}: the member is in quarantine and takes re-assertions. */
     record SessionOpen(Peer session, boolean reasserting) implements Call {}
@@ -49,7 +53,7 @@ public interface ClientView {
     /** The peer has the message of that number. */
     record Received(long number) implements Call {}
 
-    /** A stamp at or after the {@link #confirm} came back. */
+    /** A stamp at or after the {@link #confirm} came back, or the frame of {@link #afterEcho} is done. */
     record Echoed() implements Call {}
 
     /** The member can't be reached, or refuses; retrying goes on. */

@@ -26,6 +26,9 @@ public interface Machine {
     /** An independent machine of equal state. */
     Machine copy();
 
+    /** Told once to a machine that {@link #copy} made: the sessions that it lives with from now on, themselves a copy. */
+    default void rebind(SessionLayer sessions) {}
+
     /** Writes the whole state; two machines of equal encoding behave alike. */
     void encode(Canon out);
 }

@@ -37,10 +37,19 @@ public interface MemberView {
     /** A grant ended by the manager's word. Unknown ones are ignored. */
     void ungrant(Peer peer, Key key, long token, long ttl);
 
-    /** The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. One waiter a key and session. */
+    /**
+     * The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. A key may wait several times for one session; each time is ended by one
+     * {@link #unawait} of the same ttl, and is told once.
+     */
     void await(Peer peer, Key key, long ttl);
 
     void unawait(Peer peer, Key key, long ttl);
+
+    /** Asks once for {@link Heard}, at the next frame of that session. A key that has asked already, or a session that is over, changes nothing. */
+    void listen(Peer peer, Key key);
+
+    /** The length of a quarantine in nanoseconds: longer than the largest ttl on the slowest clock. */
+    long quarantine();
 
     /** All grants of live sessions, for a clean end. */
     List<Grant> grants();
@@ -53,6 +62,9 @@ public interface MemberView {
 
     /** The session is over: all its grants and waits of this key end now. */
     record SessionEnded(Peer peer) implements Call {}
+
+    /** A frame of the session came, all its messages are processed and its silence is over. */
+    record Heard(Peer peer) implements Call {}
 
     /** The quarantine is over. */
     record Opening() implements Call {}
