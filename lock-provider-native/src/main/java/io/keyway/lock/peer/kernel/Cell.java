@@ -3,7 +3,7 @@ package io.keyway.lock.peer.kernel;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -46,7 +46,7 @@ public final class Cell {
 
     private final Algorithm algorithm;
     private final SessionLayer sessions;
-    private final Map<Key, Resident> residents = new HashMap<>();
+    private final Map<Key, Resident> residents = new LinkedHashMap<>();
     private final Timers timers = new Timers();
     private final Timers.@Nullable Timer[] sessionTimers = new Timers.@Nullable Timer[SLOTS];
     private final ArrayDeque<PendingCall> calls = new ArrayDeque<>();
@@ -55,6 +55,7 @@ public final class Cell {
     private final List<Resident> touched = new ArrayList<>();
     private final CurrentTurn turn = new CurrentTurn();
     private long lastTicket;
+    private long barrier;
     private long forcedTicket;
 
     public Cell(Algorithm algorithm, SessionLayer sessions) {
@@ -87,6 +88,7 @@ public final class Cell {
         if (input instanceof Input.Stalled stalled) {
             sessions.stalled(stalled.nanos());
         }
+        beginSessions();
         runDue();
         handle(input);
         settle();
@@ -96,9 +98,17 @@ public final class Cell {
     /** Ends a batch of inputs: frames go out, timers of sessions are armed. */
     public void flush(Driver driver) {
         turn.begin(driver);
+        beginSessions();
         sessions.flush(turn);
         settle();
         turn.end();
+    }
+
+    private void beginSessions() {
+        turn.current = null;
+        sessions.begin(turn);
+        runCalls();
+        turn.current = null;
     }
 
     private void handle(Input input) {
@@ -200,6 +210,7 @@ public final class Cell {
         copy.held.addAll(held);
         copy.forcing.putAll(forcing);
         copy.lastTicket = lastTicket;
+        copy.barrier = barrier;
         copy.forcedTicket = forcedTicket;
         return copy;
     }
@@ -221,7 +232,9 @@ public final class Cell {
             }
             out.put(timer.slot).time(timer.at());
         }
-        out.put(lastTicket - forcedTicket).put(held.size());
+        out.put(lastTicket - forcedTicket)
+                .put(Math.max(0, barrier - forcedTicket))
+                .put(held.size());
         for (Held waiting : held) {
             out.put(waiting.barrier() - forcedTicket).value(waiting.output());
         }
@@ -288,7 +301,7 @@ public final class Cell {
         }
 
         private boolean waitsForDisk() {
-            return forcedTicket < lastTicket;
+            return forcedTicket < barrier;
         }
 
         @Override
@@ -318,18 +331,30 @@ public final class Cell {
 
         @Override
         public long force(DurableRecord record) {
-            long ticket = ++lastTicket;
+            long ticket = persist(record);
             if (current != null) {
                 forcing.put(ticket, current.key);
             }
+            awaitForced(ticket);
+            return ticket;
+        }
+
+        @Override
+        public long persist(DurableRecord record) {
+            long ticket = ++lastTicket;
             driver().persist(record, ticket);
             return ticket;
         }
 
         @Override
+        public void awaitForced(long ticket) {
+            barrier = Math.max(barrier, ticket);
+        }
+
+        @Override
         public void tell(Notice notice) {
             if (waitsForDisk()) {
-                held.addLast(new Held(lastTicket, new Output.Tell(notice)));
+                held.addLast(new Held(barrier, new Output.Tell(notice)));
             } else {
                 driver().deliver(notice);
             }
@@ -369,7 +394,7 @@ public final class Cell {
         @Override
         public void transmit(long link, Frame frame) {
             if (waitsForDisk()) {
-                held.addLast(new Held(lastTicket, new Output.Transmit(link, frame)));
+                held.addLast(new Held(barrier, new Output.Transmit(link, frame)));
             } else {
                 driver().transmit(link, frame);
             }

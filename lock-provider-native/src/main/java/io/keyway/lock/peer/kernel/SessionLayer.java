@@ -5,6 +5,12 @@ package io.keyway.lock.peer.kernel;
  * The sessions of one cell: the part of it that knows links, stamps frames and expires grants. Also the cell's {@link MemberView} or {@link ClientView}.
  */
 public interface SessionLayer {
+    /**
+     * A turn begins, and what is due of the sessions happens before anything else in it: a lapse is seen before any frame that would extend. The layer may use this turn, from the calls of its views too,
+     * until the turn ends.
+     */
+    void begin(SessionTurn turn);
+
     void opened(long link, SessionTurn turn);
 
     void arrived(long link, Frame frame, SessionTurn turn);
@@ -19,7 +25,8 @@ public interface SessionLayer {
 
     void closing(SessionTurn turn);
 
-    void due(int slot, SessionTurn turn);
+    /** A timer of the layer woke the cell; the work itself was done by {@link #begin}. */
+    default void due(int slot, SessionTurn turn) {}
 
     void forced(long ticket, SessionTurn turn);
 
@@ -43,6 +50,12 @@ public interface SessionLayer {
         void transmit(long link, Frame frame);
 
         void hangUp(long link);
+
+        /** As {@link #force}, but later outputs do not wait: for promises that are made ahead of need. */
+        long persist(DurableRecord record);
+
+        /** All later outputs of the cell wait until the record of that ticket is on disk. */
+        void awaitForced(long ticket);
 
         /** Hands a message that arrived in order to its machine, in this turn. */
         void accept(Peer from, Message message);
