@@ -7,21 +7,17 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.OpenRequest;
 
 /** Builds clients. */
-@SuppressWarnings("DoNotCallSuggester")
 public final class Kit {
     private Kit() {}
 
     /** Returns the client that stands on that engine; it closes {@code request.time()} last, if that is AutoCloseable. */
     public static LockClient open(OpenRequest request, LockEngine engine) {
-        throw missing();
+        return EngineClient.open(request, engine);
     }
 
     /** Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable. */
+    @SuppressWarnings("DoNotCallSuggester")
     public static LockClient open(OpenRequest request, LockBackend backend) {
-        throw missing();
-    }
-
-    private static UnsupportedOperationException missing() {
-        return new UnsupportedOperationException("kit");
+        throw new UnsupportedOperationException("kit");
     }
 }

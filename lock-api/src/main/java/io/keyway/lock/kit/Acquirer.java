@@ -1,0 +1,158 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The verbs that all locks and semaphores share: blocking and not, with and without an end of waiting. Each asks the
+ * engine for a re-acquire that needs no message first; the lease is then the only object that was made.
+ */
+final class Acquirer {
+
+    private final EngineClient client;
+    private final LockKey key;
+    private final LockMode mode;
+    private final Terms terms;
+
+    Acquirer(EngineClient client, LockKey key, LockMode mode, Terms terms) {
+        this.client = client;
+        this.key = key;
+        this.mode = mode;
+        this.terms = terms;
+    }
+
+    Lease acquire(int permits, int capacity) throws InterruptedException {
+        begin();
+        HeldLease lease = lease(permits);
+        if (reacquire(lease)) {
+            return lease;
+        }
+        return delivered(pend(lease, permits, capacity, true, null).await()).orElseThrow();
+    }
+
+    /** {@code wait} of zero or less: one attempt, not queued. */
+    Optional<Lease> tryAcquire(int permits, int capacity, Duration wait) throws InterruptedException {
+        begin();
+        HeldLease lease = lease(permits);
+        if (reacquire(lease)) {
+            return Optional.of(lease);
+        }
+        boolean queue = queues(wait);
+        return delivered(pend(lease, permits, capacity, queue, queue ? wait : client.requestTimeout())
+                .await());
+    }
+
+    CompletableFuture<Lease> acquireAsync(int permits, int capacity) {
+        return async(permits, capacity, true, null, Optional::orElseThrow);
+    }
+
+    CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, int capacity, Duration wait) {
+        boolean queue = queues(wait);
+        return async(permits, capacity, queue, queue ? wait : client.requestTimeout(), Function.identity());
+    }
+
+    private <T> CompletableFuture<T> async(
+            int permits, int capacity, boolean queue, @Nullable Duration wait, Function<Optional<Lease>, T> shape) {
+        if (client.closed()) {
+            return CompletableFuture.failedFuture(closed());
+        }
+        HeldLease lease = lease(permits);
+        if (reacquire(lease)) {
+            return CompletableFuture.completedFuture(shape.apply(Optional.of(lease)));
+        }
+        PendingAcquire pending = new PendingAcquire(client, lease, request(permits, capacity, queue), wait);
+        CompletableFuture<T> told = new CompletableFuture<>();
+        // Whoever completes it, but us: nobody will take the lease.
+        CompletionStage<T> seen = told;
+        seen.whenComplete((result, failure) -> pending.withdraw());
+        CompletionStage<Optional<Lease>> outcome = pending.send();
+        outcome.whenComplete((result, failure) -> {
+            if (failure instanceof CancellationException) {
+                return;
+            }
+            client.events().complete(() -> {
+                if (failure != null) {
+                    told.completeExceptionally(failure);
+                } else {
+                    deliver(told, result, shape);
+                }
+            });
+        });
+        return told;
+    }
+
+    private <T> void deliver(CompletableFuture<T> told, Optional<Lease> result, Function<Optional<Lease>, T> shape) {
+        if (result.isPresent() && closedMeanwhile(result.get())) {
+            told.completeExceptionally(closed());
+        } else if (!told.complete(shape.apply(result))) {
+            // Nobody will take it.
+            result.ifPresent(lease -> ((HeldLease) lease).beginRelease());
+        }
+    }
+
+    private void begin() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before asking for " + key);
+        }
+        client.ensureOpen(key.name());
+    }
+
+    private HeldLease lease(int permits) {
+        return new HeldLease(client, key, mode, permits, terms);
+    }
+
+    private boolean reacquire(HeldLease lease) {
+        if (!client.engine()
+                .reacquire(
+                        key, mode, lease.permits(), terms.ttl(), terms.owner().metadata(), lease)) {
+            return false;
+        }
+        if (closedMeanwhile(lease)) {
+            throw closed();
+        }
+        return true;
+    }
+
+    private PendingAcquire pend(HeldLease lease, int permits, int capacity, boolean queue, @Nullable Duration wait) {
+        PendingAcquire pending = new PendingAcquire(client, lease, request(permits, capacity, queue), wait);
+        pending.send();
+        return pending;
+    }
+
+    private Request request(int permits, int capacity, boolean queue) {
+        return new Request(client.nextRequestId(), key, mode, permits, capacity, terms.ttl(), queue, terms.owner());
+    }
+
+    private Optional<Lease> delivered(Optional<Lease> outcome) {
+        if (outcome.isPresent() && closedMeanwhile(outcome.get())) {
+            throw closed();
+        }
+        return outcome;
+    }
+
+    /** The grant came while the client closed: the lease was told so, and its release is sent. */
+    private static boolean closedMeanwhile(Lease lease) {
+        LeaseLoss loss = ((HeldLease) lease).loss();
+        return loss != null && loss.cause() == LeaseLoss.Cause.CLIENT_CLOSED;
+    }
+
+    private ClientClosedException closed() {
+        return new ClientClosedException(client.name(), key.name());
+    }
+
+    private static boolean queues(Duration wait) {
+        return !wait.isNegative() && !wait.isZero();
+    }
+}

@@ -1,0 +1,39 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.spi.LockEngine;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Turns what an engine says of its connections into events. */
+final class ConnectionEvents implements LockEngine.Observer {
+
+    private final EngineClient client;
+    private final Map<String, Long> connectedAt = new ConcurrentHashMap<>();
+
+    ConnectionEvents(EngineClient client) {
+        this.client = client;
+    }
+
+    @Override
+    public void connected(String server) {
+        connectedAt.put(server, client.time().nanoTime());
+        tell(LockEvent.Type.CONNECTED, server, 0);
+    }
+
+    @Override
+    public void disconnected(String server, String why) {
+        Long since = connectedAt.remove(server);
+        tell(
+                LockEvent.Type.DISCONNECTED,
+                server,
+                since == null ? 0 : client.time().nanoTime() - since);
+    }
+
+    private void tell(LockEvent.Type type, String server, long afterNanos) {
+        client.tell(type, null, OptionalLong.empty(), Optional.of(server), afterNanos);
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockException;
+import org.jspecify.annotations.Nullable;
+
+/** Brings what a future failed with back to the thread that asked. */
+final class Failures {
+
+    private Failures() {}
+
+    /** What to throw for {@code cause}: itself, unless it is checked, which an engine should not fail with. */
+    static RuntimeException rethrow(@Nullable Throwable cause) {
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        if (cause instanceof RuntimeException unchecked) {
+            return unchecked;
+        }
+        return new IllegalStateException("The provider failed with an exception that it should have translated", cause);
+    }
+
+    /** The lock exception in a chain of causes, as futures wrap it. */
+    static @Nullable LockException lockException(@Nullable Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof LockException found) {
+                return found;
+            }
+        }
+        return null;
+    }
+}

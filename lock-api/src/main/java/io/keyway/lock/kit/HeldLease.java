@@ -1,0 +1,404 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LeaseLostException;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A granted lease, and the sink through which its engine speaks of it.
+ *
+ * <p>Belief is no part of the word: each question compares the clock with the deadline that the engine moves, and the
+ * first one to see the deadline pass turns the word to LOST, for good.
+ */
+final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
+
+    private static final Logger LOG = System.getLogger(HeldLease.class.getName());
+    private static final VarHandle LOST_STAGE;
+
+    static {
+        try {
+            LOST_STAGE = MethodHandles.lookup().findVarHandle(HeldLease.class, "lostStage", CompletableFuture.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final EngineClient client;
+    private final LockKey key;
+    private final LockMode mode;
+    private final int permits;
+    private final Terms terms;
+    private final long askedAt;
+    private final @Nullable HoldWarning warning;
+
+    /** Written by {@link #granted}, before the word says HELD. */
+    private LockEngine.@Nullable Hold hold;
+
+    private long token;
+    private long grantedAt;
+    private @Nullable HoldLimit limit;
+
+    private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
+
+    /** Links of {@link HeldLeases}, guarded by its stripe. */
+    @Nullable
+    HeldLease previous;
+
+    @Nullable
+    HeldLease next;
+
+    HeldLease(EngineClient client, LockKey key, LockMode mode, int permits, Terms terms) {
+        this.client = client;
+        this.key = key;
+        this.mode = mode;
+        this.permits = permits;
+        this.terms = terms;
+        this.askedAt = client.time().nanoTime();
+        this.warning = HoldWarning.of(terms.warnAfter(), key);
+    }
+
+    // The engine's words. Those before a grant reach a PendingAcquire, never this.
+
+    @Override
+    public void waiting(OptionalInt ahead, List<Owner> holders) {}
+
+    @Override
+    public void refused(List<Owner> holders) {}
+
+    @Override
+    public void failed(LockException e) {}
+
+    @Override
+    public void granted(LockEngine.Hold granted, long grantedToken) {
+        hold = granted;
+        token = grantedToken;
+        long now = client.time().nanoTime();
+        grantedAt = now;
+        limit = HoldLimit.of(terms, now, granted.deadlineNanos());
+        begin();
+        tell(LockEvent.Type.GRANTED, now - askedAt);
+        if (!client.leases().add(this)) {
+            if (closeWithClient()) {
+                giveBack();
+            }
+            return;
+        }
+        if (limit != null) {
+            limit.arm(client.time(), this::state);
+        }
+        if (warning != null) {
+            warning.arm(client.time(), now, this::warn);
+        }
+        if (!lives()) {
+            cancelTimers();
+        }
+    }
+
+    @Override
+    public void doubt(String why) {
+        if (toDoubt()) {
+            tell(LockEvent.Type.DOUBTFUL, heldFor());
+        }
+    }
+
+    @Override
+    public void certain() {
+        if (toCertain()) {
+            tell(LockEvent.Type.RECOVERED, heldFor());
+        }
+    }
+
+    @Override
+    public void ended(Cause cause, String detail) {
+        lose(cause, detail, client.time().nanoTime());
+    }
+
+    // The owner's questions.
+
+    @Override
+    public LockName name() {
+        return key.name();
+    }
+
+    @Override
+    public LockMode mode() {
+        return mode;
+    }
+
+    @Override
+    public int permits() {
+        return permits;
+    }
+
+    @Override
+    public long token() {
+        return token;
+    }
+
+    @Override
+    public Duration ttl() {
+        return hold().ttl();
+    }
+
+    @Override
+    public State state() {
+        Phase seen = phase();
+        if (seen != Phase.HELD && seen != Phase.DOUBT) {
+            return seen == Phase.LOST ? State.LOST : State.RELEASED;
+        }
+        long now = client.time().nanoTime();
+        long deadline = hold().deadlineNanos();
+        if (now - deadline >= 0 || (limit != null && now - limit.endNanos >= 0)) {
+            lapse(deadline);
+            return state();
+        }
+        return seen == Phase.DOUBT || deadline - now <= hold().ttl().toNanos() / 8 ? State.DOUBTFUL : State.HELD;
+    }
+
+    @Override
+    public boolean isHeld() {
+        State state = state();
+        return state == State.HELD || state == State.DOUBTFUL;
+    }
+
+    @Override
+    public Duration remaining() {
+        if (!isHeld()) {
+            return Duration.ZERO;
+        }
+        long now = client.time().nanoTime();
+        long left = hold().deadlineNanos() - now;
+        if (limit != null) {
+            left = Math.min(left, limit.endNanos - now);
+        }
+        return Duration.ofNanos(Math.max(0, left));
+    }
+
+    @Override
+    public void ensureHeld() {
+        State state = state();
+        LeaseLoss loss = loss();
+        if (loss != null) {
+            throw new LeaseLostException(key.name(), token, loss);
+        }
+        if (state == State.RELEASED) {
+            throw new IllegalStateException("The lease of " + key.name() + " with token " + token
+                    + " was released; acquire the lock again to go on");
+        }
+    }
+
+    @Override
+    public CompletionStage<LeaseLoss> lost() {
+        CompletableFuture<LeaseLoss> stage = lostStage;
+        if (stage == null) {
+            stage = new CompletableFuture<>();
+            if (!LOST_STAGE.compareAndSet(this, null, stage)) {
+                return lost();
+            }
+        }
+        // Also seen here: an end that came before the stage was there to be completed.
+        state();
+        LeaseLoss loss = loss();
+        if (loss != null && !stage.isDone()) {
+            complete(stage, loss);
+        }
+        return stage.minimalCompletionStage();
+    }
+
+    // The owner gives it back.
+
+    @Override
+    public ReleaseOutcome release() {
+        beginRelease();
+        ReleaseOutcome known = outcome();
+        return known != null ? known : awaitOutcome();
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        beginRelease();
+        ReleaseOutcome known = outcome();
+        if (known != null) {
+            return CompletableFuture.completedStage(known);
+        }
+        CompletableFuture<ReleaseOutcome> told = new CompletableFuture<>();
+        CompletionStage<ReleaseOutcome> outcome = outcomeFuture();
+        outcome.whenComplete((value, failure) -> client.events().complete(() -> told.complete(value)));
+        return told.minimalCompletionStage();
+    }
+
+    @Override
+    public void close() {
+        try {
+            release();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, "Could not release " + key + " (token " + token + "); it expires", e);
+        }
+    }
+
+    // What the client asks.
+
+    LockKey key() {
+        return key;
+    }
+
+    /** The client closes: the loss is told now, the release is sent by {@link #giveBack} afterwards. */
+    boolean closeWithClient() {
+        return lose(Cause.CLIENT_CLOSED, "the client was closed", client.time().nanoTime());
+    }
+
+    void giveBack() {
+        CompletionStage<Answer> answer = hold().release(token);
+        answer.whenComplete((said, failure) -> {
+            if (said != Answer.DONE) {
+                LOG.log(Level.DEBUG, "The release of {0} (token {1}) was answered {2}", key, token, said);
+            }
+        });
+    }
+
+    // Ends.
+
+    private void lapse(long deadline) {
+        HoldLimit asked = limit;
+        if (asked != null && asked.endNanos - deadline <= 0) {
+            if (lose(asked.cause, asked.detail, asked.endNanos)) {
+                giveBack();
+            }
+        } else if (lose(Cause.EXPIRED, "no renewal was confirmed in time", deadline)) {
+            hold().lapsed(token);
+        }
+    }
+
+    private boolean lose(Cause cause, String detail, long at) {
+        // Asked first: most calls come for a lease that has ended.
+        return lives() && lose(new LeaseLoss(cause, heldUntil(at), hold().server(), detail));
+    }
+
+    @Override
+    void onLost(LeaseLoss loss) {
+        finish();
+        CompletableFuture<LeaseLoss> stage = lostStage;
+        if (stage != null) {
+            complete(stage, loss);
+        }
+        tell(LockEvent.Type.LOST, loss.heldFor().toNanos());
+    }
+
+    @Override
+    void onReleased() {
+        tell(LockEvent.Type.RELEASED, heldFor());
+    }
+
+    @Override
+    LeaseLoss goneBeforeRelease() {
+        return new LeaseLoss(
+                Cause.EXPIRED,
+                heldUntil(client.time().nanoTime()),
+                hold().server(),
+                "the store no longer held it when the release arrived");
+    }
+
+    /** Sends the release, once; does not wait. */
+    void beginRelease() {
+        // The question first: what has lapsed is lost, not released.
+        state();
+        if (!toReleasing()) {
+            return;
+        }
+        finish();
+        CompletableFuture<Answer> answer;
+        try {
+            answer = hold().release(token).toCompletableFuture();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, "The release of " + key + " (token " + token + ") failed; it expires", e);
+            conclude(Answer.UNKNOWN);
+            return;
+        }
+        if (answer.isDone()) {
+            conclude(answer.isCompletedExceptionally() ? Answer.UNKNOWN : answer.join());
+            return;
+        }
+        long limit = client.time().nanoTime() + client.requestTimeout().toNanos();
+        TimeSource.Scheduled timer = client.time().at(limit, () -> conclude(Answer.UNKNOWN));
+        CompletionStage<Answer> stage = answer;
+        stage.whenComplete((said, failure) -> {
+            timer.cancel();
+            conclude(failure != null ? Answer.UNKNOWN : said);
+        });
+    }
+
+    private void finish() {
+        client.leases().remove(this);
+        cancelTimers();
+    }
+
+    private void cancelTimers() {
+        if (limit != null) {
+            limit.cancel();
+        }
+        if (warning != null) {
+            warning.cancel();
+        }
+    }
+
+    private void warn() {
+        if (isHeld() && warning != null) {
+            warning.log(this, heldFor());
+            tell(LockEvent.Type.HELD_LONG, heldFor());
+        }
+    }
+
+    private void complete(CompletableFuture<LeaseLoss> stage, LeaseLoss loss) {
+        client.events().complete(() -> stage.complete(loss));
+    }
+
+    private long heldFor() {
+        return client.time().nanoTime() - grantedAt;
+    }
+
+    private Duration heldUntil(long at) {
+        return Duration.ofNanos(Math.max(0, at - grantedAt));
+    }
+
+    private void tell(LockEvent.Type type, long afterNanos) {
+        if (!client.events().silent()) {
+            client.tell(type, key, OptionalLong.of(token), hold().server(), afterNanos);
+        }
+    }
+
+    private LockEngine.Hold hold() {
+        LockEngine.Hold granted = hold;
+        if (granted == null) {
+            throw new IllegalStateException("not granted yet");
+        }
+        return granted;
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + key + ", token " + token + ", " + mode + "]";
+    }
+}

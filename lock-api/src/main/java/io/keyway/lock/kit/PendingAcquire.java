@@ -1,0 +1,255 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request on its way to a lease. One atomic word decides the races of reliability rule R18: it goes from PENDING to
+ * GRANTED (by the engine) or to GONE (time out, interrupt, cancel, close, refusal) once. Who moves it to GONE withdraws
+ * the request; a grant that comes later finds it GONE and is released by its token. After GRANTED this stays the
+ * engine's sink and passes its words on to the lease.
+ */
+final class PendingAcquire implements LockEngine.Sink {
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(PendingAcquire.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int PENDING = 0;
+    private static final int GRANTED = 1;
+    private static final int GONE = 2;
+
+    private final EngineClient client;
+    private final HeldLease lease;
+    private final Request request;
+    private final long askedAt;
+    private final @Nullable Duration wait;
+
+    /** How it went: the lease, or empty where another holds the lock; or a LockException. */
+    private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
+
+    private volatile int state = PENDING;
+    private volatile boolean answered;
+    private volatile @Nullable String trouble;
+    private volatile TimeSource.@Nullable Scheduled timer;
+
+    /** {@code wait} is null for a request that waits without end. */
+    PendingAcquire(EngineClient client, HeldLease lease, Request request, @Nullable Duration wait) {
+        this.client = client;
+        this.lease = lease;
+        this.request = request;
+        this.wait = wait;
+        this.askedAt = client.time().nanoTime();
+    }
+
+    /** Sends the request; the outcome may be there when this returns. */
+    CompletionStage<Optional<Lease>> send() {
+        if (!client.pending().add(this)) {
+            if (STATE.compareAndSet(this, PENDING, GONE)) {
+                outcome.completeExceptionally(
+                        new ClientClosedException(client.name(), request.key().name()));
+            }
+            return outcome;
+        }
+        client.engine().submit(request, this);
+        if (wait != null && state == PENDING) {
+            timer = client.time().at(askedAt + saturatedNanos(wait), this::timeUp);
+            if (state != PENDING) {
+                cancelTimer();
+            }
+        }
+        if (state == GONE) {
+            // Somebody gave up while it was being sent, perhaps before the engine knew of it.
+            client.engine().withdraw(request);
+        }
+        return outcome;
+    }
+
+    /** Blocks until the outcome is there; an interrupt withdraws the request, unless the grant was first. */
+    Optional<Lease> await() throws InterruptedException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return outcome.get();
+                } catch (InterruptedException e) {
+                    if (withdraw()) {
+                        throw e;
+                    }
+                    // Decided already: the outcome is being written.
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    throw Failures.rethrow(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Nobody wants the grant any more; false if it is decided already. */
+    boolean withdraw() {
+        if (!giveUp()) {
+            return false;
+        }
+        outcome.cancel(false);
+        return true;
+    }
+
+    /** The client closes. */
+    void closeWithClient() {
+        if (giveUp()) {
+            outcome.completeExceptionally(
+                    new ClientClosedException(client.name(), request.key().name()));
+        }
+    }
+
+    @Override
+    public void waiting(OptionalInt ahead, List<Owner> holders) {
+        trouble = null;
+        if (!answered) {
+            answered = true;
+            tell(LockEvent.Type.WAITING);
+        }
+    }
+
+    @Override
+    public void refused(List<Owner> holders) {
+        if (leave()) {
+            outcome.complete(Optional.empty());
+        }
+    }
+
+    @Override
+    public void granted(LockEngine.Hold hold, long token) {
+        if (STATE.compareAndSet(this, PENDING, GRANTED)) {
+            forget();
+            lease.granted(hold, token);
+            outcome.complete(Optional.of(lease));
+        } else {
+            hold.release(token);
+        }
+    }
+
+    @Override
+    public void failed(LockException e) {
+        if (leave()) {
+            outcome.completeExceptionally(e);
+        }
+    }
+
+    @Override
+    public void doubt(String why) {
+        if (state == GRANTED) {
+            lease.doubt(why);
+        } else {
+            trouble = why;
+        }
+    }
+
+    @Override
+    public void certain() {
+        if (state == GRANTED) {
+            lease.certain();
+        } else {
+            trouble = null;
+        }
+    }
+
+    @Override
+    public void ended(LeaseLoss.Cause cause, String detail) {
+        if (state == GRANTED) {
+            lease.ended(cause, detail);
+        }
+    }
+
+    private void timeUp() {
+        if (!giveUp()) {
+            return;
+        }
+        if (answered) {
+            outcome.complete(Optional.empty());
+            return;
+        }
+        String why = trouble;
+        outcome.completeExceptionally(new LockUnavailableException(
+                "No answer about " + request.key() + " within " + Terms.text(wait == null ? Duration.ZERO : wait)
+                        + " from " + client.server() + (why == null ? "" : ": " + why)
+                        + ". The request was withdrawn; try again, or wait longer.",
+                request.key().name(),
+                client.server(),
+                null));
+    }
+
+    /** Leaves with a withdrawal: the engine has not decided. */
+    private boolean giveUp() {
+        if (!leave()) {
+            return false;
+        }
+        client.engine().withdraw(request);
+        tell(LockEvent.Type.WITHDRAWN);
+        return true;
+    }
+
+    private boolean leave() {
+        if (!STATE.compareAndSet(this, PENDING, GONE)) {
+            return false;
+        }
+        forget();
+        return true;
+    }
+
+    private void forget() {
+        client.pending().remove(this);
+        cancelTimer();
+    }
+
+    private void cancelTimer() {
+        TimeSource.Scheduled armed = timer;
+        if (armed != null) {
+            armed.cancel();
+        }
+    }
+
+    private void tell(LockEvent.Type type) {
+        if (!client.events().silent()) {
+            long after = client.time().nanoTime() - askedAt;
+            client.tell(type, request.key(), OptionalLong.empty(), Optional.empty(), after);
+        }
+    }
+
+    /** A wait of ages is a wait without end in practice, and must not overflow the clock. */
+    private static long saturatedNanos(Duration wait) {
+        return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT.toNanos() : wait.toNanos();
+    }
+
+    private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
+}

@@ -1,0 +1,56 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.spi.Owner;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The options of one view, resolved: nothing is open any more, and the ttl lies within the provider's bounds. */
+record Terms(
+        Duration ttl,
+        @Nullable Duration maxHold,
+        Renewal renewal,
+        Owner owner,
+        @Nullable Duration warnAfter) {
+
+    /**
+     * Resolves {@code options}, of which only the ttl has a default from elsewhere.
+     *
+     * @throws IllegalArgumentException if the ttl is outside the provider's bounds
+     */
+    static Terms of(LockOptions options, Duration defaultTtl, String client, Guarantees guarantees) {
+        Duration ttl = options.ttl().orElse(defaultTtl);
+        Duration min = guarantees.minTtl();
+        Duration max = guarantees.maxTtl();
+        if (ttl.compareTo(min) < 0 || ttl.compareTo(max) > 0) {
+            throw new IllegalArgumentException(
+                    "ttl " + text(ttl) + " is outside what this provider grants: " + text(min) + " to " + text(max)
+                            + "; set another one with LockOptions.withTtl or the option ttl of the URL");
+        }
+        return new Terms(
+                ttl,
+                options.maxHold().orElse(null),
+                options.renewal().orElse(Renewal.AUTO),
+                new Owner(client, options.metadata().orElse(Map.of())),
+                options.warnAfter().orElse(null));
+    }
+
+    /** A duration as URLs write it, in the largest unit that divides it. */
+    static String text(Duration duration) {
+        long millis = duration.toMillis();
+        if (duration.toNanos() % 1_000_000 != 0) {
+            return duration.toNanos() + "ns";
+        }
+        if (millis % 3_600_000 == 0 && millis != 0) {
+            return millis / 3_600_000 + "h";
+        }
+        if (millis % 60_000 == 0 && millis != 0) {
+            return millis / 60_000 + "m";
+        }
+        return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
+    }
+}
