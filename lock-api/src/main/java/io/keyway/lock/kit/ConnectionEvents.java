@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.spi.LockEngine;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -31,6 +32,11 @@ final class ConnectionEvents implements LockEngine.Observer {
                 LockEvent.Type.DISCONNECTED,
                 server,
                 since == null ? 0 : client.time().nanoTime() - since);
+    }
+
+    @Override
+    public void awaitDelivery(Duration limit) {
+        client.events().flush(limit);
     }
 
     private void tell(LockEvent.Type type, String server, long afterNanos) {

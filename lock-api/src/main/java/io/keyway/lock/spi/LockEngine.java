@@ -119,5 +119,13 @@ public interface LockEngine extends AutoCloseable {
 
         /** A connection broke; ends no lease. */
         void disconnected(String server, String why);
+
+        /**
+         * Waits until what the engine has told its sinks so far has reached the application's listeners and futures; for
+         * engines whose time a test moves. Returns at once if called by one of them.
+         *
+         * @param limit of real time
+         */
+        default void awaitDelivery(Duration limit) {}
     }
 }
