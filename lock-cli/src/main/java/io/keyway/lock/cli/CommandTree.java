@@ -1,0 +1,46 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+
+/** `keyway` with its subcommands. */
+final class CommandTree {
+    private final Console console;
+
+    CommandTree(Console console) {
+        this.console = console;
+    }
+
+    int execute(String... args) {
+        CommandLine tree = new CommandLine(new Keyway());
+        tree.addSubcommand(new ProvidersCommand(console));
+        tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
+        tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
+        tree.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
+        tree.setParameterExceptionHandler(this::wrongUsage);
+        Failures failures = new Failures(console);
+        tree.setExecutionExceptionHandler((failure, command, parsed) -> failures.report(failure));
+        return tree.execute(args);
+    }
+
+    private int wrongUsage(ParameterException failure, String[] args) {
+        CommandLine command = failure.getCommandLine();
+        console.say(Failures.sentence(failure));
+        console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
+        console.err().println("More: " + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE;
+    }
+
+    @Command(
+            name = "keyway",
+            mixinStandardHelpOptions = true,
+            versionProvider = Version.class,
+            description = "Runs commands under locks that other processes and machines respect.",
+            synopsisSubcommandLabel = "COMMAND",
+            subcommandsRepeatable = false)
+    static final class Keyway {}
+}

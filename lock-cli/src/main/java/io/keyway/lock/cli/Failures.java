@@ -1,0 +1,46 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockException;
+import io.keyway.lock.UnsupportedFeatureException;
+
+/** Turns what was thrown into one sentence and an exit code. */
+final class Failures {
+    private final Console console;
+
+    Failures(Console console) {
+        this.console = console;
+    }
+
+    int report(Throwable failure) {
+        if (console.debug()) {
+            failure.printStackTrace(console.err());
+        }
+        if (failure instanceof Refusal refusal) {
+            console.say(sentence(refusal));
+            return refusal.exitCode();
+        }
+        if (failure instanceof InvalidLockUrlException
+                || failure instanceof UnsupportedFeatureException
+                || failure instanceof IllegalArgumentException) {
+            console.say(sentence(failure));
+            return ExitCode.USAGE;
+        }
+        if (failure instanceof LockException) {
+            console.say(sentence(failure));
+            return ExitCode.UNAVAILABLE;
+        }
+        console.say("this should not happen: " + failure + " (KEYWAY_DEBUG=1 shows where).");
+        return ExitCode.UNAVAILABLE;
+    }
+
+    /** The message on one line, with a full stop. */
+    static String sentence(Throwable failure) {
+        String message = failure.getMessage();
+        String line = message == null || message.isBlank()
+                ? failure.getClass().getSimpleName()
+                : message.strip().replaceAll("\\s*\\R\\s*", " ");
+        return line.endsWith(".") || line.endsWith("?") || line.endsWith("!") ? line : line + ".";
+    }
+}

@@ -1,0 +1,18 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+/** The `keyway` command. */
+public final class Main {
+    private Main() {}
+
+    /** Runs the command that the arguments name and exits with its code. */
+    public static void main(String[] args) {
+        Console console = Console.ofThisProcess();
+        if (!console.debug()) {
+            Quiet.logging();
+        }
+        int code = new CommandTree(console).execute(args);
+        console.out().flush();
+        System.exit(code);
+    }
+}

@@ -1,0 +1,87 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.Discovery;
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.Option;
+import io.keyway.lock.spi.LockProvider;
+import java.io.PrintStream;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+
+/** `keyway providers`: what can be named in a URL. */
+@Command(
+        name = "providers",
+        mixinStandardHelpOptions = true,
+        description = "Lists the providers on the class path, their features and their options.")
+final class ProvidersCommand implements Callable<Integer> {
+    private final Console console;
+
+    ProvidersCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        Discovery found = Locks.discover(ProvidersCommand.class.getClassLoader());
+        PrintStream out = console.out();
+        for (LockProvider provider : found.providers()) {
+            out.println(provider.info().name() + " " + provider.info().version());
+            for (String scheme : new TreeSet<>(provider.schemes())) {
+                out.println("  url       lock:" + scheme);
+                out.println("  features  " + features(provider, scheme));
+            }
+            print("options", provider.info().options());
+            out.println();
+        }
+        print("options of every provider", CommonOptions.ALL);
+        for (Discovery.Failure failure : found.failures()) {
+            console.say(failure.source() + " cannot be used: " + failure.reason());
+        }
+        return ExitCode.OK;
+    }
+
+    private static String features(LockProvider provider, String scheme) {
+        try {
+            Collection<Feature> features = provider.features(LockUrl.parse("lock:" + scheme + "://"));
+            return features.isEmpty()
+                    ? "none"
+                    : new TreeSet<>(features)
+                            .stream()
+                                    .map(feature -> feature.name().toLowerCase(Locale.ROOT))
+                                    .collect(Collectors.joining(" "));
+        } catch (RuntimeException e) {
+            return "by URL: " + e.getMessage();
+        }
+    }
+
+    private void print(String title, List<Option<?>> options) {
+        if (options.isEmpty()) {
+            return;
+        }
+        console.out().println("  " + title);
+        int width = options.stream()
+                .mapToInt(option -> option.name().length())
+                .max()
+                .orElse(0);
+        for (Option<?> option : options) {
+            StringBuilder line = new StringBuilder("    ").append(option.name());
+            line.append(" ".repeat(width - option.name().length() + 2)).append(option.description());
+            if (!option.bounds().isEmpty()) {
+                line.append("; ").append(option.bounds());
+            }
+            if (!option.defaultText().isEmpty()) {
+                line.append(" (default ").append(option.defaultText()).append(')');
+            }
+            console.out().println(line);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli.supervisor;
+
+import java.io.File;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What the operating system tells about its processes. Zombies, which can do no harm, are left out. */
+interface ProcessTable {
+
+    List<ProcessEntry> all();
+
+    /** The entry of {@code pid}, or null when there is no such process that runs. */
+    @Nullable
+    ProcessEntry find(long pid);
+
+    /** The environment that the process was started with, {@code NAME=value} ended by NUL; empty when it cannot be read. */
+    byte[] environment(long pid);
+
+    /** The table of this machine: {@code /proc} where there is one, else what {@link ProcessHandle} knows. */
+    static ProcessTable ofThisMachine() {
+        return new File("/proc/self/stat").exists() ? new ProcTable() : new HandleTable();
+    }
+}

@@ -1,0 +1,124 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli.supervisor;
+
+import java.io.PrintStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The process that makes sure that a command does not outlive its lock.
+ *
+ * <p><b>Who is whose parent.</b> {@code keyway run} starts two children: first this one, then the command. The command is
+ * keyway's own child, since only a parent learns an exit code, and since a child of this process would inherit the
+ * ignored signals. All three stay in one process group, so the command can read the terminal, Ctrl-C reaches it without
+ * help, and the shell sees the job stop at Ctrl-Z: keyway and the command stop, this process ignores the signal and goes
+ * on counting. If the job stays stopped beyond the lease, the command is killed where it stands and keyway, continued,
+ * finds its lock lost.
+ *
+ * <p><b>What it is told</b>, line by line on standard input ({@link Sentence}): the end of the lease with each extension,
+ * and the command's pid. <b>What it does</b>: at the deadline, SIGTERM; a grace later, SIGKILL, again and again until
+ * nothing of the command is left. When its input ends, keyway is dead: SIGKILL at once.
+ *
+ * <p><b>Why it survives.</b> A shell ignores INT, TERM, HUP, QUIT and the stop signals and then becomes this virtual
+ * machine, which runs with {@code -Xrs} and so leaves them ignored. If it dies nevertheless, keyway starts another.
+ *
+ * <p>It is written to start quickly: few classes and no lambda.
+ */
+public final class Supervisor {
+    /** A command that keyway was starting when it died may not yet carry its mark. */
+    private static final long LATE_START_NANOS = 1_000_000_000L;
+
+    private static final long LOOK_AGAIN_NANOS = 10_000_000L;
+
+    private final CommandProcesses processes;
+    private final Inbox inbox;
+    private final PrintStream replies;
+    private final Watch watch = new Watch();
+    private boolean starting;
+    private boolean started;
+    private boolean ended;
+
+    private Supervisor(CommandProcesses processes, Inbox inbox, PrintStream replies) {
+        this.processes = processes;
+        this.inbox = inbox;
+        this.replies = replies;
+    }
+
+    /** One argument: the name of the variable that marks the command's processes. */
+    public static void main(String[] args) throws InterruptedException {
+        Inbox inbox = new Inbox(System.in);
+        inbox.start();
+        Supervisor supervisor = new Supervisor(new CommandProcesses(args[0]), inbox, System.out);
+        supervisor.reply(Sentence.READY, System.nanoTime());
+        // Loads what a kill needs, while there is time.
+        supervisor.processes.running();
+        supervisor.serve();
+    }
+
+    private void serve() throws InterruptedException {
+        String line = inbox.next(null);
+        while (!Inbox.CLOSED.equals(line)) {
+            if (line != null && !obey(line.split(" ", -1))) {
+                return;
+            }
+            act();
+            line = inbox.next(nextLook());
+        }
+        if (starting) {
+            long begin = System.nanoTime();
+            do {
+                processes.killAll();
+                Thread.sleep(1);
+            } while (!started && System.nanoTime() - begin < LATE_START_NANOS);
+            System.err.println("keyway: the keyway process ended unexpectedly; its command was killed.");
+        }
+    }
+
+    /** False: nothing is left to do. */
+    private boolean obey(String[] words) {
+        switch (words[0]) {
+            case Sentence.DEADLINE -> watch.deadline(Long.parseLong(words[1]), Long.parseLong(words[2]));
+            case Sentence.STARTING -> starting = true;
+            case Sentence.COMMAND -> {
+                started = true;
+                processes.startedAs(Long.parseLong(words[1]));
+            }
+            case Sentence.TERMINATE -> watch.lapsed(System.nanoTime());
+            case Sentence.KILL -> watch.kill(System.nanoTime());
+            case Sentence.END -> {
+                return false;
+            }
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+        return true;
+    }
+
+    private void act() throws InterruptedException {
+        if (!starting || ended) {
+            return;
+        }
+        Watch.Step step = watch.at(System.nanoTime());
+        if (step == Watch.Step.TERMINATE) {
+            reply(Sentence.LAPSED, System.nanoTime());
+            processes.terminate();
+        } else if (step == Watch.Step.KILL) {
+            processes.killAll();
+        }
+        // Until its pid is told, a command without a trace may be one that has not yet begun.
+        if (watch.isOver() && started && processes.running().isEmpty()) {
+            ended = true;
+            reply(Sentence.ENDED, System.nanoTime());
+        }
+    }
+
+    private @Nullable Long nextLook() {
+        if (ended || !starting) {
+            return null;
+        }
+        return watch.isOver() ? Long.valueOf(System.nanoTime() + LOOK_AGAIN_NANOS) : watch.nextAt();
+    }
+
+    private void reply(String word, long clock) {
+        replies.print(word + " " + clock + "\n");
+        replies.flush();
+    }
+}
