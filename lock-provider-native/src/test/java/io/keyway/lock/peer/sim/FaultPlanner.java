@@ -1,0 +1,116 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.sim.Fault.Kind;
+import io.keyway.lock.peer.sim.Options.Budget;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+
+/** Draws the faults of a world within its budget. */
+final class FaultPlanner {
+    private static final Kind[] OF_LINKS = {
+        Kind.DELAY,
+        Kind.LOSS,
+        Kind.DUPLICATION,
+        Kind.REORDERING,
+        Kind.CUT,
+        Kind.CUT,
+        Kind.CUT_TO_MEMBER,
+        Kind.CUT_TO_CLIENT,
+        Kind.RESET
+    };
+
+    private final Options options;
+    private final Draws draws;
+    private final List<Fault> faults = new ArrayList<>();
+
+    private FaultPlanner(Options options) {
+        this.options = options;
+        this.draws = new Draws(options.seed(), 2);
+    }
+
+    static List<Fault> plan(Options options) {
+        FaultPlanner planner = new FaultPlanner(options);
+        while (planner.faults.size() < options.faults()) {
+            planner.add();
+        }
+        planner.faults.sort(Comparator.comparingLong(Fault::at));
+        return planner.faults;
+    }
+
+    private void add() {
+        int dice = draws.below(100);
+        if (dice < 45) {
+            link(OF_LINKS[draws.below(OF_LINKS.length)], client(), start(), length());
+        } else if (dice < 52) {
+            swizzle();
+        } else if (dice < 66) {
+            faults.add(new Fault(Kind.PAUSE, start(), length(), client(), 0));
+        } else if (dice < 76) {
+            faults.add(new Fault(Kind.CRASH, start(), length(), client(), draws.below(2)));
+        } else if (dice < 80) {
+            faults.add(new Fault(Kind.CLOSE, start(), length(), client(), 0));
+        } else if (dice < 85) {
+            faults.add(
+                    new Fault(Kind.SLOW_DISK, start(), length(), 0, draws.logarithmic(Nanos.MILLI, options.maxTtl())));
+        } else if (dice < 91) {
+            clock();
+        } else if (dice < 95) {
+            faults.add(new Fault(Kind.PAUSE, start(), length(), 0, 0));
+        } else if (options.budget() != Budget.STEADY) {
+            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, 0, 0));
+        }
+    }
+
+    private void link(Kind kind, int node, long at, long nanos) {
+        long amount = switch (kind) {
+            case DELAY, REORDERING -> draws.logarithmic(Nanos.MILLI, options.maxTtl());
+            case LOSS, DUPLICATION -> draws.one(100, 300, 700);
+            default -> 0;
+        };
+        faults.add(new Fault(kind, at, nanos, node, amount));
+    }
+
+    /** Cuts several clients off one after the other and lets them come back in another order. */
+    private void swizzle() {
+        List<Integer> nodes = new ArrayList<>();
+        for (int i = 1; i <= options.clients(); i++) {
+            nodes.add(i);
+        }
+        Collections.shuffle(nodes, new Random(draws.next()));
+        long step = draws.logarithmic(Nanos.MILLI, options.maxTtl() / 2);
+        long at = start();
+        long middle = at + nodes.size() * step;
+        Kind kind = draws.one(Kind.CUT, Kind.PAUSE, Kind.CUT_TO_CLIENT);
+        for (int node : nodes) {
+            long back = middle + (1 + draws.below(nodes.size())) * step;
+            faults.add(new Fault(kind, at, back - at, node, 0));
+            at += step;
+        }
+    }
+
+    private void clock() {
+        int node = draws.below(options.clients() + 1);
+        if (options.outOfSpec() && draws.chance(500)) {
+            faults.add(new Fault(Kind.SUSPEND, start(), length(), node, 0));
+        } else {
+            long bound = options.outOfSpec() ? 700_000 : 10_000;
+            faults.add(new Fault(Kind.DRIFT, start(), length(), node, draws.between(-bound, bound)));
+        }
+    }
+
+    private int client() {
+        return (int) draws.between(1, options.clients());
+    }
+
+    private long start() {
+        return draws.below(options.faultPhase());
+    }
+
+    private long length() {
+        return draws.logarithmic(Nanos.MILLI, 2 * options.maxTtl());
+    }
+}

@@ -1,0 +1,229 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Driver;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs one turn on a cell and on its copy: both must say the same and end in the same state, and neither may touch the other. What fails here has hidden state, iterates in hash order, reads a clock of
+ * its own, or shares a part with its copy.
+ */
+final class PurityCheck {
+    private static final String NAME = "purity";
+
+    private PurityCheck() {}
+
+    /** One turn of the cell, twice; without an input a flush. The outputs of the first go to the driver. */
+    static void run(Cell cell, @Nullable Input input, Driver driver) {
+        long now = driver.clock();
+        long[] before = words(cell, now);
+        Cell copy = cell.copy();
+        same("a copy is another state", before, words(copy, now), input);
+        Recorder original = new Recorder(driver);
+        turn(cell, input, original);
+        same("a turn of the original changed its copy", before, words(copy, now), input);
+        long[] after = words(cell, now);
+        Replayer again = new Replayer(original);
+        turn(copy, input, again);
+        if (!alike(original.outputs, again.outputs)) {
+            throw new Violation(
+                    NAME, "after " + input + " the cell said " + original.outputs + " and its copy " + again.outputs);
+        }
+        same("cell and copy went different ways", after, words(copy, now), input);
+        same("a turn of the copy changed the original", after, words(cell, now), input);
+        if (cell.nextDue() != copy.nextDue()) {
+            throw new Violation(NAME, "after " + input + " the timers differ");
+        }
+    }
+
+    private static void turn(Cell cell, @Nullable Input input, Driver driver) {
+        if (input == null) {
+            cell.flush(driver);
+        } else {
+            cell.input(input, driver);
+        }
+    }
+
+    private static long[] words(Cell cell, long now) {
+        Canon canon = new Canon(now);
+        cell.encode(canon);
+        return canon.words();
+    }
+
+    private static void same(String what, long[] expected, long[] actual, @Nullable Input input) {
+        if (!Arrays.equals(expected, actual)) {
+            throw new Violation(
+                    NAME,
+                    what + " (" + input + "): first difference at word " + Arrays.mismatch(expected, actual) + " of "
+                            + expected.length + "/" + actual.length);
+        }
+    }
+
+    /** Equal, but for words that are published to user threads: cell and copy each have their own. */
+    private static boolean alike(@Nullable Object one, @Nullable Object other) {
+        if (Objects.equals(one, other)) {
+            return true;
+        }
+        if (one == null || other == null || one.getClass() != other.getClass()) {
+            return false;
+        }
+        if (one instanceof List<?> ones && other instanceof List<?> others) {
+            if (ones.size() != others.size()) {
+                return false;
+            }
+            for (int i = 0; i < ones.size(); i++) {
+                if (!alike(ones.get(i), others.get(i))) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        if (!one.getClass().isRecord()) {
+            return !(one instanceof Number
+                    || one instanceof Enum<?>
+                    || one instanceof CharSequence
+                    || one instanceof Boolean
+                    || one instanceof Frame);
+        }
+        try {
+            for (RecordComponent component : one.getClass().getRecordComponents()) {
+                component.getAccessor().setAccessible(true);
+                if (!alike(
+                        component.getAccessor().invoke(one),
+                        component.getAccessor().invoke(other))) {
+                    return false;
+                }
+            }
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("a record can be read", e);
+        }
+        return true;
+    }
+
+    private record Output(
+            String verb, long number, @Nullable Object what) {}
+
+    private static final class Recorder implements Driver {
+        private final Driver driver;
+        final List<Output> outputs = new ArrayList<>();
+        final List<Long> clocks = new ArrayList<>();
+        final List<Long> randoms = new ArrayList<>();
+
+        Recorder(Driver driver) {
+            this.driver = driver;
+        }
+
+        @Override
+        public long clock() {
+            long clock = driver.clock();
+            clocks.add(clock);
+            return clock;
+        }
+
+        @Override
+        public long random() {
+            long random = driver.random();
+            randoms.add(random);
+            return random;
+        }
+
+        @Override
+        public void dial(long link) {
+            outputs.add(new Output("dial", link, null));
+            driver.dial(link);
+        }
+
+        @Override
+        public void transmit(long link, Frame frame) {
+            outputs.add(new Output("transmit", link, frame));
+            driver.transmit(link, frame);
+        }
+
+        @Override
+        public void hangUp(long link) {
+            outputs.add(new Output("hangUp", link, null));
+            driver.hangUp(link);
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            outputs.add(new Output("persist", ticket, record));
+            driver.persist(record, ticket);
+        }
+
+        @Override
+        public void deliver(Notice notice) {
+            outputs.add(new Output("deliver", 0, notice));
+            driver.deliver(notice);
+        }
+
+        @Override
+        public void reached(Goal goal) {
+            driver.reached(goal);
+        }
+    }
+
+    private static final class Replayer implements Driver {
+        private final Recorder recorder;
+        final List<Output> outputs = new ArrayList<>();
+        private int clocks;
+        private int randoms;
+
+        Replayer(Recorder recorder) {
+            this.recorder = recorder;
+        }
+
+        @Override
+        public long clock() {
+            if (clocks == recorder.clocks.size()) {
+                throw new Violation(NAME, "the copy read its clock more often");
+            }
+            return recorder.clocks.get(clocks++);
+        }
+
+        @Override
+        public long random() {
+            if (randoms == recorder.randoms.size()) {
+                throw new Violation(NAME, "the copy drew more random numbers");
+            }
+            return recorder.randoms.get(randoms++);
+        }
+
+        @Override
+        public void dial(long link) {
+            outputs.add(new Output("dial", link, null));
+        }
+
+        @Override
+        public void transmit(long link, Frame frame) {
+            outputs.add(new Output("transmit", link, frame));
+        }
+
+        @Override
+        public void hangUp(long link) {
+            outputs.add(new Output("hangUp", link, null));
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            outputs.add(new Output("persist", ticket, record));
+        }
+
+        @Override
+        public void deliver(Notice notice) {
+            outputs.add(new Output("deliver", 0, notice));
+        }
+    }
+}
