@@ -2,7 +2,9 @@
 package io.keyway.lock;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -81,11 +83,19 @@ public final class ClientOptions {
         return Optional.of(option.type().cast(setting.value()));
     }
 
-    /** Returns the options that were set by {@link #with}, by name. */
-    public Map<String, Option<?>> options() {
-        Map<String, Option<?>> options = new TreeMap<>();
-        settings.forEach((name, setting) -> options.put(name, setting.option()));
-        return Collections.unmodifiableMap(options);
+    /**
+     * Returns normally if every option that was set is one of {@code known}.
+     *
+     * @throws IllegalArgumentException if not; the message names the nearest known one
+     */
+    public void check(Collection<Option<?>> known) {
+        List<String> names = known.stream().map(Option::name).sorted().toList();
+        for (String name : settings.keySet()) {
+            if (!names.contains(name)) {
+                throw new IllegalArgumentException("The client option " + name + " is not known to this provider; did"
+                        + " you mean " + Nearest.of(name, names) + "? Known are " + String.join(", ", names) + ".");
+            }
+        }
     }
 
     /** Returns the options that every lock of the client starts from. */

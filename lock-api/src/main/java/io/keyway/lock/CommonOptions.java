@@ -72,7 +72,8 @@ public final class CommonOptions {
     }
 
     private static String defaultName() {
-        return System.getProperty("user.name", "unknown") + "@" + host() + ":"
+        String place = System.getProperty("user.name", "unknown") + "@" + host();
+        return place.substring(0, Math.min(place.length(), 180)) + ":"
                 + ProcessHandle.current().pid();
     }
 

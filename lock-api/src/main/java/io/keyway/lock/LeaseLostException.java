@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** The lease ended before its release: work under it may have overlapped with another holder's. */
 public final class LeaseLostException extends LockException {
@@ -9,7 +11,7 @@ public final class LeaseLostException extends LockException {
 
     private final long token;
     private final LeaseLoss.Cause cause;
-    private final transient LeaseLoss loss;
+    private final transient @Nullable LeaseLoss loss;
 
     /** Makes the exception of one grant's loss. */
     public LeaseLostException(LockName name, long token, LeaseLoss loss) {
@@ -32,8 +34,8 @@ public final class LeaseLostException extends LockException {
         return token;
     }
 
-    /** Returns how it was lost. */
+    /** Returns how it was lost; only the cause and the server after serialisation. */
     public LeaseLoss loss() {
-        return loss == null ? new LeaseLoss(cause, java.time.Duration.ZERO, server(), "") : loss;
+        return loss == null ? new LeaseLoss(cause, Duration.ZERO, server(), "") : loss;
     }
 }

@@ -63,7 +63,7 @@ public final class LockUrl {
         }
     }
 
-    private LockUrl(String text, String masked, Parts parts) {
+    LockUrl(String text, String masked, Parts parts) {
         this.text = text;
         this.masked = masked;
         this.parts = parts;
@@ -75,8 +75,7 @@ public final class LockUrl {
      * @throws InvalidLockUrlException if it is none; the message is masked
      */
     public static LockUrl parse(String text) {
-        String masked = UrlMask.mask(Objects.requireNonNull(text, "text"));
-        return new LockUrl(text, masked, UrlParser.parse(text, masked));
+        return UrlParser.parse(Objects.requireNonNull(text, "text"));
     }
 
     /** Returns the word after {@code lock:}, by which the provider is found. */
@@ -84,7 +83,7 @@ public final class LockUrl {
         return parts.provider;
     }
 
-    /** Returns the word after the provider, if the URL has one. */
+    /** Returns the word after the provider, if the URL has one; the driver's of an opaque one, as {@code postgresql}. */
     public Optional<String> protocol() {
         return parts.protocol;
     }
@@ -104,7 +103,7 @@ public final class LockUrl {
         return parts.hosts;
     }
 
-    /** Returns the path, decoded, with its first {@code /}, if the URL has one. */
+    /** Returns the path, decoded as a whole, with its first {@code /}, if the URL has one. */
     public Optional<String> path() {
         return parts.path;
     }
@@ -185,11 +184,14 @@ public final class LockUrl {
     }
 
     private InvalidLockUrlException unknown(String name, Collection<Option<?>> known) {
-        List<String> names =
-                known.stream().filter(Option::inUrl).map(Option::name).sorted().toList();
-        boolean inCode = known.stream().anyMatch(option -> option.name().equals(name));
-        return new InvalidLockUrlException("In " + masked + ": option " + LockNames.quoted(name) + " is not known; did"
-                + " you mean " + Nearest.of(name, names) + "? Known are " + String.join(", ", names) + "."
-                + (inCode ? " It is set in code." : ""));
+        String prefix = isOpaque() ? "lock." : "";
+        List<String> names = known.stream()
+                .filter(Option::inUrl)
+                .map(option -> prefix + option.name())
+                .sorted()
+                .toList();
+        return new InvalidLockUrlException("In " + masked + ": option " + LockNames.quoted(prefix + name)
+                + " is not known; did you mean " + Nearest.of(prefix + name, names) + "? Known are "
+                + String.join(", ", names) + ".");
     }
 }

@@ -6,6 +6,7 @@ import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Opens clients. Holds no state: each call looks for providers anew. */
 public final class Locks {
@@ -26,7 +27,7 @@ public final class Locks {
         return open(url, ClientOptions.defaults());
     }
 
-    /** Opens a client with the provider that the context class loader, or else our own, finds for the URL. */
+    /** As {@link #open(LockUrl, ClientOptions, ClassLoader)}, with the context class loader. */
     public static LockClient open(LockUrl url, ClientOptions options) {
         return open(url, options, Providers.defaultLoader());
     }
@@ -41,56 +42,52 @@ public final class Locks {
      * @throws IllegalArgumentException if {@code options} has an option that the provider does not take
      */
     public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader) {
-        LockProvider provider = Providers.find(url, loader);
+        Objects.requireNonNull(options, "options");
+        LockProvider provider = Providers.find(url, Objects.requireNonNull(loader, "loader"));
         List<Option<?>> known = new ArrayList<>(CommonOptions.ALL);
         known.addAll(provider.info().options());
         url.check(known);
-        checkKnown(options, known);
-        Requirements required = options.get(CommonOptions.REQUIRE)
-                .or(() -> url.option(CommonOptions.REQUIRE))
-                .orElse(Requirements.NONE);
+        options.check(known);
+        Requirements required = setting(CommonOptions.REQUIRE, url, options);
         refuse(url, required.missingFeatures(provider.features(url)));
-        String name = options.get(CommonOptions.NAME)
-                .or(() -> url.option(CommonOptions.NAME))
-                .or(CommonOptions.NAME::defaultValue)
-                .orElseThrow();
-        SystemTime time = new SystemTime(name);
-        LockClient client;
+        LockClient client = open(provider, url, options, loader);
         try {
-            client = provider.open(new OpenRequest(url, options.withName(name), loader, time));
-        } catch (Throwable e) {
-            time.close();
+            refuse(url, required.missing(client.features(), client.guarantees()));
+            return client;
+        } catch (RuntimeException | Error e) {
+            client.close();
             throw e;
         }
-        List<String> missing = required.missing(client.features(), client.guarantees());
-        if (!missing.isEmpty()) {
-            client.close();
-            refuse(url, missing);
-        }
-        return client;
     }
 
     /** Looks for providers with {@code loader}, then with our own class loader. */
     public static Discovery discover(ClassLoader loader) {
-        return Providers.discover(loader);
+        return Providers.discover(Objects.requireNonNull(loader, "loader"));
     }
 
-    private static void checkKnown(ClientOptions options, List<Option<?>> known) {
-        List<String> names = known.stream().map(Option::name).toList();
-        for (String name : options.options().keySet()) {
-            if (!names.contains(name)) {
-                throw new IllegalArgumentException("The client option " + name + " is not known to this provider; did"
-                        + " you mean " + Nearest.of(name, names) + "? Known are " + String.join(", ", names));
-            }
+    private static LockClient open(LockProvider provider, LockUrl url, ClientOptions options, ClassLoader loader) {
+        String name = setting(CommonOptions.NAME, url, options);
+        SystemTime time = new SystemTime(name);
+        try {
+            return provider.open(new OpenRequest(url, options.withName(name), loader, time));
+        } catch (RuntimeException | Error e) {
+            time.close();
+            throw e;
         }
+    }
+
+    private static <T> T setting(Option<T> option, LockUrl url, ClientOptions options) {
+        return options.get(option)
+                .or(() -> url.option(option))
+                .or(option::defaultValue)
+                .orElseThrow();
     }
 
     private static void refuse(LockUrl url, List<String> missing) {
         if (!missing.isEmpty()) {
-            throw new UnsupportedFeatureException(
-                    "The provider of " + url + " does not declare what is required: " + String.join(", ", missing)
-                            + ". Take another provider, or drop it from require.",
-                    (Feature) null);
+            throw UnsupportedFeatureException.required("The provider of " + url
+                    + " does not declare what the option require asks for: " + String.join(", ", missing)
+                    + ". Choose another provider, or ask for less.");
         }
     }
 }

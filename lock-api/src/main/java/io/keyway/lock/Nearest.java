@@ -23,23 +23,28 @@ final class Nearest {
         return best;
     }
 
-    /** Levenshtein's distance, in one row; long words are cut, since no known word is that long. */
+    /** Edits of one letter, or swaps of two neighbours, that lead from one to the other; long words are cut. */
     static int distance(String left, String right) {
-        String a = left.length() > 64 ? left.substring(0, 64) : left;
-        int[] row = new int[right.length() + 1];
-        for (int j = 0; j <= right.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= right.length(); j++) {
-                int above = row[j];
-                int replace = diagonal + (a.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
-                row[j] = Math.min(replace, Math.min(above, row[j - 1]) + 1);
-                diagonal = above;
+        String a = left.substring(0, Math.min(left.length(), 64));
+        int[][] edits = new int[a.length() + 1][right.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            for (int j = 0; j <= right.length(); j++) {
+                if (i == 0 || j == 0) {
+                    edits[i][j] = i + j;
+                    continue;
+                }
+                boolean same = a.charAt(i - 1) == right.charAt(j - 1);
+                int least = Math.min(edits[i - 1][j], edits[i][j - 1]) + 1;
+                least = Math.min(least, edits[i - 1][j - 1] + (same ? 0 : 1));
+                if (i > 1
+                        && j > 1
+                        && a.charAt(i - 1) == right.charAt(j - 2)
+                        && a.charAt(i - 2) == right.charAt(j - 1)) {
+                    least = Math.min(least, edits[i - 2][j - 2] + 1);
+                }
+                edits[i][j] = least;
             }
         }
-        return row[right.length()];
+        return edits[a.length()][right.length()];
     }
 }

@@ -9,52 +9,100 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses URLs of which all but our own parameters is another's. */
+/**
+ * Parses {@code lock:jdbc:...}. The text after {@code lock:} is the driver's and stays as it is, but for the parameters
+ * {@code lock.<option>} after one of {@code ? & ;}, which are taken out. What a driver lets stand inside a value, as
+ * {@code {a;b}} and {@code a\;b}, separates nothing.
+ */
 final class OpaqueUrl {
-    private static final Pattern OURS = Pattern.compile("([?&;])lock\\.([^=?&;]*)(?:=([^&;]*))?");
+    private static final Pattern DRIVER = Pattern.compile("jdbc:([A-Za-z][A-Za-z0-9+.-]*):.*", Pattern.DOTALL);
+    private static final String OURS = "lock.";
+    private static final int START = "lock:".length();
 
-    private OpaqueUrl() {}
+    private final UrlText text;
+    private final String raw;
+    private final StringBuilder theirs = new StringBuilder();
+    private final Map<String, String> options = new LinkedHashMap<>();
 
-    static LockUrl.Parts parse(String text, String masked) {
-        String rest = text.substring("lock:".length());
-        Map<String, String> options = new LinkedHashMap<>();
-        StringBuilder theirs = new StringBuilder(rest.length());
-        Matcher ours = OURS.matcher(rest);
-        int from = 0;
-        boolean questionDropped = false;
-        while (ours.find()) {
-            append(theirs, rest.substring(from, ours.start()), questionDropped);
-            questionDropped =
-                    (questionDropped && ours.start() == from) || ours.group(1).equals("?");
-            String name = ours.group(2);
-            String value = ours.group(3);
-            if (value == null || name.isEmpty()) {
-                throw new InvalidLockUrlException(
-                        "The URL " + LockNames.quoted(masked) + " has a parameter lock." + name + " without a value.");
-            }
-            if (options.put(name, value) != null) {
-                throw new InvalidLockUrlException(
-                        "The URL " + LockNames.quoted(masked) + " has the option lock." + name + " twice.");
-            }
-            from = ours.end();
-        }
-        append(theirs, rest.substring(from), questionDropped);
-        return new LockUrl.Parts(
-                "jdbc",
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                Optional.empty(),
-                Optional.of(theirs.toString()),
-                Collections.unmodifiableMap(options));
+    private OpaqueUrl(UrlText text) {
+        this.text = text;
+        this.raw = text.raw();
     }
 
-    private static void append(StringBuilder out, String part, boolean questionDropped) {
-        if (questionDropped && part.startsWith("&")) {
-            out.append('?').append(part, 1, part.length());
-        } else {
-            out.append(part);
+    static LockUrl parse(UrlText text) {
+        return new OpaqueUrl(text).parse();
+    }
+
+    private LockUrl parse() {
+        Matcher driver = DRIVER.matcher(raw.substring(START));
+        if (!driver.matches()) {
+            throw text.refuse("names no JDBC driver after lock:jdbc:");
         }
+        // The ? of a dropped first parameter goes to the next one that stays.
+        char pending = 0;
+        int from = START;
+        while (from < raw.length()) {
+            int next = separatorAfter(from);
+            boolean separated = isSeparator(raw.charAt(from));
+            if (separated && raw.startsWith(OURS, from + 1)) {
+                option(from + 1 + OURS.length(), next);
+                if (raw.charAt(from) == '?') {
+                    pending = '?';
+                }
+            } else if (separated && pending != 0) {
+                theirs.append(pending).append(raw, from + 1, next);
+                pending = 0;
+            } else {
+                theirs.append(raw, from, next);
+            }
+            from = next;
+        }
+        return new LockUrl(
+                raw,
+                UrlMask.opaque(raw),
+                new LockUrl.Parts(
+                        "jdbc",
+                        Optional.of(driver.group(1)),
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of(),
+                        Optional.empty(),
+                        Optional.of(theirs.toString()),
+                        Collections.unmodifiableMap(options)));
+    }
+
+    private void option(int start, int end) {
+        int equals = text.indexOf('=', start, end);
+        if (equals == end) {
+            throw text.refuse("has a parameter lock.<option> without = at index " + (start - OURS.length()));
+        }
+        String name = raw.substring(start, equals);
+        if (name.isEmpty()) {
+            throw text.refuse("has a parameter lock. without an option's name at index " + (start - OURS.length()));
+        }
+        if (options.put(name, text.decode(equals + 1, end, "a parameter lock.<option>")) != null) {
+            throw text.refuse(
+                    "has a parameter lock.<option> twice, the second time at index " + (start - OURS.length()));
+        }
+    }
+
+    /** Returns the index of the next separator behind the one at {@code from}, or the end. */
+    private int separatorAfter(int from) {
+        for (int i = from + 1; i < raw.length(); i++) {
+            char c = raw.charAt(i);
+            if (c == '\\') {
+                i++;
+            } else if (c == '{' && raw.charAt(i - 1) == '=') {
+                int close = raw.indexOf('}', i);
+                i = close < 0 ? i : close;
+            } else if (isSeparator(c)) {
+                return i;
+            }
+        }
+        return raw.length();
+    }
+
+    private static boolean isSeparator(char c) {
+        return c == '?' || c == '&' || c == ';';
     }
 }

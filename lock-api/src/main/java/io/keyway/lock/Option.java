@@ -4,10 +4,10 @@ package io.keyway.lock;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of its values
  */
 public final class Option<T> {
+    private static final Pattern NAME = Pattern.compile("[a-zA-Z][a-zA-Z0-9.-]*");
+
     private final String name;
     private final Class<T> type;
     private final @Nullable Function<String, T> parser;
@@ -42,7 +44,10 @@ public final class Option<T> {
             @Nullable Supplier<T> fallback,
             @Nullable String fallbackText,
             String description) {
-        this.name = Objects.requireNonNull(name, "name");
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("not a name of an option: " + LockNames.quoted(name));
+        }
+        this.name = name;
         this.type = type;
         this.parser = parser;
         this.formatter = formatter;
@@ -202,15 +207,18 @@ public final class Option<T> {
             throw new IllegalArgumentException(
                     "option " + name + " cannot be said in a URL; set it in code with" + " ClientOptions.with");
         }
-        T value;
+        T value = apply(parser, text);
+        check(value);
+        return value;
+    }
+
+    private T apply(Function<String, T> parser, String text) {
         try {
-            value = parser.apply(text);
+            return parser.apply(text);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "option " + name + ": " + shown(text) + " is " + e.getMessage(), secret() ? null : e);
         }
-        check(value);
-        return value;
     }
 
     /**
@@ -221,6 +229,9 @@ public final class Option<T> {
     public void check(T value) {
         if (!type.isInstance(value)) {
             throw new IllegalArgumentException("option " + name + " takes a " + type.getName());
+        }
+        if (type == String.class && parser != null) {
+            apply(parser, (String) value);
         }
         if ((min != null && compare(value, min) < 0) || (max != null && compare(value, max) > 0)) {
             throw new IllegalArgumentException(
@@ -257,10 +268,13 @@ public final class Option<T> {
     }
 
     private static Integer parseNumber(String text) {
+        if (!text.matches("-?[0-9]+")) {
+            throw new IllegalArgumentException("not a whole number");
+        }
         try {
             return Integer.valueOf(text);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("not a whole number", e);
+            throw new IllegalArgumentException("too large", e);
         }
     }
 

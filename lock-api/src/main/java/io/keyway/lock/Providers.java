@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import io.keyway.lock.Discovery.Failure;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
 import java.security.CodeSource;
@@ -16,12 +17,13 @@ import java.util.stream.Collectors;
 
 /** Looks for providers, so that a broken one hides no good one. */
 final class Providers {
-    /** A services file has few lines; a loader that fails for ever must not hold us for ever. */
-    private static final int MAX_FAILURES = 1000;
+    private static final String SERVICES = "META-INF/services/" + LockProvider.class.getName();
 
     private final List<LockProvider> found = new ArrayList<>();
-    private final List<Discovery.Failure> failures = new ArrayList<>();
-    private final Set<Class<?>> seen = new HashSet<>();
+    private final List<Failure> failures = new ArrayList<>();
+
+    /** By name: a class loader that prefers its own copy still shows the same provider. */
+    private final Set<String> seen = new HashSet<>();
 
     private Providers() {}
 
@@ -53,88 +55,116 @@ final class Providers {
         throw new ProviderNotFoundException(
                 "More than one provider takes " + url + ": "
                         + matches.stream().map(Providers::place).collect(Collectors.joining(" and "))
-                        + ". Remove all but one of them from the class path.",
+                        + ". Leave one of them on the class path.",
                 null);
     }
 
     private void look(ClassLoader loader) {
         Iterator<ServiceLoader.Provider<LockProvider>> entries =
                 ServiceLoader.load(LockProvider.class, loader).stream().iterator();
-        int before = failures.size();
-        while (failures.size() - before < MAX_FAILURES) {
-            ServiceLoader.Provider<LockProvider> entry;
+        String last = "";
+        while (true) {
             try {
                 if (!entries.hasNext()) {
                     return;
                 }
-                entry = entries.next();
+                take(entries.next());
             } catch (ServiceConfigurationError | LinkageError e) {
-                fail("META-INF/services/" + LockProvider.class.getName(), e);
-                continue;
+                fail(SERVICES, e);
+                // A class loader that cannot be read fails in the same way at each step.
+                if (last.equals(e.getMessage())) {
+                    return;
+                }
+                last = String.valueOf(e.getMessage());
             }
-            take(entry);
         }
     }
 
     private void take(ServiceLoader.Provider<LockProvider> entry) {
-        String source = "a provider";
+        String source = SERVICES;
         try {
-            Class<? extends LockProvider> type = entry.type();
-            source = type.getName();
-            if (!seen.add(type)) {
+            source = entry.type().getName();
+            if (seen.contains(source)) {
                 return;
             }
             LockProvider provider = entry.get();
             ProviderInfo info = provider.info();
             if (info.apiLevel() != ProviderInfo.API_LEVEL) {
-                failures.add(new Discovery.Failure(
+                add(new Failure(
                         place(provider),
-                        "was built for API level " + info.apiLevel() + ", this is " + ProviderInfo.API_LEVEL
-                                + "; take versions that belong together",
+                        "was built for level " + info.apiLevel() + " of the SPI, this lock-api has level "
+                                + ProviderInfo.API_LEVEL + "; take versions that belong together",
                         Optional.empty()));
-                return;
+            } else if (provider.schemes().isEmpty()) {
+                add(new Failure(place(provider), "names no scheme", Optional.empty()));
+            } else {
+                found.add(provider);
+                seen.add(source);
             }
-            if (provider.schemes().isEmpty()) {
-                failures.add(new Discovery.Failure(place(provider), "names no scheme", Optional.empty()));
-                return;
-            }
-            found.add(provider);
         } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
             fail(source, e);
         }
     }
 
     private void fail(String source, Throwable e) {
-        Throwable cause = e instanceof ServiceConfigurationError && e.getCause() != null ? e.getCause() : e;
-        String reason = cause == e ? String.valueOf(e.getMessage()) : e.getMessage() + " (" + cause + ")";
-        failures.add(new Discovery.Failure(source, reason, Optional.of(cause)));
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String reason = String.valueOf(e.getMessage()).replace(LockProvider.class.getName() + ": ", "");
+        add(new Failure(source, root.equals(e) ? reason : reason + " (" + root + ")", Optional.of(e)));
+    }
+
+    /** What both class loaders show fails once. */
+    private void add(Failure failure) {
+        if (failures.stream()
+                .noneMatch(known -> known.source().equals(failure.source())
+                        && known.reason().equals(failure.reason()))) {
+            failures.add(failure);
+        }
     }
 
     private static ProviderNotFoundException none(LockUrl url, Discovery discovery) {
-        StringBuilder message = new StringBuilder("No provider takes " + url + ". Found: ");
-        message.append(
-                discovery.providers().isEmpty()
-                        ? "none"
-                        : discovery.providers().stream()
-                                .map(provider ->
-                                        "lock:" + String.join(", lock:", provider.schemes()) + " by " + place(provider))
-                                .collect(Collectors.joining("; ")));
+        StringBuilder message = new StringBuilder("No provider takes ").append(url);
+        List<String> schemes = discovery.providers().stream()
+                .flatMap(provider -> provider.schemes().stream())
+                .sorted()
+                .toList();
+        String nearest = Nearest.of(url.provider(), schemes);
+        if (!nearest.isEmpty() && Nearest.distance(url.provider(), nearest) <= 2) {
+            message.append("; did you mean lock:").append(nearest).append('?');
+        }
+        message.append(" Found: ").append(discovery.providers().isEmpty() ? "none" : found(discovery));
         if (!discovery.failures().isEmpty()) {
             message.append(". Failed to load: ")
                     .append(discovery.failures().stream()
                             .map(failure -> failure.source() + ": " + failure.reason())
                             .collect(Collectors.joining("; ")));
         }
-        message.append(". Add io.keyway:lock-provider-").append(url.provider()).append(" to the class path.");
+        message.append(". Add the artifact io.keyway:lock-provider-")
+                .append(url.provider())
+                .append(", or whatever offers lock:")
+                .append(url.provider())
+                .append(", to the class path.");
         ProviderNotFoundException exception = new ProviderNotFoundException(message.toString(), null);
         discovery.failures().forEach(failure -> failure.cause().ifPresent(exception::addSuppressed));
         return exception;
     }
 
+    private static String found(Discovery discovery) {
+        return discovery.providers().stream()
+                .map(provider -> provider.schemes().stream()
+                                .sorted()
+                                .map(scheme -> "lock:" + scheme)
+                                .collect(Collectors.joining(" and "))
+                        + " by " + place(provider))
+                .collect(Collectors.joining("; "));
+    }
+
     private static String place(LockProvider provider) {
         CodeSource source = provider.getClass().getProtectionDomain().getCodeSource();
-        return provider.getClass().getName()
-                + (source == null || source.getLocation() == null ? "" : " in " + source.getLocation());
+        String name = provider.getClass().getName();
+        return source == null || source.getLocation() == null ? name : name + " in " + source.getLocation();
     }
 
     private static ClassLoader own() {

@@ -20,9 +20,14 @@ public final class UnsupportedFeatureException extends LockException {
                 feature);
     }
 
-    UnsupportedFeatureException(String message, @Nullable Feature feature) {
+    private UnsupportedFeatureException(String message, @Nullable Feature feature) {
         super(message, null, null, null, false, false);
         this.feature = feature;
+    }
+
+    /** The exception of what the {@code require} option asks for. */
+    static UnsupportedFeatureException required(String message) {
+        return new UnsupportedFeatureException(message, null);
     }
 
     /** Returns the missing feature; empty if the {@code require} option named something else, or more than one thing. */

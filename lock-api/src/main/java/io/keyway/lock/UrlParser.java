@@ -1,9 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import io.keyway.lock.LockUrl.Host;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -13,208 +11,184 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
-/** Parses lock URLs: splits first, then decodes once. */
+/** Parses lock URLs: splits first, then decodes once; notes where the secrets stand. */
 final class UrlParser {
     private static final Pattern WORD = Pattern.compile("[a-z][a-z0-9-]*");
-    private static final String SHAPE =
-            " A lock URL is lock:<provider>[:<protocol>]://[user[:password]@]host[:port],.../path?option=value,"
-                    + " or lock:jdbc:<driver URL>.";
+    private static final String NOT_IN_HOSTS = "[]:/@ ";
 
-    private final String text;
-    private final String masked;
+    private final UrlText text;
+    private final StringBuilder masked = new StringBuilder();
+    private int shown;
 
-    private UrlParser(String text, String masked) {
+    private UrlParser(UrlText text) {
         this.text = text;
-        this.masked = masked;
     }
 
-    static LockUrl.Parts parse(String text, String masked) {
-        return new UrlParser(text, masked).parse();
+    static LockUrl parse(String raw) {
+        UrlText text = new UrlText(raw);
+        text.checkCharacters();
+        if (!raw.startsWith("lock:")) {
+            throw text.refuse("does not start with lock:");
+        }
+        return raw.startsWith("lock:jdbc:") ? OpaqueUrl.parse(text) : new UrlParser(text).parse();
     }
 
-    private LockUrl.Parts parse() {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.isISOControl(text.charAt(i)) || Character.isWhitespace(text.charAt(i))) {
-                if (!text.startsWith("lock:jdbc:") || Character.isISOControl(text.charAt(i))) {
-                    throw refuse("has white space or a control character at index " + i + "; write a space as %20");
-                }
-            }
-        }
-        if (!text.startsWith("lock:")) {
-            throw refuse("does not start with lock:");
-        }
-        if (text.startsWith("lock:jdbc:")) {
-            return OpaqueUrl.parse(text, masked);
-        }
-        int slashes = text.indexOf("://", 4);
+    private LockUrl parse() {
+        String raw = text.raw();
+        int slashes = raw.indexOf("://", 4);
         if (slashes < 0) {
-            throw refuse("has no :// after the provider");
+            throw text.refuse("has no :// after the provider");
         }
-        String[] words = text.substring(5, Math.max(5, slashes)).split(":", -1);
-        if (slashes < 5 || words.length > 2) {
-            throw refuse("must have a provider, or a provider and a protocol, between lock: and ://");
+        if (slashes == 4) {
+            throw text.refuse("has no provider between lock: and ://");
+        }
+        String[] words = raw.substring(5, slashes).split(":", -1);
+        if (words.length > 2) {
+            throw text.refuse("has more than a provider and a protocol between lock: and ://");
         }
         for (String word : words) {
             if (!WORD.matcher(word).matches()) {
-                throw refuse("has a provider or protocol that is not a lower-case word");
+                throw text.refuse("has a provider or protocol that is not a lower-case word of a to z, 0 to 9 and -");
             }
         }
-        return rest(words, slashes + 3);
-    }
-
-    private LockUrl.Parts rest(String[] words, int start) {
-        if (text.indexOf('#') >= 0) {
-            throw refuse("has a raw #; write it as %23");
+        int start = slashes + 3;
+        int end = text.indexOf('?', start, raw.length());
+        int authorityEnd = text.indexOf('/', start, end);
+        int hash = raw.indexOf('#', start);
+        if (hash >= 0) {
+            throw text.refuse("has a raw # at index " + hash + "; write it as %23");
         }
-        int question = text.indexOf('?', start);
-        int end = question < 0 ? text.length() : question;
-        int slash = text.indexOf('/', start);
-        int authorityEnd = slash < 0 || slash > end ? end : slash;
-        int at = text.indexOf('@', start);
-        if (at >= authorityEnd) {
-            at = -1;
-        }
-        if (at >= 0 && text.indexOf('@', at + 1) >= 0 && text.indexOf('@', at + 1) < authorityEnd) {
-            throw refuse("has a second raw @; write an @ in the user or password as %40");
+        int at = text.indexOf('@', start, authorityEnd);
+        if (text.indexOf('@', Math.min(at + 1, end), end) < end) {
+            throw text.refuse("has a raw @ too many; write an @ in a user, a password or a path as %40,"
+                    + " and a / in a password as %2F");
         }
         Optional<String> user = Optional.empty();
         Optional<String> password = Optional.empty();
-        if (at >= 0) {
-            int colon = text.indexOf(':', start);
-            boolean hasPassword = colon >= 0 && colon < at;
-            user = Optional.of(decode(start, hasPassword ? colon : at, "the user"));
-            password = hasPassword ? Optional.of(decode(colon + 1, at, "the password")) : Optional.empty();
+        boolean login = at < authorityEnd;
+        if (login) {
+            int colon = text.indexOf(':', start, at);
+            user = Optional.of(text.decode(start, colon, "the user")).filter(name -> !name.isEmpty());
+            if (colon < at) {
+                password = Optional.of(text.decode(colon + 1, at, "the password"));
+                mask(colon + 1, at);
+            }
         }
-        List<LockUrl.Host> hosts = hosts(at < 0 ? start : at + 1, authorityEnd);
+        List<Host> hosts = hosts(login ? at + 1 : start, authorityEnd);
+        if (login && hosts.isEmpty()) {
+            throw text.refuse("has a user but no host");
+        }
         Optional<String> path =
-                authorityEnd < end ? Optional.of(decode(authorityEnd, end, "the path")) : Optional.empty();
-        Map<String, String> options = question < 0 ? Map.of() : options(question + 1);
-        return new LockUrl.Parts(
-                words[0],
-                words.length > 1 ? Optional.of(words[1]) : Optional.empty(),
-                user.filter(name -> !name.isEmpty()),
-                password,
-                hosts,
-                path,
-                Optional.empty(),
-                options);
+                authorityEnd < end ? Optional.of(text.decodeShown(authorityEnd, end, "the path")) : Optional.empty();
+        Map<String, String> options = end < raw.length() ? options(end + 1) : Map.of();
+        masked.append(raw, shown, raw.length());
+        return new LockUrl(
+                raw,
+                masked.toString(),
+                new LockUrl.Parts(
+                        words[0],
+                        words.length > 1 ? Optional.of(words[1]) : Optional.empty(),
+                        user,
+                        password,
+                        hosts,
+                        path,
+                        Optional.empty(),
+                        options));
     }
 
-    private List<LockUrl.Host> hosts(int start, int end) {
+    private List<Host> hosts(int start, int end) {
         if (start == end) {
             return List.of();
         }
-        List<LockUrl.Host> hosts = new ArrayList<>();
-        int from = start;
-        while (from <= end) {
-            int comma = text.indexOf(',', from);
-            int to = comma < 0 || comma > end ? end : comma;
-            hosts.add(host(from, to));
+        List<Host> hosts = new ArrayList<>();
+        for (int from = start; from <= end; ) {
+            int to = text.indexOf(',', from, end);
+            Host host = host(from, to);
+            if (hosts.contains(host)) {
+                throw text.refuse("has one host twice, the second time at index " + from);
+            }
+            hosts.add(host);
             from = to + 1;
         }
         return Collections.unmodifiableList(hosts);
     }
 
-    private LockUrl.Host host(int start, int end) {
-        if (start == end) {
-            throw refuse("has an empty host at index " + start);
+    private Host host(int start, int end) {
+        String raw = text.raw();
+        if (start < end && raw.charAt(start) == '[') {
+            int close = text.indexOf(']', start, end);
+            String address = raw.substring(start + 1, close);
+            if (close == end) {
+                throw text.refuse("has a [ without ] at index " + start);
+            }
+            if (!address.contains(":") || !address.chars().allMatch(UrlParser::inIpv6)) {
+                throw text.refuse("has no IPv6 address in the brackets at index " + start);
+            }
+            return new Host(address, port(close + 1, end));
         }
-        String name;
-        int after;
-        if (text.charAt(start) == '[') {
-            int close = text.indexOf(']', start);
-            if (close < 0 || close >= end) {
-                throw refuse("has an IPv6 address without ] at index " + start);
-            }
-            name = text.substring(start + 1, close);
-            after = close + 1;
-            if (!name.contains(":") || !name.chars().allMatch(UrlParser::inIpv6)) {
-                throw refuse("has no IPv6 address in the brackets at index " + start);
-            }
-        } else {
-            int colon = text.indexOf(':', start);
-            after = colon < 0 || colon > end ? end : colon;
-            name = decode(start, after, "a host");
-            if (name.isEmpty() || name.indexOf('[') >= 0 || name.indexOf(']') >= 0) {
-                throw refuse("has an empty host or a stray bracket at index " + start);
-            }
+        int colon = text.indexOf(':', start, end);
+        String name = text.decodeShown(start, colon, "a host");
+        if (name.isEmpty()) {
+            throw text.refuse("has an empty host at index " + start);
         }
-        return new LockUrl.Host(name, port(after, end));
+        if (name.chars().anyMatch(c -> NOT_IN_HOSTS.indexOf(c) >= 0)) {
+            throw text.refuse("has a host with one of " + NOT_IN_HOSTS + " in it at index " + start);
+        }
+        return new Host(name, port(colon, end));
     }
 
+    /** Does not show what it found: it may be a password whose / or ? was not escaped. */
     private OptionalInt port(int start, int end) {
         if (start == end) {
             return OptionalInt.empty();
         }
-        String digits = text.substring(start + 1, end);
-        int port = -1;
-        if (text.charAt(start) == ':' && digits.length() <= 5 && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            port = digits.isEmpty() ? -1 : Integer.parseInt(digits);
+        String digits = text.raw().substring(start + 1, end);
+        int port = 0;
+        if (text.raw().charAt(start) == ':' && digits.matches("[0-9]{1,5}")) {
+            port = Integer.parseInt(digits);
         }
         if (port < 1 || port > 65535) {
-            throw refuse("has a port that is not 1 to 65535 at index " + start
-                    + " (an IPv6 address stands in brackets; a : / ? or @ in a password is written %3A %2F %3F %40)");
+            throw text.refuse("has a port that is not 1 to 65535 at index " + (start + 1)
+                    + "; an IPv6 address stands in brackets; / ? @ in a password are written %2F %3F %40");
         }
         return OptionalInt.of(port);
     }
 
     private Map<String, String> options(int start) {
+        int length = text.raw().length();
         Map<String, String> options = new LinkedHashMap<>();
-        int from = start;
-        while (from <= text.length()) {
-            int next = text.indexOf('&', from);
-            int to = next < 0 ? text.length() : next;
-            int equals = text.indexOf('=', from);
-            if (equals < 0 || equals > to) {
-                throw refuse("has an option without = at index " + from);
+        for (int from = start; from <= length; ) {
+            int to = text.indexOf('&', from, length);
+            int equals = text.indexOf('=', from, to);
+            if (equals == to) {
+                throw text.refuse("has an option without = at index " + from);
             }
-            String name = decode(from, equals, "an option's name");
+            String name = text.decodeShown(from, equals, "an option's name");
             if (name.isEmpty()) {
-                throw refuse("has an option without a name at index " + from);
+                throw text.refuse("has an option without a name at index " + from);
             }
-            if (options.put(name, decode(equals + 1, to, "an option's value")) != null) {
-                throw refuse("has the option " + name + " twice");
+            if (options.put(name, text.decode(equals + 1, to, "an option's value")) != null) {
+                throw text.refuse("has an option twice, the second time at index " + from);
+            }
+            if (Secrets.isSecret(name)) {
+                mask(equals + 1, to);
             }
             from = to + 1;
         }
         return Collections.unmodifiableMap(options);
     }
 
-    private String decode(int start, int end, String what) {
-        if (text.indexOf('%', start) < 0) {
-            return text.substring(start, end);
-        }
-        ByteBuffer bytes = ByteBuffer.allocate((end - start) * 4);
-        for (int i = start; i < end; i++) {
-            char c = text.charAt(i);
-            if (c != '%') {
-                int point = text.codePointAt(i);
-                bytes.put(Character.toString(point).getBytes(StandardCharsets.UTF_8));
-                i += Character.charCount(point) - 1;
-            } else if (i + 2 < end && hex(i + 1) >= 0 && hex(i + 2) >= 0) {
-                bytes.put((byte) (hex(i + 1) << 4 | hex(i + 2)));
-                i += 2;
-            } else {
-                throw refuse("has a % without two hex digits in " + what + " at index " + i
-                        + "; write a plain % as %25 and a plain @ as %40");
-            }
-        }
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
-        } catch (CharacterCodingException e) {
-            throw refuse("has percent-escapes in " + what + " that are not UTF-8");
-        }
-    }
-
-    private int hex(int index) {
-        return Character.digit(text.charAt(index), 16);
+    private void mask(int start, int end) {
+        masked.append(text.raw(), shown, start).append(Secrets.MASK);
+        shown = end;
     }
 
     private static boolean inIpv6(int c) {
-        return c == ':' || c == '.' || c == '%' || Character.digit(c, 16) >= 0 || (c >= 'g' && c <= 'z');
-    }
-
-    private InvalidLockUrlException refuse(String what) {
-        return new InvalidLockUrlException("The URL " + LockNames.quoted(masked) + " " + what + "." + SHAPE);
+        return c == ':'
+                || c == '.'
+                || c == '%'
+                || (c >= '0' && c <= '9')
+                || (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z');
     }
 }

@@ -1,0 +1,138 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.spi.TimeSource.Scheduled;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class SystemTimeTest {
+    private static final String NAME = "keyway-timed-timer";
+
+    private final SystemTime time = new SystemTime("timed");
+
+    @AfterEach
+    void close() {
+        time.close();
+    }
+
+    @Test
+    void hasNoThreadBeforeTheFirstTimerAndNoneAfterClose() throws Exception {
+        assertThat(threads()).isEmpty();
+
+        AtomicReference<Thread> runner = new AtomicReference<>();
+        CountDownLatch ran = new CountDownLatch(1);
+        time.at(time.nanoTime(), () -> {
+            runner.set(Thread.currentThread());
+            ran.countDown();
+        });
+        ran.await();
+        assertThat(threads()).hasSize(1);
+        assertThat(runner.get().isDaemon()).isTrue();
+
+        time.close();
+        assertThat(runner.get().isAlive()).isFalse();
+        assertThat(threads()).isEmpty();
+        time.close();
+    }
+
+    @Test
+    void runsInTheOrderOfDueTimesAndNeverEarly() throws Exception {
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        CountDownLatch done = new CountDownLatch(3);
+        long now = time.nanoTime();
+        long due = now + TimeUnit.MILLISECONDS.toNanos(30);
+        AtomicReference<Long> ranAt = new AtomicReference<>();
+        time.at(due, () -> {
+            ranAt.set(time.nanoTime());
+            order.add(3);
+            done.countDown();
+        });
+        time.at(now + TimeUnit.MILLISECONDS.toNanos(10), () -> {
+            order.add(2);
+            done.countDown();
+        });
+        time.at(now - 1, () -> {
+            order.add(1);
+            done.countDown();
+        });
+        done.await();
+
+        assertThat(order).containsExactly(1, 2, 3);
+        assertThat(ranAt.get() - due).isGreaterThanOrEqualTo(0);
+    }
+
+    @Test
+    void cancelledTaskDoesNotRun() throws Exception {
+        List<String> ran = new CopyOnWriteArrayList<>();
+        CountDownLatch done = new CountDownLatch(1);
+        long soon = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
+        Scheduled scheduled = time.at(soon, () -> ran.add("cancelled"));
+        scheduled.cancel();
+        scheduled.cancel();
+        time.at(soon, done::countDown);
+        done.await();
+
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void failedTaskHidesNoOther() throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        time.at(time.nanoTime(), () -> {
+            throw new IllegalStateException("expected by the test");
+        });
+        time.at(time.nanoTime(), done::countDown);
+
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void closeOnItsOwnThreadDoesNotWaitForItself() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        time.at(time.nanoTime(), () -> {
+            time.close();
+            closed.countDown();
+        });
+
+        assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void taskAfterCloseIsDropped() {
+        time.close();
+        List<String> ran = new CopyOnWriteArrayList<>();
+
+        time.at(time.nanoTime(), () -> ran.add("late")).cancel();
+
+        assertThat(threads()).isEmpty();
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void closeKeepsTheInterruptFlag() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        time.at(time.nanoTime(), running::countDown);
+        running.await();
+        Thread.currentThread().interrupt();
+
+        time.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(threads()).isEmpty();
+    }
+
+    private static List<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(NAME))
+                .toList();
+    }
+}
