@@ -16,8 +16,18 @@ public final class Kit {
     }
 
     /** Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable. */
-    @SuppressWarnings("DoNotCallSuggester")
     public static LockClient open(OpenRequest request, LockBackend backend) {
-        throw new UnsupportedOperationException("kit");
+        return open(request, backend, new WorkerThreads(request.clientName()));
+    }
+
+    static LockClient open(OpenRequest request, LockBackend backend, Workers workers) {
+        StoreEngine engine = new StoreEngine(request, backend, workers);
+        try {
+            engine.connect();
+        } catch (RuntimeException e) {
+            engine.close();
+            throw e;
+        }
+        return EngineClient.open(request, engine);
     }
 }

@@ -1,0 +1,483 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine over a blocking store: the shell around a {@link StoreMachine}. Inputs from all threads go through one
+ * queue; whichever thread finds it idle runs the machine until it is empty again and carries out the effects in their
+ * order, so that no lock is held while a sink is called and no thread waits for another. Calls of the store run on
+ * {@link Workers} and come back as inputs.
+ */
+final class StoreEngine implements LockEngine, LockBackend.Signals {
+
+    private static final Logger LOG = System.getLogger(StoreEngine.class.getName());
+
+    /** An input of the machine. */
+    @FunctionalInterface
+    private interface Input {
+        void apply(StoreMachine machine, long now);
+    }
+
+    private static final class Slot {
+        final Sink sink;
+        volatile @Nullable StoreHold hold;
+
+        Slot(Sink sink) {
+            this.sink = sink;
+        }
+    }
+
+    private final LockBackend backend;
+    private final TimeSource time;
+    private final Workers workers;
+    private final BackgroundLoops loops;
+    private final StoreCalls calls;
+    private final StoreMachine machine;
+    private final Settings settings;
+    private final String server;
+    private final Queue<Input> inputs = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger unfinished = new AtomicInteger();
+    private final Map<Long, Slot> slots = new ConcurrentHashMap<>();
+    private final CountDownLatch idle = new CountDownLatch(1);
+    private volatile @Nullable Observer observer;
+    private volatile boolean closing;
+    private TimeSource.@Nullable Scheduled timer;
+    private long timerAt;
+
+    StoreEngine(OpenRequest request, LockBackend backend, Workers workers) {
+        this.backend = backend;
+        this.time = request.time();
+        this.workers = workers;
+        this.settings = Settings.of(request);
+        this.server = request.url().toString();
+        this.loops = new BackgroundLoops(settings.name(), time);
+        this.calls = new StoreCalls(backend, this);
+        this.machine = new StoreMachine(calls.incarnation().low(), server);
+    }
+
+    /** With {@code connect=eager}: starts the backend, or fails. */
+    void connect() {
+        if (!settings.eager()) {
+            return;
+        }
+        CompletableFuture<Boolean> started = new CompletableFuture<>();
+        workers.urgent(() -> {
+            try {
+                calls.start();
+                started.complete(true);
+            } catch (NotExecutedException | InterruptedException e) {
+                started.completeExceptionally(e);
+            }
+        });
+        try {
+            started.get(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw unavailable("could not connect: " + StoreCalls.describe(e.getCause()), e.getCause());
+        } catch (TimeoutException e) {
+            throw unavailable("could not connect within " + Terms.text(settings.connectTimeout()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unavailable("interrupted while connecting", e);
+        }
+    }
+
+    @Override
+    public TimeSource time() {
+        return time;
+    }
+
+    @Override
+    public void submit(Request request, Sink sink) {
+        slots.put(request.id(), new Slot(sink));
+        input((machine, now) -> machine.submit(request, now));
+    }
+
+    @Override
+    public void withdraw(Request request) {
+        input((machine, now) -> machine.withdraw(request.id(), now));
+    }
+
+    void release(StoreHold hold) {
+        input((machine, now) -> {
+            if (!machine.release(hold.id(), now)) {
+                hold.answer(Answer.NOT_HELD);
+            }
+        });
+    }
+
+    String server() {
+        return server;
+    }
+
+    @Override
+    public void observe(Observer told) {
+        observer = told;
+    }
+
+    @Override
+    public Set<Feature> features() {
+        return backend.features();
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return backend.guarantees();
+    }
+
+    @Override
+    public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
+        return ask(store -> store.list(prefix, after, max, limit), this::unavailable);
+    }
+
+    @Override
+    public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
+        return ask(store -> store.show(key, limit), this::unavailable);
+    }
+
+    @Override
+    public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
+        return ask(
+                store -> store.breakGrant(key, token, reason, limit),
+                (why, cause) -> cause instanceof NotExecutedException
+                        ? unavailable(why, cause)
+                        : new OutcomeUnknownException(
+                                "Breaking token " + token + " of the " + key + " at " + server
+                                        + " has an unknown outcome: " + why
+                                        + ". It names the token, so it is safe to send it again.",
+                                key.name(),
+                                server,
+                                cause));
+    }
+
+    @Override
+    public CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit) {
+        return ask(store -> store.availablePermits(key, capacity, limit), this::unavailable);
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        return type.isInstance(backend) ? Optional.of(type.cast(backend)) : backend.unwrap(type);
+    }
+
+    @Override
+    public void close() {
+        input((machine, now) -> {
+            closing = true;
+            machine.close(now);
+        });
+        boolean interrupted = false;
+        Duration limit = settings.closeTimeout();
+        try {
+            if (!idle.await(limit.toNanos() / 2, TimeUnit.NANOSECONDS)) {
+                LOG.log(Level.WARNING, "Not all of {0} could be released at {1}; it expires", settings.name(), server);
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        loops.close(limit.dividedBy(8));
+        workers.close(limit.dividedBy(8));
+        try {
+            backend.close();
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (Exception e) {
+            LOG.log(Level.WARNING, "Closing the connection to " + server + " failed", e);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // What the store says.
+
+    @Override
+    public void recheck(LockKey key) {
+        input((machine, now) -> machine.recheck(key));
+    }
+
+    @Override
+    public void doubt(String why) {
+        input((machine, now) -> machine.doubt(why, now));
+    }
+
+    @Override
+    public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
+        input((machine, now) -> machine.ended(key, token, cause));
+    }
+
+    @Override
+    public void endedAll(LeaseLoss.Cause cause) {
+        input((machine, now) -> machine.endedAll(cause));
+    }
+
+    @Override
+    public void connected(String peer) {
+        input((machine, now) -> {
+            machine.reconnected(now);
+            Observer told = observer;
+            if (told != null) {
+                told.connected(peer);
+            }
+        });
+    }
+
+    @Override
+    public void disconnected(String peer, String why) {
+        input((machine, now) -> {
+            Observer told = observer;
+            if (told != null) {
+                told.disconnected(peer, why);
+            }
+        });
+    }
+
+    @Override
+    public void background(String name, LockBackend.Loop loop) {
+        loops.start(name, loop);
+    }
+
+    // The machine.
+
+    private void input(Input input) {
+        inputs.add(input);
+        if (unfinished.getAndIncrement() == 0) {
+            run();
+        }
+    }
+
+    private void run() {
+        int taken = 1;
+        do {
+            for (int i = 0; i < taken; i++) {
+                Input input = inputs.poll();
+                if (input != null) {
+                    guarded(() -> input.apply(machine, time.nanoTime()));
+                    List<StoreEffect> effects = machine.effects();
+                    for (StoreEffect effect : effects) {
+                        guarded(() -> carryOut(effect));
+                    }
+                }
+            }
+            armTimer();
+            if (closing && machine.idle()) {
+                idle.countDown();
+            }
+            taken = unfinished.addAndGet(-taken);
+        } while (taken != 0);
+    }
+
+    /** One failure, a bug of ours or of a sink, must not stop the queue. */
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "A step of the engine of " + settings.name() + " failed; the others go on", e);
+        }
+    }
+
+    private void armTimer() {
+        OptionalLong due = machine.nextDue();
+        TimeSource.Scheduled armed = timer;
+        if (due.isEmpty() || (armed != null && timerAt - due.getAsLong() <= 0)) {
+            return;
+        }
+        if (armed != null) {
+            armed.cancel();
+        }
+        timerAt = due.getAsLong();
+        timer = time.at(
+                timerAt,
+                () -> input((machine, now) -> {
+                    timer = null;
+                    machine.tick(now);
+                }));
+    }
+
+    private void carryOut(StoreEffect effect) {
+        if (effect instanceof StoreEffect.Attempt attempt) {
+            Runnable call = () -> attempt(attempt.request());
+            if (attempt.heartbeat()) {
+                workers.routine(call);
+            } else {
+                workers.urgent(call);
+            }
+        } else if (effect instanceof StoreEffect.Renew renew) {
+            workers.urgent(() -> renew(renew.grants()));
+        } else if (effect instanceof StoreEffect.Release release) {
+            workers.urgent(() -> release(release.grant()));
+        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
+            workers.urgent(() -> withdrawNow(withdraw.request()));
+        } else if (effect instanceof StoreEffect.Extended extended) {
+            for (Grant grant : extended.grants()) {
+                Slot slot = slots.get(grant.id());
+                StoreHold hold = slot == null ? null : slot.hold;
+                if (hold != null) {
+                    hold.extend(extended.deadlineNanos());
+                }
+            }
+        } else {
+            tell(effect);
+        }
+    }
+
+    private void tell(StoreEffect effect) {
+        if (effect instanceof StoreEffect.Waiting waiting) {
+            sink(waiting.id()).waiting(waiting.ahead(), waiting.holders());
+        } else if (effect instanceof StoreEffect.Refused refused) {
+            sink(refused.id()).refused(refused.holders());
+        } else if (effect instanceof StoreEffect.Granted granted) {
+            Slot slot = slot(granted.id());
+            StoreHold hold = new StoreHold(this, granted.grant(), granted.deadlineNanos());
+            slot.hold = hold;
+            slot.sink.granted(hold, granted.grant().token());
+        } else if (effect instanceof StoreEffect.Doubt doubt) {
+            sink(doubt.id()).doubt(doubt.why());
+        } else if (effect instanceof StoreEffect.Certain certain) {
+            sink(certain.id()).certain();
+        } else if (effect instanceof StoreEffect.Ended ended) {
+            sink(ended.id()).ended(ended.cause(), ended.detail());
+        } else if (effect instanceof StoreEffect.Failed failed) {
+            sink(failed.id()).failed(failed.failure());
+        } else if (effect instanceof StoreEffect.Released released) {
+            StoreHold hold = slot(released.id()).hold;
+            if (hold != null) {
+                hold.answer(released.answer());
+            }
+        } else if (effect instanceof StoreEffect.Gone gone) {
+            Slot slot = slots.remove(gone.id());
+            StoreHold hold = slot == null ? null : slot.hold;
+            if (hold != null) {
+                // Nothing, unless the grant ended without a release.
+                hold.answer(Answer.NOT_HELD);
+            }
+        }
+    }
+
+    private Slot slot(long id) {
+        Slot slot = slots.get(id);
+        if (slot == null) {
+            throw new IllegalStateException("request " + id + " is gone");
+        }
+        return slot;
+    }
+
+    private Sink sink(long id) {
+        return slot(id).sink;
+    }
+
+    // Calls of the store, on workers.
+
+    private void attempt(Request request) {
+        long sentAt = time.nanoTime();
+        try {
+            Attempt result = calls.make(store -> store.attempt(request, settings.requestTimeout()));
+            input((machine, now) -> machine.attempted(request.id(), sentAt, result, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            LockException fatal = e instanceof LockException known && !known.retryable() ? known : null;
+            String why = StoreCalls.describe(e);
+            input((machine, now) -> machine.attemptFailed(request.id(), maybe, why, fatal, now));
+        }
+    }
+
+    private void renew(List<Grant> grants) {
+        long sentAt = time.nanoTime();
+        Duration quarter = grants.get(0).ttl().dividedBy(4);
+        Duration limit = quarter.compareTo(settings.requestTimeout()) < 0 ? quarter : settings.requestTimeout();
+        try {
+            List<Answer> answers = calls.make(store -> store.renew(grants, limit));
+            input((machine, now) -> machine.renewed(grants, sentAt, answers, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            LOG.log(Level.DEBUG, () -> "A renewal at " + server + " failed (maybe executed: " + maybe + "): " + e);
+            input((machine, now) -> machine.renewFailed(grants, now));
+        }
+    }
+
+    private void release(Grant grant) {
+        try {
+            Answer answer = calls.make(store -> store.release(grant, settings.requestTimeout()));
+            input((machine, now) -> machine.released(grant.id(), answer, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            input((machine, now) -> machine.cleanUpFailed(grant.id(), maybe, now));
+        }
+    }
+
+    private void withdrawNow(Request request) {
+        try {
+            calls.make(store -> {
+                store.withdraw(request, settings.requestTimeout());
+                return true;
+            });
+            input((machine, now) -> machine.withdrawn(request.id()));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            input((machine, now) -> machine.cleanUpFailed(request.id(), maybe, now));
+        }
+    }
+
+    private <T> CompletionStage<T> ask(
+            StoreCalls.Call<T> call, BiFunction<String, Throwable, LockException> translated) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        workers.urgent(() -> {
+            try {
+                answer.complete(calls.make(call));
+            } catch (Exception e) {
+                LockException known = e instanceof LockException lock ? lock : null;
+                answer.completeExceptionally(known != null ? known : translated.apply(StoreCalls.describe(e), e));
+            }
+        });
+        return answer;
+    }
+
+    /** An interrupt comes from close only; the call it ended may have been executed, like any other that failed. */
+    private boolean maybeExecuted(Exception e) {
+        if (e instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        return !(e instanceof NotExecutedException);
+    }
+
+    private LockUnavailableException unavailable(String why, @Nullable Throwable cause) {
+        return new LockUnavailableException(server + " is not available: " + why + ". Try again.", null, server, cause);
+    }
+}

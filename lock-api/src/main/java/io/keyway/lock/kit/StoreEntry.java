@@ -1,0 +1,95 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import org.jspecify.annotations.Nullable;
+
+/** What the {@link StoreMachine} knows of one request, from its first attempt until nothing of it is left. */
+final class StoreEntry {
+
+    enum Phase {
+        /** Attempts go on. */
+        WANTED,
+        /** Granted, and renewed. */
+        HELD,
+        /** Given back by its token until that is answered. */
+        RELEASING,
+        /** Given up before a grant was seen; withdrawn until that is answered. */
+        WITHDRAWING
+    }
+
+    final Request request;
+    Phase phase = Phase.WANTED;
+
+    /** A call other than a renewal is under way. */
+    boolean inFlight;
+
+    /** A hint came while the attempt was under way: it may have looked too early. */
+    boolean again;
+
+    /** An attempt may have left something at the store. */
+    boolean mayStand;
+
+    /** The grants of the attempt under way were ended by the store's word: its answer is old. */
+    boolean voided;
+
+    /** When to call next, if {@link #armed}. */
+    long due;
+
+    boolean armed;
+    int failures;
+
+    /** What was last told while waiting; a repeated answer is not told again. */
+    Attempt.@Nullable Waiting told;
+
+    @Nullable
+    Grant grant;
+
+    /** The clock before the call that the grant, or its last renewal, answered. */
+    long echo;
+
+    boolean renewing;
+    boolean doubted;
+
+    /** When the next renewal is due: half a ttl after the echo, or sooner in trouble. */
+    long renewDue;
+
+    /** A release or withdrawal was sent whose effect is unknown: "not held" may be its own doing. */
+    boolean sentBefore;
+
+    /** Clean-up ends here: by then the store has surely expired it. */
+    long giveUpAt;
+
+    StoreEntry(Request request) {
+        this.request = request;
+    }
+
+    long id() {
+        return request.id();
+    }
+
+    Grant held() {
+        Grant granted = grant;
+        if (granted == null) {
+            throw new IllegalStateException("not granted");
+        }
+        return granted;
+    }
+
+    long ttl() {
+        return grant == null ? request.ttl().toNanos() : grant.ttl().toNanos();
+    }
+
+    /** End of belief: three quarters of the ttl after the echo. */
+    long deadline() {
+        return echo + ttl() / 4 * 3;
+    }
+
+    /** How much it asks for, to tell whether another can be granted where this one was not. */
+    int need() {
+        return request.mode() == LockMode.EXCLUSIVE ? Integer.MAX_VALUE : request.permits();
+    }
+}

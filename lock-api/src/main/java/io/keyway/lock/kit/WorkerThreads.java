@@ -1,0 +1,137 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A few daemon threads, started as they are needed. Routine calls leave two of them free, so that ten thousand
+ * heartbeats, or a store that hangs in them, do not hold up a renewal or a release.
+ */
+final class WorkerThreads implements Workers {
+
+    static final int THREADS = 8;
+    private static final int ROUTINE = THREADS - 2;
+
+    private static final Logger LOG = System.getLogger(WorkerThreads.class.getName());
+
+    private final String prefix;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Deque<Runnable> urgent = new ArrayDeque<>();
+    private final Deque<Runnable> routine = new ArrayDeque<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private int idle;
+    private int routineRunning;
+    private boolean lastWasRoutine;
+    private boolean closed;
+
+    WorkerThreads(String client) {
+        this.prefix = "keyway-" + client + "-store-";
+    }
+
+    @Override
+    public void urgent(Runnable call) {
+        enqueue(urgent, call);
+    }
+
+    @Override
+    public void routine(Runnable call) {
+        enqueue(routine, call);
+    }
+
+    @Override
+    public void close(Duration limit) {
+        List<Thread> running;
+        lock.lock();
+        try {
+            closed = true;
+            urgent.clear();
+            routine.clear();
+            running = List.copyOf(threads);
+            work.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        Joins.interruptAndJoin(running, limit);
+    }
+
+    private void enqueue(Deque<Runnable> queue, Runnable call) {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            queue.add(call);
+            if (idle > 0) {
+                work.signal();
+            }
+            int takeable = urgent.size() + Math.min(routine.size(), ROUTINE - routineRunning);
+            if (idle < takeable && threads.size() < THREADS) {
+                Thread thread = new Thread(this::run, prefix + (threads.size() + 1));
+                thread.setDaemon(true);
+                threads.add(thread);
+                thread.start();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        boolean wasRoutine = false;
+        while (true) {
+            Runnable call;
+            lock.lock();
+            try {
+                if (wasRoutine) {
+                    routineRunning--;
+                }
+                call = take();
+                if (call == null) {
+                    return;
+                }
+                wasRoutine = lastWasRoutine;
+            } finally {
+                lock.unlock();
+            }
+            try {
+                call.run();
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.ERROR, "A call of the store failed in an unexpected way; the others go on", e);
+            }
+        }
+    }
+
+    private @Nullable Runnable take() {
+        while (!closed) {
+            Runnable call = urgent.poll();
+            lastWasRoutine = false;
+            if (call == null && routineRunning < ROUTINE) {
+                call = routine.poll();
+                if (call != null) {
+                    lastWasRoutine = true;
+                    routineRunning++;
+                }
+            }
+            if (call != null) {
+                return call;
+            }
+            idle++;
+            try {
+                work.awaitUninterruptibly();
+            } finally {
+                idle--;
+            }
+        }
+        return null;
+    }
+}
