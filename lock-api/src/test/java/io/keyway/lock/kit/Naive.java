@@ -1,0 +1,117 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.Locks;
+import io.keyway.lock.spi.naive.ManualTime;
+import io.keyway.lock.spi.naive.NaiveFaults;
+import io.keyway.lock.spi.naive.NaiveProvider;
+import io.keyway.lock.spi.naive.NaiveStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+
+/** What the tests of the kit share: clients of one naive store, on a manual clock unless they say otherwise. */
+abstract class Naive {
+
+    static final String MANUAL = "lock:naive://test?clock=manual&closeTimeout=400ms";
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final List<LockClient> opened = new ArrayList<>();
+
+    @AfterEach
+    void closeClients() {
+        opened.forEach(LockClient::close);
+        NaiveProvider.forget();
+    }
+
+    LockClient open(String name) {
+        return open(MANUAL, ClientOptions.defaults().withName(name));
+    }
+
+    LockClient open(String url, ClientOptions options) {
+        LockClient client = Locks.open(url, options);
+        opened.add(client);
+        return client;
+    }
+
+    static ManualTime time(LockClient client) {
+        return client.unwrap(NaiveStore.class).manualTime();
+    }
+
+    static NaiveFaults faults(LockClient client) {
+        return client.unwrap(NaiveFaults.class);
+    }
+
+    static NaiveStore store(LockClient client) {
+        return client.unwrap(NaiveStore.class);
+    }
+
+    static LockKey key(String name) {
+        return LockKey.lock(LockName.of(name));
+    }
+
+    static int waiters(LockClient client, String name) {
+        try {
+            return client.admin()
+                    .show(key(name))
+                    .map(status -> status.waiters().size())
+                    .orElse(0);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static void awaitWaiters(LockClient client, String name, int count) {
+        await().atMost(PATIENCE).until(() -> waiters(client, name) == count);
+    }
+
+    /** Runs {@code work} on a thread of its own; the future has its result. */
+    static <T> Running<T> inThread(Callable<T> work) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                result.complete(work.call());
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return new Running<>(thread, result);
+    }
+
+    record Running<T>(Thread thread, CompletableFuture<T> result) {
+        T get() throws Exception {
+            return result.get(PATIENCE.toSeconds(), java.util.concurrent.TimeUnit.SECONDS);
+        }
+    }
+
+    /** Collects events; the executor of the client must be told apart from the test's thread by the caller. */
+    static List<LockEvent.Type> types(List<LockEvent> events) {
+        synchronized (events) {
+            return events.stream().map(LockEvent::type).toList();
+        }
+    }
+
+    static void assertEmpty(LockClient client) {
+        assertThat(store(client).isEmpty()).as("the store is empty").isTrue();
+    }
+
+    static List<String> threadsOf(String client) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("keyway-" + client + "-"))
+                .toList();
+    }
+}

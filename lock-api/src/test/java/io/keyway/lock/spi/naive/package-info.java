@@ -1,0 +1,5 @@
+/** A complete store in memory, for tests: the reference of what the kit expects of a backend, with faults to switch on. */
+@NullMarked
+package io.keyway.lock.spi.naive;
+
+import org.jspecify.annotations.NullMarked;
