@@ -1,0 +1,148 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import org.jspecify.annotations.Nullable;
+
+/** The one link of a client: dialled again, at growing and random distances, for as long as it is wanted. Links are numbered by attempt. */
+final class Dialer {
+    private static final long FIRST = 10_000_000L;
+    private static final long LONGEST = 1_000_000_000L;
+    private static final long SHORTEST_PATIENCE = 500_000_000L;
+
+    enum Phase {
+        /** No link; the next attempt is not before its time. */
+        DOWN,
+        /** Asked for; not open. */
+        DIALING,
+        /** The hello is sent. */
+        GREETED,
+        /** The proof is sent. */
+        PROVED,
+        /** Welcomed. */
+        UP
+    }
+
+    private Phase phase = Phase.DOWN;
+    private long link;
+    private long next = Turn.NEVER;
+    private int failures;
+    private @Nullable Hello hello;
+    private @Nullable Incarnation member;
+
+    Phase phase() {
+        return phase;
+    }
+
+    boolean up() {
+        return phase == Phase.UP;
+    }
+
+    boolean opening() {
+        return phase != Phase.UP && phase != Phase.DOWN;
+    }
+
+    /** The number of the current link, which is also that of the attempt. */
+    long link() {
+        return link;
+    }
+
+    boolean is(long other) {
+        return phase != Phase.DOWN && link == other;
+    }
+
+    Hello hello() {
+        if (hello == null) {
+            throw new IllegalStateException("no hello was said on link " + link);
+        }
+        return hello;
+    }
+
+    /** When to give up what goes on, or to dial again. {@link Turn#NEVER} when there is no such time. */
+    long next() {
+        return next;
+    }
+
+    boolean mayDial(long now) {
+        return phase == Phase.DOWN && (next == Turn.NEVER || now - next >= 0);
+    }
+
+    void dial(long longestPatience, SessionTurn turn) {
+        phase = Phase.DIALING;
+        link++;
+        next = turn.now() + Math.min(longestPatience, SHORTEST_PATIENCE << Math.min(failures, 8));
+        turn.dial(link);
+    }
+
+    void greeted(Hello said) {
+        phase = Phase.GREETED;
+        hello = said;
+    }
+
+    void proved(Incarnation to) {
+        phase = Phase.PROVED;
+        member = to;
+    }
+
+    /** Who answers on the current link. */
+    Incarnation member() {
+        if (member == null) {
+            throw new IllegalStateException("nobody has answered on link " + link);
+        }
+        return member;
+    }
+
+    void welcomed() {
+        phase = Phase.UP;
+        next = Turn.NEVER;
+        hello = null;
+        failures = 0;
+    }
+
+    /** The link is down; the next attempt comes after a random part of a time that doubles with each failure. */
+    void down(boolean failed, Turn turn) {
+        phase = Phase.DOWN;
+        hello = null;
+        long distance = Math.min(LONGEST, FIRST << Math.min(failures, 10));
+        next = turn.now() + distance / 2 + ((distance / 2 * turn.draw(16)) >> 16);
+        if (failed) {
+            failures++;
+        }
+    }
+
+    /** The link is down, and the next one may be dialled at once. */
+    void downForNow() {
+        phase = Phase.DOWN;
+        hello = null;
+        next = Turn.NEVER;
+    }
+
+    void stalled(long nanos) {
+        if (opening()) {
+            next += nanos;
+        }
+    }
+
+    Dialer copy() {
+        Dialer copy = new Dialer();
+        copy.phase = phase;
+        copy.link = link;
+        copy.next = next;
+        copy.failures = failures;
+        copy.hello = hello;
+        copy.member = member;
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.value(phase)
+                .put(link)
+                .time(next)
+                .put(failures)
+                .value(String.valueOf(hello))
+                .value(String.valueOf(member));
+    }
+}

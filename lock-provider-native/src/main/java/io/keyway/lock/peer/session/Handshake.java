@@ -1,0 +1,100 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Resume;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Seen;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What both ends prove, and what a member compares. */
+final class Handshake {
+    private Handshake() {}
+
+    /** The highest wire version that both speak; 0 if there is none. */
+    static int wire(Hello hello, SessionSettings settings) {
+        int highest = Math.min(hello.wireHigh(), settings.wireHigh());
+        return highest >= hello.wireLow() && highest >= settings.wireLow() ? highest : 0;
+    }
+
+    /** All of the hello and the challenge, and who proves it: no proof serves for another link, end, cluster or purpose. */
+    static byte[] transcript(Role prover, Hello hello, int wire, Incarnation member, Nonce nonce) {
+        byte[] cluster = hello.cluster().getBytes(StandardCharsets.UTF_8);
+        List<byte[]> nodes = new ArrayList<>();
+        int size = 256 + cluster.length;
+        for (Seen seen : hello.seen()) {
+            byte[] node = seen.node().getBytes(StandardCharsets.UTF_8);
+            nodes.add(node);
+            size += 32 + node.length;
+        }
+        ByteBuffer out = ByteBuffer.allocate(size);
+        out.put("keyway session proof".getBytes(StandardCharsets.US_ASCII));
+        out.put((byte) prover.code()).putInt(wire);
+        put(out, hello.nonce().high(), hello.nonce().low());
+        put(out, nonce.high(), nonce.low());
+        put(out, hello.client().high(), hello.client().low());
+        put(out, member.high(), member.low());
+        out.putInt(cluster.length).put(cluster);
+        put(out, hello.settings(), hello.members());
+        out.putInt(hello.wireLow()).putInt(hello.wireHigh()).putInt(hello.algorithm());
+        out.put((byte) hello.role().code()).putLong(hello.attempt());
+        out.putInt(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            Seen seen = hello.seen().get(i);
+            out.putInt(nodes.get(i).length).put(nodes.get(i)).putLong(seen.epoch());
+            put(out, seen.incarnation().high(), seen.incarnation().low());
+        }
+        Resume resume = hello.resume();
+        out.put((byte) (resume == null ? 0 : 1));
+        if (resume != null) {
+            put(out, resume.member().high(), resume.member().low());
+            put(out, resume.session(), resume.received());
+        }
+        byte[] transcript = new byte[out.position()];
+        out.flip().get(transcript);
+        return transcript;
+    }
+
+    private static void put(ByteBuffer out, long first, long second) {
+        out.putLong(first).putLong(second);
+    }
+
+    /** What of a proven client's configuration differs from the member's; null if nothing does. */
+    static @Nullable Refuse difference(Hello hello, SessionSettings settings) {
+        if (!hello.cluster().equals(settings.cluster())) {
+            return new Refuse(RefuseCode.CLUSTER, "cluster", settings.cluster(), hello.cluster());
+        }
+        if (hello.algorithm() != settings.algorithm()) {
+            return refuse(RefuseCode.ALGORITHM, "algorithm", settings.algorithm(), hello.algorithm());
+        }
+        if (hello.settings() != settings.settingsHash()) {
+            return new Refuse(RefuseCode.SETTINGS, "settings", hex(settings.settingsHash()), hex(hello.settings()));
+        }
+        if (hello.members() != settings.membersHash()) {
+            return new Refuse(RefuseCode.MEMBERS, "members", hex(settings.membersHash()), hex(hello.members()));
+        }
+        if (hello.role() != Role.CLIENT) {
+            return new Refuse(
+                    RefuseCode.ROLE, "role", Role.CLIENT.name(), hello.role().name());
+        }
+        return null;
+    }
+
+    static Refuse refuse(RefuseCode code, String field, long here, long there) {
+        return new Refuse(code, field, Long.toString(here), Long.toString(there));
+    }
+
+    /** To a client that has proved nothing: no facts. */
+    static Refuse refuse(RefuseCode code) {
+        return new Refuse(code, "", "", "");
+    }
+
+    private static String hex(long hash) {
+        return Long.toHexString(hash);
+    }
+}

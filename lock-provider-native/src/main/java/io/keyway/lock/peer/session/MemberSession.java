@@ -1,0 +1,99 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** One live session at its member. */
+final class MemberSession {
+    /** No link has this number. */
+    static final long NO_LINK = -1;
+
+    final Peer peer;
+    final Incarnation client;
+    Stream stream = new Stream();
+    Retry retry = new Retry();
+    TtlClasses classes = new TtlClasses();
+    final Set<Key> listeners = new LinkedHashSet<>();
+    /** The link that was admitted last, or {@link #NO_LINK}. */
+    long link = NO_LINK;
+    /** When the last frame came: every grant lives for its ttl from here. */
+    long heard;
+
+    boolean stamped;
+    /** The highest stamp processed, once {@link #stamped}. */
+    long stamp;
+    /** A stamp was taken that is not echoed yet. */
+    boolean owes;
+    /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
+    long listedAt = Turn.NEVER;
+
+    MemberSession(Peer peer, Incarnation client, long heard) {
+        this.peer = peer;
+        this.client = client;
+        this.heard = heard;
+    }
+
+    boolean connected() {
+        return link != NO_LINK;
+    }
+
+    /** How long the session may be silent. */
+    long patience(long idle) {
+        return classes.largest(idle);
+    }
+
+    /** The next time at which something of it ends or is sent again. */
+    long due(long idle) {
+        long due = heard + patience(idle);
+        long smallest = classes.smallestGranted();
+        if (smallest != 0 && heard + smallest - due < 0) {
+            due = heard + smallest;
+        }
+        if (connected() && retry.at() != Turn.NEVER && retry.at() - due < 0) {
+            due = retry.at();
+        }
+        return due;
+    }
+
+    void stamped(long newer) {
+        if (!stamped || newer - stamp > 0) {
+            stamp = newer;
+        }
+        stamped = true;
+        owes = true;
+    }
+
+    MemberSession copy() {
+        MemberSession copy = new MemberSession(peer, client, heard);
+        copy.stream = stream.copy();
+        copy.retry = retry.copy();
+        copy.classes = classes.copy();
+        copy.listeners.addAll(listeners);
+        copy.link = link;
+        copy.stamped = stamped;
+        copy.stamp = stamp;
+        copy.owes = owes;
+        copy.listedAt = listedAt;
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(peer).put(client.high()).put(client.low()).put(link).time(heard);
+        out.put(stamped).put(owes);
+        if (stamped) {
+            out.time(stamp);
+        }
+        out.time(listedAt).put(listeners.size());
+        for (Key key : listeners) {
+            out.put(key);
+        }
+        stream.encode(out);
+        retry.encode(out);
+        classes.encode(out);
+    }
+}

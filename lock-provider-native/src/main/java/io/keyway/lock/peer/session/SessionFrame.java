@@ -1,0 +1,92 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Message;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The frames of a link: four that open it, one that refuses it, and one that carries everything else. */
+public sealed interface SessionFrame extends Frame {
+    /** Which end of a session the sender of a hello is. */
+    enum Role {
+        CLIENT(1),
+        MEMBER(2);
+
+        private final int code;
+
+        Role(int code) {
+            this.code = code;
+        }
+
+        /** On the wire and in transcripts. */
+        public int code() {
+            return code;
+        }
+    }
+
+    /**
+     * Client to member, first on a link. The member stores nothing but this.
+     *
+     * @param wireLow the oldest wire version that the client speaks
+     * @param wireHigh the newest one
+     * @param settings hash of all settings that the whole cluster must share
+     * @param members hash of the member list
+     * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
+     * @param seen the highest epochs that the client knows of
+     * @param resume the session to go on with; null asks for a fresh one
+     */
+    record Hello(
+            int wireLow,
+            int wireHigh,
+            String cluster,
+            long settings,
+            long members,
+            int algorithm,
+            Role role,
+            Incarnation client,
+            Nonce nonce,
+            long attempt,
+            List<Seen> seen,
+            @Nullable Resume resume)
+            implements SessionFrame {}
+
+    /** An epoch of a member that somebody has seen at work. */
+    record Seen(String node, long epoch, Incarnation incarnation) {}
+
+    /**
+     * A session to go on with.
+     *
+     * @param received the number of the last message that the client has of that session
+     */
+    record Resume(Incarnation member, long session, long received) {}
+
+    /** Member to client: answer my nonce. */
+    record Challenge(int wire, Incarnation member, Nonce nonce, Mac mac) implements SessionFrame {}
+
+    /** Client to member: the answer. */
+    record Proof(Mac mac) implements SessionFrame {}
+
+    /**
+     * Member to client: the session is open on this link.
+     *
+     * @param received the number of the last message that the member has of this session
+     * @param quarantine nanoseconds until this member may grant
+     */
+    record Welcome(long session, long received, String node, long epoch, long quarantine) implements SessionFrame {}
+
+    /** Member to client, before it hangs up. The texts are empty before the client has proved itself. */
+    record Refuse(RefuseCode code, String field, String here, String there) implements SessionFrame {}
+
+    /**
+     * Both ways, after the welcome.
+     *
+     * @param seq the number of the first message in it, or the next one to be used if there is none
+     * @param ack the number of the last message that the sender has in order
+     * @param stamped true if {@code stamp} counts
+     * @param stamp from a client its clock, opaque to the member; from a member the highest stamp that it has processed in this session
+     * @param clock the sender's logical clock; 0 for algorithms that order nothing by it
+     */
+    record Data(long session, long seq, long ack, boolean stamped, long stamp, long clock, List<Message> messages)
+            implements SessionFrame {}
+}

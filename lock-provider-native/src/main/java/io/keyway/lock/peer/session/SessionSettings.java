@@ -1,0 +1,59 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+/**
+ * What both ends of a session are configured with. Immutable; times in nanoseconds.
+ *
+ * @param cluster the cluster's id
+ * @param settingsHash of all settings that the cluster must share: the algorithm, {@code maxTtl}, the number of shards
+ * @param membersHash of the member list
+ * @param algorithm the id of the cluster's algorithm
+ * @param maxTtl the longest lease of the cluster, and how long a session without a lease is kept
+ * @param wireLow the oldest wire version spoken
+ * @param wireHigh the newest one
+ * @param proofTimeout how long a link may stay without proof, and the longest time that a client waits for a welcome
+ * @param maxHalfOpen how many links may be without proof at once; more are hung up
+ */
+public record SessionSettings(
+        String cluster,
+        long settingsHash,
+        long membersHash,
+        int algorithm,
+        long maxTtl,
+        int wireLow,
+        int wireHigh,
+        long proofTimeout,
+        int maxHalfOpen,
+        Authenticator authenticator) {
+    /** The only wire version so far. */
+    public static final int WIRE = 1;
+
+    private static final long SECOND = 1_000_000_000L;
+
+    public SessionSettings {
+        if (maxTtl <= 0 || proofTimeout <= 0 || maxHalfOpen <= 0 || wireLow <= 0 || wireLow > wireHigh) {
+            throw new IllegalArgumentException("maxTtl " + maxTtl + ", proofTimeout " + proofTimeout + ", maxHalfOpen "
+                    + maxHalfOpen + ", wire " + wireLow + " to " + wireHigh + ": each must be positive and in order");
+        }
+        if (algorithm <= Bye.ALGORITHM) {
+            throw new IllegalArgumentException("algorithm " + algorithm + ": 0 is the session's own");
+        }
+    }
+
+    /** The usual limits: five seconds to prove oneself, 256 links that have not. */
+    public static SessionSettings of(
+            String cluster,
+            long settingsHash,
+            long membersHash,
+            int algorithm,
+            long maxTtl,
+            Authenticator authenticator) {
+        return new SessionSettings(
+                cluster, settingsHash, membersHash, algorithm, maxTtl, WIRE, WIRE, 5 * SECOND, 256, authenticator);
+    }
+
+    /** How long a member that forgot its leases must wait: the longest lease of the slowest clock on the fastest one, each at most 0.1 % off. */
+    public long quarantine() {
+        return maxTtl + (2 * maxTtl + 998) / 999;
+    }
+}
