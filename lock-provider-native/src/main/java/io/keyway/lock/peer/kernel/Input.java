@@ -21,6 +21,9 @@ public sealed interface Input {
     /** The operating system proved that the process behind a session is dead (local mode). */
     record Died(long session) implements Input {}
 
+    /** The operating system proved that nobody believes in a grant of an earlier life of this member (local mode): its quarantine is over. */
+    record Proved() implements Input {}
+
     /** A durable record is on disk; also all records of lower tickets. */
     record Forced(long ticket) implements Input {}
 

@@ -20,6 +20,9 @@ public interface SessionLayer {
     /** The process behind that session is proved dead. */
     void died(long session, SessionTurn turn);
 
+    /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
+    default void proved(SessionTurn turn) {}
+
     /** Moves every deadline that was set for others. Comes before any timer of the turn. */
     void stalled(long nanos);
 

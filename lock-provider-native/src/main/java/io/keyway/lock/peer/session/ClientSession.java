@@ -41,6 +41,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private final SessionSettings settings;
     private final Incarnation self;
+    private final long life;
     private final Map<String, Seen> seen = new TreeMap<>();
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
@@ -56,8 +57,14 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** @param seen the highest epochs that this client's process knows of */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
+        this(settings, self, seen, 0);
+    }
+
+    /** @param life the byte of the machine's lock file that this client keeps locked; 0 where there is none */
+    public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life) {
         this.settings = settings;
         this.self = self;
+        this.life = life;
         for (Seen one : seen) {
             this.seen.put(one.node(), one);
         }
@@ -186,6 +193,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 self,
                 Nonce.draw(turn),
                 link,
+                life,
                 List.copyOf(seen.values()),
                 resume);
         dialer.greeted(hello);
@@ -586,7 +594,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public ClientSession copy() {
-        ClientSession copy = new ClientSession(settings, self, List.copyOf(seen.values()));
+        ClientSession copy = new ClientSession(settings, self, List.copyOf(seen.values()), life);
         copy.frozen.putAll(frozen);
         copy.waits = waits.copy();
         copy.dialer = dialer.copy();

@@ -42,7 +42,7 @@ final class Handshake {
         out.putInt(cluster.length).put(cluster);
         put(out, hello.settings(), hello.members());
         out.putInt(hello.wireLow()).putInt(hello.wireHigh()).putInt(hello.algorithm());
-        out.put((byte) hello.role().code()).putLong(hello.attempt());
+        out.put((byte) hello.role().code()).putLong(hello.attempt()).putLong(hello.life());
         out.putInt(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
             Seen seen = hello.seen().get(i);

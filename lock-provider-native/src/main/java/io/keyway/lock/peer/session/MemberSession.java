@@ -15,6 +15,7 @@ final class MemberSession {
 
     final Peer peer;
     final Incarnation client;
+    final long life;
     Stream stream = new Stream();
     Retry retry = new Retry();
     TtlClasses classes = new TtlClasses();
@@ -32,9 +33,10 @@ final class MemberSession {
     /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
     long listedAt = Turn.NEVER;
 
-    MemberSession(Peer peer, Incarnation client, long heard) {
+    MemberSession(Peer peer, Incarnation client, long life, long heard) {
         this.peer = peer;
         this.client = client;
+        this.life = life;
         this.heard = heard;
     }
 
@@ -69,7 +71,7 @@ final class MemberSession {
     }
 
     MemberSession copy() {
-        MemberSession copy = new MemberSession(peer, client, heard);
+        MemberSession copy = new MemberSession(peer, client, life, heard);
         copy.stream = stream.copy();
         copy.retry = retry.copy();
         copy.classes = classes.copy();
@@ -83,7 +85,7 @@ final class MemberSession {
     }
 
     void encode(Canon out) {
-        out.put(peer).put(client.high()).put(client.low()).put(link).time(heard);
+        out.put(peer).put(client.high()).put(client.low()).put(life).put(link).time(heard);
         out.put(stamped).put(owes);
         if (stamped) {
             out.time(stamp);

@@ -88,16 +88,54 @@ public final class MemberSessions implements SessionLayer, MemberView {
         turn = begun;
         long now = begun.now();
         if (quarantined && now - quarantineUntil >= 0) {
-            quarantined = false;
-            for (Key key : awaitOpening) {
-                begun.call(key, new Opening());
-            }
-            awaitOpening.clear();
+            open(begun);
         }
         door.begin(begun);
         for (long due = dues.due(now); due != 0; due = dues.due(now)) {
             look(live(due), begun);
         }
+    }
+
+    private void open(SessionTurn turn) {
+        quarantined = false;
+        for (Key key : awaitOpening) {
+            turn.call(key, new Opening());
+        }
+        awaitOpening.clear();
+    }
+
+    @Override
+    public void proved(SessionTurn turn) {
+        if (quarantined) {
+            open(turn);
+        }
+    }
+
+    /**
+     * A live session, as the operating system may prove something of it.
+     *
+     * @param life the byte that its client keeps locked; 0 if none
+     * @param told the client has told all that it had to tell when the session was opened, re-assertions included
+     */
+    public record Life(Peer peer, long life, boolean told) {}
+
+    /** All live sessions. */
+    public List<Life> lives() {
+        List<Life> lives = new ArrayList<>();
+        for (MemberSession session : sessions.values()) {
+            lives.add(life(session));
+        }
+        return lives;
+    }
+
+    /** The session that owns a link; null if none does. */
+    public @Nullable Life life(long link) {
+        MemberSession session = byLink.get(link);
+        return session == null ? null : life(session);
+    }
+
+    private static Life life(MemberSession session) {
+        return new Life(session.peer, session.life, session.stamped);
     }
 
     /** Ends what is over in a session, and lists it anew. */
@@ -237,7 +275,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 turn.goal(SessionGoal.SUPERSEDED_SESSION);
                 end(former, turn);
             }
-            session = new MemberSession(new Peer(++lastSession), hello.client(), turn.now());
+            session = new MemberSession(new Peer(++lastSession), hello.client(), hello.life(), turn.now());
             sessions.put(lastSession, session);
         }
         door.admitted(link, hello, session.peer.session());

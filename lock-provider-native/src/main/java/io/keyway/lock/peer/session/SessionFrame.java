@@ -33,6 +33,7 @@ public sealed interface SessionFrame extends Frame {
      * @param settings hash of all settings that the whole cluster must share
      * @param members hash of the member list
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
+     * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is none
      * @param seen the highest epochs that the client knows of
      * @param resume the session to go on with; null asks for a fresh one
      */
@@ -47,6 +48,7 @@ public sealed interface SessionFrame extends Frame {
             Incarnation client,
             Nonce nonce,
             long attempt,
+            long life,
             List<Seen> seen,
             @Nullable Resume resume)
             implements SessionFrame {}
