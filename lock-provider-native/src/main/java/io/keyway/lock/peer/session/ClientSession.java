@@ -42,6 +42,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     private final SessionSettings settings;
     private final Incarnation self;
     private final long life;
+    private final long guard;
     private final Map<String, Seen> seen = new TreeMap<>();
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
@@ -57,14 +58,18 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** @param seen the highest epochs that this client's process knows of */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
-        this(settings, self, seen, 0);
+        this(settings, self, seen, 0, 0);
     }
 
-    /** @param life the byte of the machine's lock file that this client keeps locked; 0 where there is none */
-    public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life) {
+    /**
+     * @param life the byte of the machine's lock file that this client keeps locked; 0 where there is none
+     * @param guard the byte of a process that works under this client's leases; 0 if there is none
+     */
+    public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life, long guard) {
         this.settings = settings;
         this.self = self;
         this.life = life;
+        this.guard = guard;
         for (Seen one : seen) {
             this.seen.put(one.node(), one);
         }
@@ -194,6 +199,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 Nonce.draw(turn),
                 link,
                 life,
+                guard,
                 List.copyOf(seen.values()),
                 resume);
         dialer.greeted(hello);
@@ -594,7 +600,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public ClientSession copy() {
-        ClientSession copy = new ClientSession(settings, self, List.copyOf(seen.values()), life);
+        ClientSession copy = new ClientSession(settings, self, List.copyOf(seen.values()), life, guard);
         copy.frozen.putAll(frozen);
         copy.waits = waits.copy();
         copy.dialer = dialer.copy();

@@ -42,7 +42,10 @@ final class Handshake {
         out.putInt(cluster.length).put(cluster);
         put(out, hello.settings(), hello.members());
         out.putInt(hello.wireLow()).putInt(hello.wireHigh()).putInt(hello.algorithm());
-        out.put((byte) hello.role().code()).putLong(hello.attempt()).putLong(hello.life());
+        out.put((byte) hello.role().code())
+                .putLong(hello.attempt())
+                .putLong(hello.life())
+                .putLong(hello.guard());
         out.putInt(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
             Seen seen = hello.seen().get(i);

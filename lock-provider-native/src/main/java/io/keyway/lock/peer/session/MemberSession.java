@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /** One live session at its member. */
@@ -16,6 +17,7 @@ final class MemberSession {
     final Peer peer;
     final Incarnation client;
     final long life;
+    final long guard;
     Stream stream = new Stream();
     Retry retry = new Retry();
     TtlClasses classes = new TtlClasses();
@@ -33,11 +35,19 @@ final class MemberSession {
     /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
     long listedAt = Turn.NEVER;
 
-    MemberSession(Peer peer, Incarnation client, long life, long heard) {
+    MemberSession(Peer peer, Incarnation client, long life, long guard, long heard) {
         this.peer = peer;
         this.client = client;
         this.life = life;
+        this.guard = guard;
         this.heard = heard;
+    }
+
+    List<Long> bytes() {
+        if (life == 0) {
+            return List.of();
+        }
+        return guard == 0 ? List.of(life) : List.of(life, guard);
     }
 
     boolean connected() {
@@ -71,7 +81,7 @@ final class MemberSession {
     }
 
     MemberSession copy() {
-        MemberSession copy = new MemberSession(peer, client, life, heard);
+        MemberSession copy = new MemberSession(peer, client, life, guard, heard);
         copy.stream = stream.copy();
         copy.retry = retry.copy();
         copy.classes = classes.copy();
@@ -85,7 +95,13 @@ final class MemberSession {
     }
 
     void encode(Canon out) {
-        out.put(peer).put(client.high()).put(client.low()).put(life).put(link).time(heard);
+        out.put(peer)
+                .put(client.high())
+                .put(client.low())
+                .put(life)
+                .put(guard)
+                .put(link)
+                .time(heard);
         out.put(stamped).put(owes);
         if (stamped) {
             out.time(stamp);

@@ -114,10 +114,10 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /**
      * A live session, as the operating system may prove something of it.
      *
-     * @param life the byte that its client keeps locked; 0 if none
+     * @param bytes of the machine's lock file that stand for the client: while one of them is locked, it lives; empty if it named none
      * @param told the client has told all that it had to tell when the session was opened, re-assertions included
      */
-    public record Life(Peer peer, long life, boolean told) {}
+    public record Life(Peer peer, List<Long> bytes, boolean told) {}
 
     /** All live sessions. */
     public List<Life> lives() {
@@ -135,7 +135,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     private static Life life(MemberSession session) {
-        return new Life(session.peer, session.life, session.stamped);
+        return new Life(session.peer, session.bytes(), session.stamped);
     }
 
     /** Ends what is over in a session, and lists it anew. */
@@ -275,7 +275,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 turn.goal(SessionGoal.SUPERSEDED_SESSION);
                 end(former, turn);
             }
-            session = new MemberSession(new Peer(++lastSession), hello.client(), hello.life(), turn.now());
+            session =
+                    new MemberSession(new Peer(++lastSession), hello.client(), hello.life(), hello.guard(), turn.now());
             sessions.put(lastSession, session);
         }
         door.admitted(link, hello, session.peer.session());

@@ -34,6 +34,7 @@ public sealed interface SessionFrame extends Frame {
      * @param members hash of the member list
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
      * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is none
+     * @param guard the same for a second process that must be dead before the client counts as dead; 0 if there is none
      * @param seen the highest epochs that the client knows of
      * @param resume the session to go on with; null asks for a fresh one
      */
@@ -49,6 +50,7 @@ public sealed interface SessionFrame extends Frame {
             Nonce nonce,
             long attempt,
             long life,
+            long guard,
             List<Seen> seen,
             @Nullable Resume resume)
             implements SessionFrame {}
