@@ -3,6 +3,7 @@ package io.keyway.lock;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -12,7 +13,7 @@ import java.util.regex.Pattern;
  */
 final class UrlMask {
     private static final Pattern PARAMETER = Pattern.compile("([?&;:,(/#])([\\w.%\\- ]+)=");
-    private static final Pattern HOSTS = Pattern.compile("[^:@/?;&]*(:\\d+)?(,[^:@/?;&]*(:\\d+)?)*");
+    private static final Pattern HOST = Pattern.compile("[^:@]*+(:\\d+)?");
 
     private UrlMask() {}
 
@@ -28,12 +29,16 @@ final class UrlMask {
         int hosts = text.indexOf("//");
         boolean plain = hosts >= 0
                 && hosts < parameters
-                && HOSTS.matcher(text.substring(hosts + 2, firstOf(text, "/?;", hosts + 2)))
-                        .matches();
-        if (at > parameters && (plain || hosts < 0 || hosts > parameters)) {
+                && plainHosts(text.substring(hosts + 2, firstOf(text, "/?;", hosts + 2)));
+        if (plain && at > parameters) {
             at = text.lastIndexOf('@', parameters);
         }
         return parameters(userInfo(text, at));
+    }
+
+    private static boolean plainHosts(String authority) {
+        return Arrays.stream(authority.split(",", -1))
+                .allMatch(host -> HOST.matcher(host).matches());
     }
 
     private static String userInfo(String text, int at) {

@@ -59,7 +59,9 @@ final class UrlParser {
             throw text.refuse("has a raw # at index " + hash + "; write it as %23");
         }
         int at = text.indexOf('@', start, authorityEnd);
-        if (text.indexOf('@', Math.min(at + 1, end), end) < end) {
+        int first = text.indexOf('@', start, raw.length());
+        boolean inPath = first > authorityEnd && first < end;
+        if (inPath || raw.indexOf('@', first + 1) >= 0) {
             throw text.refuse("has a raw @ too many; write an @ in a user, a password or a path as %40,"
                     + " and a / in a password as %2F");
         }
@@ -117,10 +119,10 @@ final class UrlParser {
         String raw = text.raw();
         if (start < end && raw.charAt(start) == '[') {
             int close = text.indexOf(']', start, end);
-            String address = raw.substring(start + 1, close);
             if (close == end) {
                 throw text.refuse("has a [ without ] at index " + start);
             }
+            String address = text.decodeShown(start + 1, close, "an IPv6 address");
             if (!address.contains(":") || !address.chars().allMatch(UrlParser::inIpv6)) {
                 throw text.refuse("has no IPv6 address in the brackets at index " + start);
             }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.fixture.GoodProvider;
 import io.keyway.lock.fixture.OldProvider;
+import io.keyway.lock.fixture.OpenProvider;
 import io.keyway.lock.fixture.StaticProvider;
 import io.keyway.lock.fixture.ThrowingProvider;
 import io.keyway.lock.fixture.TwinProvider;
@@ -168,6 +169,25 @@ class DiscoveryTest {
             assertThatThrownBy(() -> open(
                             "lock:good://h?require=fencing,fifo&table=x&name=me", ClientOptions.defaults(), loader))
                     .hasMessage("opened by GoodProvider as me");
+        }
+    }
+
+    @Test
+    void missingPromiseClosesTheClientAgain() throws Exception {
+        Path jar =
+                ProviderJars.write(dir.resolve("open.jar"), List.of(OpenProvider.class), OpenProvider.class.getName());
+        int[] closed = {0};
+        ClientOptions options =
+                ClientOptions.defaults().with(Option.object("onClose", Runnable.class), () -> closed[0]++);
+        try (URLClassLoader loader = ProviderJars.loader(jar)) {
+            assertThatThrownBy(() -> open("lock:open://h?require=tokens:always", options, loader))
+                    .isInstanceOf(UnsupportedFeatureException.class)
+                    .hasMessageContaining("tokens:always (it promises tokens:timed, with an epoch file)");
+            assertThat(closed[0]).isEqualTo(1);
+
+            LockClient client = open("lock:open://h?require=tokens:timed", options, loader);
+            assertThat(closed[0]).isEqualTo(1);
+            assertThat(client.url()).isEqualTo(LockUrl.parse("lock:open://h?require=tokens:timed"));
         }
     }
 

@@ -79,24 +79,6 @@ class OptionsTest {
                 .hasMessageContaining("option table is needed");
     }
 
-    @Test
-    void defaultsOfLocksWinOverTheUrl() {
-        LockUrl url = LockUrl.parse("lock:redis://h?ttl=5s");
-
-        assertThat(request(url, ClientOptions.defaults()).lockDefaults())
-                .isEqualTo(LockOptions.none()
-                        .withTtl(Duration.ofSeconds(5))
-                        .withRenewal(Renewal.AUTO)
-                        .withMetadata(Map.of()));
-        assertThat(request(
-                                url,
-                                ClientOptions.defaults()
-                                        .withDefaults(LockOptions.none().withTtl(Duration.ofSeconds(7))))
-                        .lockDefaults()
-                        .ttl())
-                .contains(Duration.ofSeconds(7));
-    }
-
     private static OpenRequest request(LockUrl url, ClientOptions options) {
         return new OpenRequest(url, options, OptionsTest.class.getClassLoader(), new SystemTime("unused"));
     }

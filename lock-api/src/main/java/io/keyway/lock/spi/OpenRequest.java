@@ -4,12 +4,9 @@ package io.keyway.lock.spi;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.kit.Kit;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -43,15 +40,6 @@ public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader
      */
     public <T> T get(Option<T> option) {
         return find(option).orElseThrow(() -> url.missing(option));
-    }
-
-    /** Returns what every lock of the client starts from: ttl, renewal and metadata are set. */
-    public LockOptions lockDefaults() {
-        return LockOptions.none()
-                .withTtl(get(CommonOptions.TTL))
-                .withRenewal(Renewal.AUTO)
-                .withMetadata(Map.of())
-                .overlaidBy(options.lockDefaults());
     }
 
     /** Returns the name of the client to open. */
