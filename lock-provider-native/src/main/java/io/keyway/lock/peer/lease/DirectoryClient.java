@@ -1,0 +1,82 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
+
+/** Asks the directory of a member's cell for pages of names. */
+final class DirectoryClient implements Machine {
+    private static final int INQUIRY = 0;
+
+    /** How long the session is kept for an answer, as if this were a waiter; nanoseconds. */
+    static final long TTL = 10_000_000_000L;
+
+    private final Inquirer inquirer;
+    private boolean awaiting;
+
+    DirectoryClient() {
+        this(new Inquirer(LeaseKeys.DIRECTORY, INQUIRY));
+    }
+
+    private DirectoryClient(Inquirer inquirer) {
+        this.inquirer = inquirer;
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof LeaseMessage answer) {
+            inquirer.received(answer, turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof LeaseCall question) {
+            inquirer.called(question, turn);
+        } else if (call instanceof ClientView.SessionOpen) {
+            inquirer.opened(turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        inquirer.due(turn);
+        settle(turn);
+    }
+
+    private void settle(Turn turn) {
+        if (awaiting == inquirer.isEmpty()) {
+            awaiting = !awaiting;
+            if (awaiting) {
+                turn.client().await(LeaseKeys.DIRECTORY, TTL);
+            } else {
+                turn.client().unawait(LeaseKeys.DIRECTORY, TTL);
+            }
+        }
+    }
+
+    @Override
+    public boolean atRest() {
+        return !awaiting;
+    }
+
+    @Override
+    public DirectoryClient copy() {
+        DirectoryClient copy = new DirectoryClient(inquirer.copy());
+        copy.awaiting = awaiting;
+        return copy;
+    }
+
+    @Override
+    public void encode(Canon out) {
+        inquirer.encode(out);
+        out.put(awaiting);
+    }
+}

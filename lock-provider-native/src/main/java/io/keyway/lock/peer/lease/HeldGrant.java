@@ -1,0 +1,89 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Peer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A grant as its manager knows it. When it ends is the session's business. */
+final class HeldGrant {
+    /** The session of a grant that was taken over from before a clean end and that nobody has re-asserted. */
+    static final Peer NOBODY = new Peer(0);
+
+    /** An administrator who waits for the end of a grant. */
+    record Breaker(Peer peer, long request, long asked) {}
+
+    Peer peer;
+    final long request;
+    final long token;
+    final long hi;
+    final LockMode mode;
+    final int permits;
+    final long ttl;
+    final LeaseOwner owner;
+    final long since;
+    /** The end of an imported grant; of no meaning for others. */
+    long until;
+    /** The holder knows that others wait. */
+    boolean wanted;
+    /** A recall goes out when the holder is next heard. */
+    boolean recallLater;
+    /** How many recalls were sent, and how many of them were denied. */
+    long recalls;
+
+    long denials;
+    final List<Breaker> breakers = new ArrayList<>(0);
+
+    HeldGrant(
+            Peer peer,
+            long request,
+            long token,
+            long hi,
+            LockMode mode,
+            int permits,
+            long ttl,
+            LeaseOwner owner,
+            long since) {
+        this.peer = peer;
+        this.request = request;
+        this.token = token;
+        this.hi = hi;
+        this.mode = mode;
+        this.permits = permits;
+        this.ttl = ttl;
+        this.owner = owner;
+        this.since = since;
+    }
+
+    boolean imported() {
+        return peer.equals(NOBODY);
+    }
+
+    boolean covers(long asked) {
+        return asked >= token && asked <= hi;
+    }
+
+    /** The holder as far as the manager knows. */
+    Party party(long now) {
+        return new Party(owner, mode, permits, token, now - since);
+    }
+
+    HeldGrant copy() {
+        HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since);
+        copy.until = until;
+        copy.wanted = wanted;
+        copy.recallLater = recallLater;
+        copy.recalls = recalls;
+        copy.denials = denials;
+        copy.breakers.addAll(breakers);
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
+        out.value(owner).time(since).time(imported() ? until : Long.MAX_VALUE);
+        out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);
+    }
+}

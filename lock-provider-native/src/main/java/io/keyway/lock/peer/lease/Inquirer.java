@@ -1,0 +1,111 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What administrators at this client asked about one key and have no answer to yet. Asked again of each new session; each question can be repeated without harm. */
+final class Inquirer {
+    private record Question(LeaseMessage message, long until) {}
+
+    private final Key key;
+    private final int timer;
+    private final Map<Long, Question> open = new LinkedHashMap<>(2);
+
+    Inquirer(Key key, int timer) {
+        this.key = key;
+        this.timer = timer;
+    }
+
+    boolean isEmpty() {
+        return open.isEmpty();
+    }
+
+    /** True if that call is a question. */
+    boolean called(LeaseCall call, Turn turn) {
+        if (call instanceof LeaseCall.Show show) {
+            ask(show.request(), new LeaseMessage.Show(key, show.request(), show.limit() / 2), show.limit(), turn);
+        } else if (call instanceof LeaseCall.Break request) {
+            LeaseMessage message = new LeaseMessage.Break(key, request.request(), request.token(), request.reason());
+            ask(request.request(), message, request.limit(), turn);
+        } else if (call instanceof LeaseCall.ListNames list) {
+            LeaseMessage message =
+                    new LeaseMessage.ListNames(key, list.request(), list.prefix(), list.after(), list.max());
+            ask(list.request(), message, list.limit(), turn);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void ask(long request, LeaseMessage message, long limit, Turn turn) {
+        open.put(request, new Question(message, turn.now() + limit));
+        ClientView client = turn.client();
+        if (client.exists()) {
+            turn.send(client.session(), message);
+        }
+        arm(turn);
+    }
+
+    void opened(Turn turn) {
+        for (Question question : open.values()) {
+            turn.send(turn.client().session(), question.message());
+        }
+    }
+
+    /** True if that message is an answer. */
+    boolean received(LeaseMessage message, Turn turn) {
+        long request;
+        if (message instanceof LeaseMessage.Status status) {
+            request = status.request();
+        } else if (message instanceof LeaseMessage.Answer answer) {
+            request = answer.request();
+        } else if (message instanceof LeaseMessage.Page page) {
+            request = page.request();
+        } else {
+            return false;
+        }
+        if (open.remove(request) != null) {
+            turn.tell(new LeaseNotice.Told(key, message));
+            arm(turn);
+        }
+        return true;
+    }
+
+    void due(Turn turn) {
+        for (Iterator<Map.Entry<Long, Question>> all = open.entrySet().iterator(); all.hasNext(); ) {
+            Map.Entry<Long, Question> next = all.next();
+            if (turn.now() - next.getValue().until() >= 0) {
+                all.remove();
+                turn.tell(new LeaseNotice.Failed(key, next.getKey(), "the member did not answer in time", null));
+            }
+        }
+        arm(turn);
+    }
+
+    private void arm(Turn turn) {
+        long first = Turn.NEVER;
+        for (Question question : open.values()) {
+            first = first == Turn.NEVER || question.until() - first < 0 ? question.until() : first;
+        }
+        turn.timer(timer, first);
+    }
+
+    Inquirer copy() {
+        Inquirer copy = new Inquirer(key, timer);
+        copy.open.putAll(open);
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(open.size());
+        for (Question question : open.values()) {
+            out.value(question.message()).time(question.until());
+        }
+    }
+}

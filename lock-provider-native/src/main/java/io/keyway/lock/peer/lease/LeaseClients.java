@@ -1,0 +1,28 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Algorithm;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+
+/** The LockClient's side of a cell: leads each name to its {@link LockClientHelper}. */
+public final class LeaseClients implements Algorithm {
+    private final LeaseSettings settings;
+
+    public LeaseClients(LeaseSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public int id() {
+        return LeaseKeys.ALGORITHM;
+    }
+
+    @Override
+    public Machine create(Key key) {
+        if (key.equals(LeaseKeys.DIRECTORY)) {
+            return new DirectoryClient();
+        }
+        return key.equals(LeaseKeys.CACHE) ? new LeaseCache(settings.cacheSize()) : new LockClientHelper(key, settings);
+    }
+}

@@ -1,0 +1,143 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import java.util.List;
+
+/**
+ * The messages between a helper and the manager of its name. Those that end or extend a grant name its token; one whose token is not current changes nothing.
+ *
+ * <p>The source's Renew and its answer are the session's KEEP and KEPT: any frame renews every grant of a client.
+ */
+public sealed interface LeaseMessage extends Message {
+    /**
+     * Asks for the lock. Helper to manager.
+     *
+     * @param request the client's number of the request
+     * @param limit how many permits there are in the asker's view; 1 for a lock
+     * @param noWait answer at once whether the lock can be had
+     * @param wantPlace tell the place in the queue
+     * @param cache the helper may keep the lock after its release: grant a range of tokens
+     * @param waited nanoseconds since the user asked: the place in the queue is that of the user's call
+     * @param patience nanoseconds after which a request that does not wait is refused although the holder has not answered
+     */
+    record Acquire(
+            Key key,
+            long request,
+            LockMode mode,
+            int permits,
+            int limit,
+            long ttl,
+            boolean noWait,
+            boolean wantPlace,
+            boolean cache,
+            long waited,
+            long patience,
+            LeaseOwner owner)
+            implements LeaseMessage {}
+
+    /** Out of the queue; ends the grant of that request if there is one. Helper to manager. */
+    record Withdraw(Key key, long request) implements LeaseMessage {}
+
+    /**
+     * Ends the grant. Helper to manager.
+     *
+     * @param used the last token handed out; below {@code token} if none was
+     */
+    record Release(Key key, long token, long used) implements LeaseMessage {}
+
+    /** RecallAccepted: the lock was cached and idle; ends the grant. Helper to manager. */
+    record Accepted(Key key, long token, long used) implements LeaseMessage {}
+
+    /** RecallDenied: the lock is in use and goes straight back at its release. Helper to manager. */
+    record Denied(Key key, long token) implements LeaseMessage {}
+
+    /**
+     * Answers a Revoke with cause BROKEN. Helper to manager.
+     *
+     * @param asked the token that was to be broken
+     * @param token the grant that ended; 0 if {@code asked} is not in use and nothing ended
+     */
+    record Revoked(Key key, long asked, long token, long used) implements LeaseMessage {}
+
+    /** After a restart of the member: this client still believes in its grant. Helper to manager. */
+    record Reassert(
+            Key key,
+            long request,
+            long token,
+            long used,
+            long hi,
+            LockMode mode,
+            int permits,
+            long ttl,
+            LeaseOwner owner)
+            implements LeaseMessage {}
+
+    /**
+     * Answers a Query. Helper to manager.
+     *
+     * @param current the token in use; 0 if the cached lock is idle
+     */
+    record Use(Key key, long query, long token, long current, long nanos, LeaseOwner owner) implements LeaseMessage {}
+
+    /**
+     * The lock is granted. Manager to helper.
+     *
+     * @param wanted others wait: no caching, no local hand-over
+     */
+    record Granted(Key key, long request, long token, long hi, boolean wanted) implements LeaseMessage {}
+
+    /** Final: no grant. Manager to helper. */
+    record NotGranted(Key key, long request, RefusalCause cause, List<Party> holders) implements LeaseMessage {}
+
+    /** The place of a waiter that asked for it. Manager to helper. */
+    record Place(Key key, long request, int ahead, List<Party> holders) implements LeaseMessage {}
+
+    /** RecallRequest: give the lock back if it is idle. Manager to helper. */
+    record Recall(Key key, long token) implements LeaseMessage {}
+
+    /** The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use). Manager to helper. */
+    record Revoke(Key key, long token, EndCause cause) implements LeaseMessage {}
+
+    /** The re-assertion holds. Manager to helper. */
+    record Reasserted(Key key, long token, boolean wanted) implements LeaseMessage {}
+
+    /** Is the lock in use, and with which token? Manager to helper. */
+    record Query(Key key, long query, long token) implements LeaseMessage {}
+
+    /** Asks the directory for names after {@code after} ("" for the first page) that begin with {@code prefix}. */
+    record ListNames(Key key, long request, String prefix, String after, int max) implements LeaseMessage {}
+
+    /**
+     * Answers ListNames.
+     *
+     * @param more whether names follow the last one
+     */
+    record Page(Key key, long request, List<String> names, boolean more) implements LeaseMessage {}
+
+    /**
+     * Asks a manager for its holders and waiters.
+     *
+     * @param limit nanoseconds that the holder has to say whether it is idle
+     */
+    record Show(Key key, long request, long limit) implements LeaseMessage {}
+
+    /**
+     * Answers Show.
+     *
+     * @param more how many waiters follow those that are listed
+     */
+    record Status(Key key, long request, List<Party> holders, List<Party> waiters, int more) implements LeaseMessage {}
+
+    /** Ends the grant that uses this token, and no other. */
+    record Break(Key key, long request, long token, String reason) implements LeaseMessage {}
+
+    /**
+     * Answers Break, when nobody can believe in the grant any more.
+     *
+     * @param done false if the token was not in use
+     */
+    record Answer(Key key, long request, boolean done) implements LeaseMessage {}
+}

@@ -1,0 +1,76 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What helpers and managers tell the user of their cell. */
+public sealed interface LeaseNotice extends Notice {
+    Key key();
+
+    /** The request has the lock. {@code word} serves further acquires of this name until it is closed. */
+    record Granted(
+            Key key,
+            long request,
+            CachedGrant word,
+            long token,
+            @Nullable Object user) implements LeaseNotice {}
+
+    /**
+     * The request waits. May be repeated.
+     *
+     * @param ahead -1 if unknown
+     */
+    record Waiting(
+            Key key,
+            long request,
+            int ahead,
+            List<Party> holders,
+            @Nullable Object user) implements LeaseNotice {}
+
+    /** Final: held by another, and the request does not wait. */
+    record Refused(
+            Key key,
+            long request,
+            List<Party> holders,
+            @Nullable Object user) implements LeaseNotice {}
+
+    /** Final: the request cannot be served. Also of the requests for names, status and break. */
+    record Failed(
+            Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}
+
+    /** Final: the request was withdrawn and will not be granted. */
+    record Withdrawn(Key key, long request, @Nullable Object user) implements LeaseNotice {}
+
+    /** The grant in use with that token is over without a release. Once a grant. */
+    record Ended(
+            Key key,
+            long token,
+            EndCause cause,
+            String detail,
+            @Nullable Object user) implements LeaseNotice {}
+
+    /** Answers Release. */
+    record ReleaseDone(Key key, long token, Outcome outcome) implements LeaseNotice {}
+
+    /** That word is closed for good. */
+    record Closed(Key key, CachedGrant word) implements LeaseNotice {}
+
+    /** Answers a request for names, status or break: a Page, Status or Answer. */
+    record Told(Key key, LeaseMessage answer) implements LeaseNotice {}
+
+    /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
+    record Alarm(Key key, String text) implements LeaseNotice {}
+
+    /** What became of a release. */
+    enum Outcome {
+        /** The member has it, or the lock is cached. */
+        DONE,
+        /** The token was not in use. */
+        NOT_HELD,
+        /** The session ended before the member confirmed it; the grant ends with the session. */
+        UNKNOWN
+    }
+}

@@ -1,0 +1,745 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The helper of one lock name at one client: it asks the manager for its users, keeps the lock cached between them, and gives it back. A repaired form of the source's LockClientHelper;
+ * docs/algorithms/lease.md numbers the repairs.
+ *
+ * <p>It stores no deadline: the session carries the lease, and {@link CachedGrant} answers whether it is believed. Whoever waits has one request at the manager, the first of the local waiters; the
+ * others follow when it has been served, with the time that they have waited, so that their place is that of their call.
+ */
+class LockClientHelper implements Machine {
+    /** What the users of this name see. */
+    enum Phase {
+        REST,
+        WAITING,
+        ACTIVE,
+        CACHED
+    }
+
+    private static final int IDLE = 0;
+    private static final int FROZEN = 1;
+    private static final int INQUIRY = 2;
+
+    /** A grant that came, before it is known how much belief its echo leaves. */
+    private record Offer(
+            Peer session, LocalWaiters.Waiter waiter, LeaseMessage.Granted grant, boolean wanted, boolean confirming) {}
+
+    private static final class Held {
+        final Peer session;
+        final long request;
+        final CachedGrant word;
+        /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
+        boolean wanted;
+        /** The cache is full. */
+        boolean evicted;
+        /** The member restarted; belief stays where it was until the grant is re-asserted. */
+        boolean frozen;
+
+        boolean reasserted;
+        boolean confirming;
+
+        Held(Peer session, long request, CachedGrant word) {
+            this.session = session;
+            this.request = request;
+            this.word = word;
+        }
+
+        Held copy(Peer to, CachedGrant copied) {
+            Held copy = new Held(to, request, copied);
+            copy.wanted = wanted;
+            copy.evicted = evicted;
+            copy.frozen = frozen;
+            copy.reasserted = reasserted;
+            copy.confirming = confirming;
+            return copy;
+        }
+
+        /** A grant of one token is never cached. */
+        boolean cacheable() {
+            return word.hi() > word.token();
+        }
+
+        boolean mustReturn() {
+            return wanted || evicted || !cacheable() || word.used() >= word.hi();
+        }
+    }
+
+    private final Key key;
+    private final LeaseSettings settings;
+    private LocalWaiters waiters = new LocalWaiters();
+    private Inquirer inquirer;
+    private @Nullable Offer offer;
+    private @Nullable Held grant;
+    /** Releases that the member has not confirmed, by message number. */
+    private final Map<Long, Long> releases = new LinkedHashMap<>(2);
+    /** Grants of a member's former life that were released before its new one could be told: token and last use. */
+    private final Map<Long, Long> owed = new LinkedHashMap<>(0);
+    /** The ttl with which this key awaits its session; 0 if it does not. */
+    private long awaiting;
+
+    LockClientHelper(Key key, LeaseSettings settings) {
+        this.key = key;
+        this.settings = settings;
+        this.inquirer = new Inquirer(key, INQUIRY);
+    }
+
+    Phase phase() {
+        if (grant != null) {
+            return grant.word.idle() ? Phase.CACHED : Phase.ACTIVE;
+        }
+        return offer == null && waiters.isEmpty() ? Phase.REST : Phase.WAITING;
+    }
+
+    /** The published word of the present grant; null if there is none. */
+    @Nullable
+    CachedGrant word() {
+        return grant == null ? null : grant.word;
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof LeaseMessage.Granted granted) {
+            granted(from, granted, turn);
+        } else if (message instanceof LeaseMessage.NotGranted refusal) {
+            notGranted(refusal, turn);
+        } else if (message instanceof LeaseMessage.Place place) {
+            LocalWaiters.Waiter waiter = waiters.find(place.request());
+            if (waiter != null) {
+                turn.tell(new LeaseNotice.Waiting(
+                        key, place.request(), place.ahead(), place.holders(), waiter.call.user()));
+            }
+        } else if (message instanceof LeaseMessage.Recall recall) {
+            recall(from, recall.token(), turn);
+        } else if (message instanceof LeaseMessage.Revoke revoke) {
+            revoke(from, revoke, turn);
+        } else if (message instanceof LeaseMessage.Reasserted reasserted) {
+            reasserted(reasserted, turn);
+        } else if (message instanceof LeaseMessage.Query query) {
+            query(from, query, turn);
+        } else if (message instanceof LeaseMessage answer) {
+            inquirer.received(answer, turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof LeaseCall.Acquire acquire) {
+            acquire(acquire, turn);
+        } else if (call instanceof LeaseCall.Release release) {
+            release(release.token(), turn);
+        } else if (call instanceof LeaseCall.Withdraw withdraw) {
+            withdraw(withdraw.request(), turn);
+        } else if (call instanceof LeaseCall.Lapse lapse) {
+            if (grant != null && grant.word.active(lapse.token())) {
+                end(grant, EndCause.EXPIRED, "its deadline passed", true, turn);
+            }
+        } else if (call instanceof LeaseCall.Evict) {
+            if (grant != null) {
+                grant.evicted = true;
+            }
+        } else if (call instanceof LeaseCall question) {
+            inquirer.called(question, turn);
+        } else if (call instanceof ClientView.Echoed) {
+            echoed(turn);
+        } else if (call instanceof ClientView.Lapsed lapsed) {
+            if (grant != null && !grant.frozen && grant.word.ttl() == lapsed.ttl()) {
+                end(grant, EndCause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+            }
+        } else if (call instanceof ClientView.Received received) {
+            Long token = releases.remove(received.number());
+            if (token != null) {
+                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
+            }
+        } else if (call instanceof ClientView.SessionGone gone) {
+            sessionGone(gone, turn);
+        } else if (call instanceof ClientView.SessionOpen open) {
+            sessionOpen(open.session(), turn);
+        } else if (call instanceof ClientView.Unreachable unreachable && unreachable.final_()) {
+            failAll(unreachable.why(), turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        if (slot == INQUIRY) {
+            inquirer.due(turn);
+        } else if (slot == FROZEN) {
+            if (grant != null && grant.frozen && !grant.word.belief().holds(turn.now())) {
+                end(grant, EndCause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
+            }
+        } else if (slot == IDLE && grant != null) {
+            idle(grant, turn);
+        }
+        settle(turn);
+    }
+
+    // Users
+
+    private void acquire(LeaseCall.Acquire call, Turn turn) {
+        if (waiters.find(call.request()) != null) {
+            return;
+        }
+        waiters.add(call, turn.now());
+        if (grant != null && call.queue() && call.wantPlace() && !grant.word.idle()) {
+            turn.tell(new LeaseNotice.Waiting(key, call.request(), -1, self(grant, turn), call.user()));
+        }
+    }
+
+    private List<Party> self(Held held, Turn turn) {
+        CachedGrant word = held.word;
+        return List.of(new Party(word.owner(), word.mode(), word.permits(), word.current(), turn.now() - word.since()));
+    }
+
+    private void release(long token, Turn turn) {
+        Held held = grant;
+        if (held == null || !held.word.active(token)) {
+            if (!releases.containsValue(token)) {
+                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.NOT_HELD));
+            }
+            return;
+        }
+        LocalWaiters.Waiter next = waiters.first();
+        if (held.wanted && next != null) {
+            turn.goal(LeaseGoal.HAND_OVER_FORBIDDEN);
+        }
+        if (held.frozen || held.mustReturn() || (next != null && !fits(held, next))) {
+            held.word.closeActive(token);
+            giveBack(held, token, turn);
+            return;
+        }
+        turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
+        if (next != null && held.word.fresh(turn.now())) {
+            long following = held.word.handOver(token, next.call.user(), turn.now());
+            if (following != 0) {
+                turn.goal(LeaseGoal.LOCAL_HAND_OVER);
+                tellGranted(next, held.word, following, turn);
+                return;
+            }
+        }
+        held.word.rest(token, turn.now());
+    }
+
+    private void withdraw(long request, Turn turn) {
+        LocalWaiters.Waiter waiter = waiters.remove(request);
+        if (waiter == null) {
+            return;
+        }
+        if (offer != null && offer.waiter == waiter) {
+            returnUnused(offer.session, offer.grant.token(), turn);
+            offer = null;
+        } else if (waiter.sent && turn.client().exists()) {
+            sendWithdraw(request, turn);
+        }
+        turn.tell(new LeaseNotice.Withdrawn(key, request, waiter.call.user()));
+    }
+
+    void sendWithdraw(long request, Turn turn) {
+        turn.send(turn.client().session(), new LeaseMessage.Withdraw(key, request));
+    }
+
+    private void failAll(String why, Turn turn) {
+        for (LocalWaiters.Waiter waiter = next(); waiter != null; waiter = next()) {
+            waiters.remove(waiter.call.request());
+            turn.tell(new LeaseNotice.Failed(key, waiter.call.request(), why, waiter.call.user()));
+        }
+    }
+
+    private LocalWaiters.@Nullable Waiter next() {
+        LocalWaiters.Waiter first = waiters.first();
+        return first == null ? waiters.firstAsk() : first;
+    }
+
+    // Grants
+
+    private void granted(Peer from, LeaseMessage.Granted granted, Turn turn) {
+        LocalWaiters.Waiter waiter = taker(granted.request());
+        if (waiter == null || grant != null || offer != null) {
+            turn.goal(LeaseGoal.UNEXPECTED_GRANT_RETURNED);
+            returnUnused(from, granted.token(), turn);
+            return;
+        }
+        offer = new Offer(from, waiter, granted, granted.wanted(), false);
+        turn.client().afterEcho(key);
+    }
+
+    /** The waiter whose request was granted: a grant answers the request that it names, and no other. */
+    LocalWaiters.@Nullable Waiter taker(long request) {
+        LocalWaiters.Waiter waiter = waiters.find(request);
+        return waiter != null && waiter.sent ? waiter : null;
+    }
+
+    LocalWaiters waiters() {
+        return waiters;
+    }
+
+    /** A grant that nobody wants goes back at once, by its token. */
+    void returnUnused(Peer to, long token, Turn turn) {
+        turn.send(to, new LeaseMessage.Release(key, token, token));
+    }
+
+    private void echoed(Turn turn) {
+        Held held = grant;
+        if (held != null) {
+            held.confirming = false;
+            if (held.frozen && held.reasserted) {
+                thaw(held, turn);
+            }
+        }
+        Offer offered = offer;
+        if (offered == null) {
+            return;
+        }
+        LocalWaiters.Waiter waiter = offered.waiter;
+        Belief belief = belief(waiter.call.ttl(), turn);
+        if (belief.deadline() - turn.now() >= belief.ttl() / 8) {
+            offer = null;
+            accept(offered, belief, turn);
+        } else if (!offered.confirming()) {
+            turn.goal(LeaseGoal.STALE_GRANT_CONFIRMED);
+            offer = new Offer(offered.session(), waiter, offered.grant(), offered.wanted(), true);
+            turn.client().confirm(key);
+        } else {
+            turn.goal(LeaseGoal.STALE_GRANT_RETURNED);
+            returnUnused(offered.session(), offered.grant().token(), turn);
+            stale(waiter, turn);
+        }
+    }
+
+    /** The belief on which a grant that just came stands: it runs from the stamp that was echoed, never from the receipt. */
+    Belief belief(long ttl, Turn turn) {
+        return turn.client().belief(ttl);
+    }
+
+    private void stale(LocalWaiters.Waiter waiter, Turn turn) {
+        offer = null;
+        waiter.sent = false;
+        if (++waiter.stale == 2) {
+            waiters.remove(waiter.call.request());
+            turn.tell(
+                    new LeaseNotice.Failed(key, waiter.call.request(), "round trip exceeds ttl/2", waiter.call.user()));
+        }
+    }
+
+    private void accept(Offer offered, Belief belief, Turn turn) {
+        LocalWaiters.Waiter waiter = offered.waiter();
+        CachedGrant word = new CachedGrant(key, offered.grant(), waiter.call, turn.now(), belief);
+        Held held = new Held(offered.session(), waiter.call.request(), word);
+        held.wanted = offered.wanted();
+        grant = held;
+        turn.client().hold(key, word.ttl());
+        if (held.cacheable()) {
+            turn.timer(IDLE, turn.now() + settings.cacheFor());
+            turn.call(LeaseKeys.CACHE, new LeaseCall.Kept(key));
+        }
+        tellGranted(waiter, word, word.token(), turn);
+    }
+
+    private void tellGranted(LocalWaiters.Waiter waiter, CachedGrant word, long token, Turn turn) {
+        waiters.remove(waiter.call.request());
+        turn.tell(new LeaseNotice.Granted(key, waiter.call.request(), word, token, waiter.call.user()));
+    }
+
+    private void notGranted(LeaseMessage.NotGranted refusal, Turn turn) {
+        LocalWaiters.Waiter waiter = waiters.remove(refusal.request());
+        if (waiter == null) {
+            return;
+        }
+        long request = refusal.request();
+        turn.tell(
+                switch (refusal.cause()) {
+                    case HELD -> new LeaseNotice.Refused(key, request, refusal.holders(), waiter.call.user());
+                    case OPENING ->
+                        new LeaseNotice.Failed(
+                                key, request, "the member restarted and grants nothing yet", waiter.call.user());
+                    case UNSUPPORTED ->
+                        new LeaseNotice.Failed(
+                                key, request, "the lease service grants exclusive locks only", waiter.call.user());
+                    case CROWDED ->
+                        new LeaseNotice.Failed(
+                                key, request, "too many requests wait for this name", waiter.call.user());
+                });
+    }
+
+    private boolean fits(Held held, LocalWaiters.Waiter waiter) {
+        LeaseCall.Acquire call = waiter.call;
+        return held.word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+    }
+
+    // The way back
+
+    /** The word is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0 if nobody does. */
+    private void giveBack(Held held, long token, Turn turn) {
+        CachedGrant word = held.word;
+        gone(held, turn);
+        if (held.frozen) {
+            owed.put(word.token(), word.used());
+            if (token != 0) {
+                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
+            }
+            return;
+        }
+        LocalWaiters.Waiter next = waiters.first();
+        if (held.wanted && next != null) {
+            // In the queue before the lock moves on: its place is that of its user's call.
+            request(next, turn);
+        }
+        long number = turn.send(held.session, new LeaseMessage.Release(key, word.token(), word.used()));
+        if (token != 0 && number != 0) {
+            releases.put(number, token);
+            turn.client().receipt(key, number);
+        } else if (token != 0) {
+            turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
+        }
+    }
+
+    /** The grant is over: once seen, for good. */
+    private void end(Held held, EndCause cause, String detail, boolean release, Turn turn) {
+        CachedGrant.Use use = held.word.close();
+        gone(held, turn);
+        if (use != null) {
+            turn.tell(new LeaseNotice.Ended(key, use.token(), cause, detail, use.user()));
+        }
+        if (release && turn.client().exists()) {
+            turn.send(turn.client().session(), new LeaseMessage.Release(key, held.word.token(), held.word.used()));
+        }
+    }
+
+    private void gone(Held held, Turn turn) {
+        grant = null;
+        turn.client().unhold(key, held.word.ttl());
+        turn.timer(IDLE, Turn.NEVER);
+        turn.timer(FROZEN, Turn.NEVER);
+        if (held.cacheable()) {
+            turn.call(LeaseKeys.CACHE, new LeaseCall.Dropped(key));
+        }
+        turn.tell(new LeaseNotice.Closed(key, held.word));
+    }
+
+    private void idle(Held held, Turn turn) {
+        boolean idle = held.word.idle();
+        long due = (idle ? held.word.since() : turn.now()) + settings.cacheFor();
+        if (idle && turn.now() - due >= 0 && held.word.closeIdle()) {
+            turn.goal(LeaseGoal.IDLE_RETURN);
+            giveBack(held, 0, turn);
+        } else {
+            turn.timer(IDLE, due);
+        }
+    }
+
+    private void recall(Peer from, long token, Turn turn) {
+        if (offer != null && offer.grant.token() == token) {
+            offer = new Offer(offer.session, offer.waiter, offer.grant, true, offer.confirming);
+            turn.send(from, new LeaseMessage.Denied(key, token));
+        } else if (grant != null && !grant.frozen && grant.word.token() == token) {
+            Held held = grant;
+            held.wanted = true;
+            if (closeForRecall(held.word)) {
+                gone(held, turn);
+                turn.send(from, new LeaseMessage.Accepted(key, token, held.word.used()));
+            } else {
+                turn.send(from, new LeaseMessage.Denied(key, token));
+            }
+        }
+    }
+
+    /** An idle word is closed before ACCEPTED is sent; true if so. A word in use is attended from here on. */
+    boolean closeForRecall(CachedGrant word) {
+        while (!word.closeIdle()) {
+            if (word.attend(true)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void revoke(Peer from, LeaseMessage.Revoke revoke, Turn turn) {
+        boolean breaking = revoke.cause() == EndCause.BROKEN;
+        if (offer != null && offer.grant.token() == revoke.token()) {
+            if (breaking) {
+                turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), revoke.token(), revoke.token()));
+            }
+            stale(offer.waiter, turn);
+            return;
+        }
+        Held held = grant;
+        if (held != null && !breaking && held.word.token() == revoke.token()) {
+            String why = revoke.cause() == EndCause.DENIED
+                    ? "the member restarted and refused it"
+                    : "the member did not hear from this client in time";
+            end(held, revoke.cause(), why, false, turn);
+        } else if (breaking) {
+            CachedGrant.Use use = held == null || held.frozen ? null : held.word.closeActive(revoke.token());
+            if (held == null || use == null) {
+                turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), 0, 0));
+            } else {
+                gone(held, turn);
+                turn.tell(new LeaseNotice.Ended(
+                        key, use.token(), EndCause.BROKEN, "broken by an administrator", use.user()));
+                turn.send(from, new LeaseMessage.Revoked(key, use.token(), held.word.token(), use.token()));
+            }
+        }
+    }
+
+    private void query(Peer from, LeaseMessage.Query query, Turn turn) {
+        Held held = grant;
+        if (held == null || held.word.token() != query.token()) {
+            turn.send(from, new LeaseMessage.Use(key, query.query(), query.token(), 0, 0, NOBODY));
+        } else {
+            CachedGrant word = held.word;
+            turn.send(
+                    from,
+                    new LeaseMessage.Use(
+                            key,
+                            query.query(),
+                            query.token(),
+                            word.current(),
+                            turn.now() - word.since(),
+                            word.owner()));
+        }
+    }
+
+    private static final LeaseOwner NOBODY = new LeaseOwner("", Map.of());
+
+    // Sessions
+
+    private void sessionGone(ClientView.SessionGone gone, Turn turn) {
+        offer = null;
+        waiters.unsent();
+        for (Long token : releases.values()) {
+            turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
+        }
+        releases.clear();
+        Held held = grant;
+        if (held == null || held.frozen) {
+            return;
+        }
+        if (!gone.restarted() || !held.word.belief().holds(turn.now())) {
+            end(held, EndCause.EXPIRED, gone.why(), false, turn);
+            return;
+        }
+        turn.goal(LeaseGoal.BELIEF_FROZEN);
+        held.frozen = true;
+        held.word.believe(new Belief(held.word.ttl(), held.word.deadline()));
+        if (closeForRecall(held.word)) {
+            giveBack(held, 0, turn);
+        } else {
+            turn.timer(FROZEN, held.word.deadline());
+        }
+    }
+
+    private void sessionOpen(Peer session, Turn turn) {
+        owed.forEach((token, used) -> turn.send(session, new LeaseMessage.Release(key, token, used)));
+        owed.clear();
+        inquirer.opened(turn);
+        Held held = grant;
+        if (held != null && held.frozen && held.word.belief().holds(turn.now())) {
+            CachedGrant word = held.word;
+            held.reasserted = false;
+            turn.send(
+                    session,
+                    new LeaseMessage.Reassert(
+                            key,
+                            held.request,
+                            word.token(),
+                            word.used(),
+                            word.hi(),
+                            word.mode(),
+                            word.permits(),
+                            word.ttl(),
+                            word.owner()));
+        }
+    }
+
+    private void reasserted(LeaseMessage.Reasserted answer, Turn turn) {
+        if (grant != null && grant.frozen && grant.word.token() == answer.token()) {
+            grant.reasserted = true;
+            grant.wanted = answer.wanted();
+            turn.client().afterEcho(key);
+        }
+    }
+
+    /** The grant is one of the new session from here on. */
+    private void thaw(Held held, Turn turn) {
+        Held thawed = held.copy(turn.client().session(), held.word);
+        thawed.frozen = false;
+        thawed.reasserted = false;
+        grant = thawed;
+        thawed.word.believe(belief(thawed.word.ttl(), turn));
+        turn.timer(FROZEN, Turn.NEVER);
+        turn.client().hold(key, thawed.word.ttl());
+    }
+
+    // After each event
+
+    private void settle(Turn turn) {
+        Held held = grant;
+        while (held != null && held == grant && !serve(held, turn)) {}
+        if (grant == null && offer == null && turn.client().exists()) {
+            LocalWaiters.Waiter first = waiters.first();
+            if (first != null) {
+                request(first, turn);
+            }
+            for (LocalWaiters.Waiter ask : waiters.asks()) {
+                request(ask, turn);
+            }
+        }
+        await(turn);
+    }
+
+    /** Lets the lock be used, kept or returned; false if a user thread came between and the word has to be looked at again. */
+    private boolean serve(Held held, Turn turn) {
+        CachedGrant word = held.word;
+        if (!word.idle()) {
+            refuseAsks(held, turn);
+            return word.attend(held.frozen || held.mustReturn() || waiters.first() != null);
+        }
+        LocalWaiters.Waiter next = next();
+        if (held.mustReturn() || (next != null && !fits(held, next))) {
+            if (word.used() >= word.hi()) {
+                turn.goal(LeaseGoal.RANGE_USED_UP);
+            }
+            if (word.closeIdle()) {
+                giveBack(held, 0, turn);
+            }
+            return false;
+        }
+        if (next == null) {
+            return true;
+        }
+        if (!word.fresh(turn.now())) {
+            if (!held.confirming) {
+                held.confirming = true;
+                turn.client().confirm(key);
+            }
+            return true;
+        }
+        long token = word.activate(next.call.user(), turn.now());
+        if (token != 0) {
+            turn.goal(LeaseGoal.CACHED_REACQUIRE);
+            tellGranted(next, word, token, turn);
+        }
+        return false;
+    }
+
+    /** Requests that don't wait and have not been sent: another user of this client holds the lock. */
+    private void refuseAsks(Held held, Turn turn) {
+        waiters.asks().removeIf(ask -> {
+            if (!ask.sent) {
+                turn.tell(new LeaseNotice.Refused(key, ask.call.request(), self(held, turn), ask.call.user()));
+            }
+            return !ask.sent;
+        });
+    }
+
+    private void request(LocalWaiters.Waiter waiter, Turn turn) {
+        if (waiter.sent) {
+            return;
+        }
+        waiter.sent = true;
+        LeaseCall.Acquire call = waiter.call;
+        turn.send(
+                turn.client().session(),
+                new LeaseMessage.Acquire(
+                        key,
+                        call.request(),
+                        call.mode(),
+                        call.permits(),
+                        call.limit(),
+                        call.ttl(),
+                        !call.queue(),
+                        call.wantPlace(),
+                        settings.cache(),
+                        turn.now() - waiter.since,
+                        call.patience(),
+                        call.owner()));
+    }
+
+    private void await(Turn turn) {
+        LocalWaiters.Waiter waiter = offer == null ? next() : offer.waiter;
+        long needed = waiter != null
+                ? waiter.call.ttl()
+                : releases.isEmpty() && owed.isEmpty() && inquirer.isEmpty() && (grant == null || !grant.frozen)
+                        ? 0
+                        : DirectoryClient.TTL;
+        if (needed == awaiting) {
+            return;
+        }
+        if (awaiting != 0) {
+            turn.client().unawait(key, awaiting);
+        }
+        awaiting = needed;
+        if (needed != 0) {
+            turn.client().await(key, needed);
+        }
+    }
+
+    @Override
+    public boolean atRest() {
+        return awaiting == 0 && grant == null;
+    }
+
+    /** A helper of the same kind, for {@link #copy}. */
+    LockClientHelper fresh(Key of, LeaseSettings with) {
+        return new LockClientHelper(of, with);
+    }
+
+    @Override
+    public LockClientHelper copy() {
+        LockClientHelper copy = fresh(key, settings);
+        copy.waiters = waiters.copy();
+        copy.inquirer = inquirer.copy();
+        copy.grant = grant == null ? null : grant.copy(grant.session, grant.word.copy());
+        if (offer != null) {
+            LocalWaiters.Waiter waiter = copy.waiters.find(offer.waiter.call.request());
+            copy.offer = waiter == null
+                    ? null
+                    : new Offer(offer.session, waiter, offer.grant, offer.wanted, offer.confirming);
+        }
+        copy.releases.putAll(releases);
+        copy.owed.putAll(owed);
+        copy.awaiting = awaiting;
+        return copy;
+    }
+
+    @Override
+    public void rebind(SessionLayer sessions) {
+        if (grant != null && !grant.frozen && sessions instanceof ClientView client) {
+            grant.word.believe(client.belief(grant.word.ttl()));
+        }
+    }
+
+    @Override
+    public void encode(Canon out) {
+        waiters.encode(out);
+        inquirer.encode(out);
+        out.put(offer != null);
+        if (offer != null) {
+            out.put(offer.session).value(offer.grant).put(offer.wanted).put(offer.confirming);
+        }
+        out.put(grant != null);
+        if (grant != null) {
+            out.put(grant.session).put(grant.request).put(grant.wanted).put(grant.evicted);
+            out.put(grant.frozen).put(grant.reasserted).put(grant.confirming);
+            grant.word.encode(out);
+        }
+        out.value(releases).value(owed).put(awaiting);
+    }
+}

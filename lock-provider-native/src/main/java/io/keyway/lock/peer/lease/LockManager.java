@@ -1,0 +1,650 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The manager of one lock name: who holds it, who waits, and which token comes next. A repaired form of the source's LockManager; docs/algorithms/lease.md numbers the repairs.
+ *
+ * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. While anybody waits, the holder knows that it is
+ * wanted. At rest, nothing of the name is left but the cell's floor of tokens.
+ */
+class LockManager implements Machine {
+    private static final int PATIENCE = 0;
+    private static final int CLOSED = 1;
+    private static final int INQUIRY = 2;
+
+    /** How many of the first waiters are told each change of their place. */
+    private static final int TOLD = 16;
+
+    private final Key key;
+    private final LeaseSettings settings;
+    final List<HeldGrant> grants = new ArrayList<>(1);
+    private @Nullable WaitQueue waits;
+    private @Nullable Inquiries inquiries;
+    /** The highest token that is used up. */
+    private long last;
+    /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
+    private long closedUntil = Turn.NEVER;
+
+    private boolean joined;
+
+    LockManager(Key key, LeaseSettings settings) {
+        this.key = key;
+        this.settings = settings;
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof LeaseMessage.Acquire acquire) {
+            acquire(from, acquire, turn);
+        } else if (message instanceof LeaseMessage.Release release) {
+            finish(current(from, release.token()), release.used(), turn);
+        } else if (message instanceof LeaseMessage.Accepted accepted) {
+            accepted(from, accepted, turn);
+        } else if (message instanceof LeaseMessage.Denied denied) {
+            denied(from, denied, turn);
+        } else if (message instanceof LeaseMessage.Withdraw withdraw) {
+            withdraw(from, withdraw.request(), turn);
+        } else if (message instanceof LeaseMessage.Revoked revoked) {
+            revoked(from, revoked, turn);
+        } else if (message instanceof LeaseMessage.Reassert reassert) {
+            reassert(from, reassert, turn);
+        } else if (message instanceof LeaseMessage.Show show) {
+            show(from, show, turn);
+        } else if (message instanceof LeaseMessage.Use use) {
+            if (inquiries != null && inquiries.answered(use, this, turn)) {
+                inquiries = null;
+            }
+        } else if (message instanceof LeaseMessage.Break request) {
+            breakGrant(from, request, turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof MemberView.Expired expired) {
+            expired(expired, turn);
+        } else if (call instanceof MemberView.SessionEnded ended) {
+            sessionEnded(ended.peer(), turn);
+        } else if (call instanceof MemberView.Heard heard) {
+            heard(heard.peer(), turn);
+        } else if (call instanceof MemberView.Opening) {
+            if (waits != null) {
+                turn.goal(LeaseGoal.GRANT_AFTER_QUARANTINE);
+            }
+            serve(turn);
+        } else if (call instanceof LeaseCall.Import grant) {
+            imported(grant, turn);
+        }
+        settle(turn);
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        if (slot == PATIENCE) {
+            impatient(turn);
+        } else if (slot == CLOSED) {
+            if (closedUntil != Turn.NEVER && turn.now() - closedUntil >= 0) {
+                closedUntil = Turn.NEVER;
+            }
+            for (HeldGrant grant : List.copyOf(grants)) {
+                if (grant.imported() && turn.now() - grant.until >= 0) {
+                    finish(grant, grant.hi, turn);
+                }
+            }
+            serve(turn);
+            armClosed(turn);
+        } else if (inquiries != null && inquiries.due(this, turn)) {
+            inquiries = null;
+        }
+        settle(turn);
+    }
+
+    // Requests
+
+    private void acquire(Peer from, LeaseMessage.Acquire request, Turn turn) {
+        if (request.mode() != LockMode.EXCLUSIVE) {
+            turn.send(from, new LeaseMessage.NotGranted(key, request.request(), RefusalCause.UNSUPPORTED, List.of()));
+            return;
+        }
+        WaitQueue queue = waits == null ? new WaitQueue() : waits;
+        waits = queue;
+        if (queue.find(from, request.request()) != null || granted(from, request.request()) != null) {
+            return;
+        }
+        if (queue.size() >= settings.maxWaiters()) {
+            turn.send(from, new LeaseMessage.NotGranted(key, request.request(), RefusalCause.CROWDED, List.of()));
+            return;
+        }
+        WaitQueue.Wait wait = queue.add(from, request, turn.now());
+        turn.member().await(from, key, request.ttl());
+        if (turn.member().quarantined()) {
+            turn.member().awaitOpening(key);
+        }
+        serve(turn);
+        if (queue.find(from, request.request()) == wait) {
+            waits(wait, queue, turn);
+        }
+    }
+
+    /** The request could not be granted at once. */
+    private void waits(WaitQueue.Wait wait, WaitQueue queue, Turn turn) {
+        if (queue.size() > 1) {
+            turn.goal(LeaseGoal.TWO_WAITERS);
+        }
+        for (HeldGrant grant : grants) {
+            if (wait.request.noWait()) {
+                recall(grant, turn);
+                wait.asked = grant.recalls;
+            } else if (!grant.wanted) {
+                grant.wanted = true;
+                recall(grant, turn);
+            }
+        }
+        if (wait.request.noWait()) {
+            armPatience(queue, turn);
+        } else if (wait.request.wantPlace()) {
+            tellPlace(wait, queue.ahead(wait), turn);
+        }
+    }
+
+    private void recall(HeldGrant grant, Turn turn) {
+        if (settings.recallAtRenewal()) {
+            grant.recalls++;
+            if (!grant.recallLater) {
+                grant.recallLater = true;
+                turn.member().listen(grant.peer, key);
+            }
+        } else if (turn.send(grant.peer, new LeaseMessage.Recall(key, grant.token)) != 0) {
+            grant.recalls++;
+        }
+    }
+
+    private void withdraw(Peer from, long request, Turn turn) {
+        WaitQueue.Wait wait = waits == null ? null : waits.find(from, request);
+        if (wait != null) {
+            leave(wait, turn);
+            return;
+        }
+        HeldGrant grant = granted(from, request);
+        if (grant != null) {
+            turn.goal(LeaseGoal.WITHDRAWN_AFTER_GRANT);
+            finish(grant, grant.token, turn);
+        }
+    }
+
+    private void leave(WaitQueue.Wait wait, Turn turn) {
+        if (waits != null) {
+            waits.remove(wait);
+            turn.member().unawait(wait.peer, key, wait.request.ttl());
+        }
+    }
+
+    // Grants
+
+    /** Whether one more grant may stand beside those there are. Exclusive grants stand alone. */
+    private boolean admits(Turn turn) {
+        return grants.isEmpty() && closedUntil == Turn.NEVER && !turn.member().quarantined();
+    }
+
+    /** Grants to whoever is first, unless nothing may be granted now. */
+    private void serve(Turn turn) {
+        while (waits != null && admits(turn)) {
+            WaitQueue.Wait first = firstHeard(waits, turn);
+            if (first == null) {
+                return;
+            }
+            grant(first, waits, turn);
+        }
+    }
+
+    /** A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep their place. */
+    private WaitQueue.@Nullable Wait firstHeard(WaitQueue queue, Turn turn) {
+        for (WaitQueue.Wait wait : queue.all()) {
+            if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
+                return wait;
+            }
+            turn.goal(LeaseGoal.WAITER_PASSED_OVER);
+            if (!wait.listening) {
+                wait.listening = true;
+                turn.member().listen(wait.peer, key);
+            }
+        }
+        return null;
+    }
+
+    private void grant(WaitQueue.Wait wait, WaitQueue queue, Turn turn) {
+        leave(wait, turn);
+        LeaseMessage.Acquire request = wait.request;
+        long token = nextToken(request.cache() ? Tokens.RANGE : 1, turn);
+        long hi = request.cache() ? token + Tokens.RANGE - 1 : token;
+        HeldGrant grant = new HeldGrant(
+                wait.peer,
+                request.request(),
+                token,
+                hi,
+                request.mode(),
+                request.permits(),
+                request.ttl(),
+                request.owner(),
+                turn.now());
+        grants.add(grant);
+        turn.member().grant(wait.peer, key, token, request.ttl());
+        for (WaitQueue.Wait other : queue.noWaits()) {
+            refuse(other, RefusalCause.HELD, turn);
+        }
+        grant.wanted = !queue.isEmpty();
+        turn.send(wait.peer, new LeaseMessage.Granted(key, request.request(), token, hi, grant.wanted));
+    }
+
+    private long nextToken(long range, Turn turn) {
+        MemberView member = turn.member();
+        long before = Math.max(last, Tokens.of(member.epoch(), member.floor()));
+        if (Tokens.counter(before) + range > Tokens.MAX_COUNTER) {
+            turn.goal(LeaseGoal.COUNTER_USED_UP);
+            member.nextEpoch(turn);
+            before = Math.max(last, Tokens.of(member.epoch(), member.floor()));
+        }
+        return before + 1;
+    }
+
+    /** The grant that a holder's message is about; null if it is over. */
+    @Nullable
+    HeldGrant current(Peer from, long token) {
+        for (HeldGrant grant : grants) {
+            if (grant.token == token && (grant.peer.equals(from) || grant.imported())) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable HeldGrant granted(Peer from, long request) {
+        for (HeldGrant grant : grants) {
+            if (grant.request == request && grant.peer.equals(from)) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    /** The holder ended the grant. */
+    private void finish(@Nullable HeldGrant grant, long used, Turn turn) {
+        if (grant == null) {
+            return;
+        }
+        turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
+        end(grant, used, false, turn);
+        serve(turn);
+    }
+
+    /** A token is never used twice, not even that of a grant which nobody took. */
+    private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
+        grants.remove(grant);
+        last = Math.max(last, Math.max(grant.token, Math.min(used, grant.hi)));
+        for (HeldGrant.Breaker breaker : grant.breakers) {
+            turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), broken));
+        }
+    }
+
+    private void accepted(Peer from, LeaseMessage.Accepted accepted, Turn turn) {
+        HeldGrant grant = current(from, accepted.token());
+        if (grant != null) {
+            turn.goal(LeaseGoal.RECALL_ACCEPTED);
+            if (waits != null && waits.waiting() == 0 && !waits.isEmpty()) {
+                turn.goal(LeaseGoal.NO_WAIT_THROUGH_IDLE_CACHE);
+            }
+            finish(grant, accepted.used(), turn);
+        }
+    }
+
+    private void denied(Peer from, LeaseMessage.Denied denied, Turn turn) {
+        HeldGrant grant = current(from, denied.token());
+        if (grant == null) {
+            return;
+        }
+        turn.goal(LeaseGoal.RECALL_DENIED);
+        grant.wanted = true;
+        grant.denials = settings.recallAtRenewal() ? grant.recalls : grant.denials + 1;
+        if (waits != null) {
+            for (WaitQueue.Wait wait : waits.noWaits()) {
+                if (wait.asked <= grant.denials) {
+                    refuse(wait, RefusalCause.HELD, turn);
+                }
+            }
+        }
+    }
+
+    private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
+        leave(wait, turn);
+        turn.send(wait.peer, new LeaseMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
+    }
+
+    private List<Party> holders(Turn turn) {
+        List<Party> holders = new ArrayList<>(grants.size());
+        for (HeldGrant grant : grants) {
+            holders.add(grant.party(turn.now()));
+        }
+        return List.copyOf(holders);
+    }
+
+    // What the sessions say
+
+    private void expired(MemberView.Expired expired, Turn turn) {
+        HeldGrant grant = current(expired.peer(), expired.token());
+        if (grant == null) {
+            return;
+        }
+        turn.send(grant.peer, new LeaseMessage.Revoke(key, grant.token, EndCause.EXPIRED));
+        end(grant, grant.hi, true, turn);
+        if (waits != null && waits.waiting() > 0) {
+            turn.goal(LeaseGoal.GRANT_AFTER_EXPIRY);
+        }
+        serve(turn);
+    }
+
+    private void sessionEnded(Peer peer, Turn turn) {
+        if (waits != null) {
+            for (WaitQueue.Wait wait : waits.of(peer)) {
+                waits.remove(wait);
+            }
+        }
+        if (inquiries != null && inquiries.ended(peer, this, turn)) {
+            inquiries = null;
+        }
+        for (HeldGrant grant : List.copyOf(grants)) {
+            if (grant.peer.equals(peer)) {
+                end(grant, grant.hi, true, turn);
+            } else {
+                grant.breakers.removeIf(breaker -> breaker.peer().equals(peer));
+            }
+        }
+        serve(turn);
+    }
+
+    private void heard(Peer peer, Turn turn) {
+        for (HeldGrant grant : grants) {
+            if (grant.recallLater && grant.peer.equals(peer)) {
+                grant.recallLater = false;
+                turn.send(peer, new LeaseMessage.Recall(key, grant.token));
+            }
+        }
+        if (waits != null) {
+            for (WaitQueue.Wait wait : waits.of(peer)) {
+                if (wait.listening) {
+                    wait.listening = false;
+                    turn.goal(LeaseGoal.PASSED_OVER_HEARD_AGAIN);
+                }
+            }
+            serve(turn);
+        }
+    }
+
+    private void impatient(Turn turn) {
+        if (waits == null) {
+            return;
+        }
+        for (WaitQueue.Wait wait : waits.noWaits()) {
+            if (turn.now() - wait.until >= 0) {
+                refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
+            }
+        }
+        armPatience(waits, turn);
+    }
+
+    private void armPatience(WaitQueue queue, Turn turn) {
+        long first = Turn.NEVER;
+        for (WaitQueue.Wait wait : queue.noWaits()) {
+            first = first == Turn.NEVER || wait.until - first < 0 ? wait.until : first;
+        }
+        turn.timer(PATIENCE, first);
+    }
+
+    // Restart
+
+    private void imported(LeaseCall.Import was, Turn turn) {
+        HeldGrant grant = new HeldGrant(
+                HeldGrant.NOBODY,
+                0,
+                was.token(),
+                was.hi(),
+                was.mode(),
+                was.permits(),
+                was.ttl(),
+                was.owner(),
+                turn.now());
+        grant.until = turn.now() + was.ttl();
+        grants.add(grant);
+        armClosed(turn);
+    }
+
+    private void reassert(Peer from, LeaseMessage.Reassert claim, Turn turn) {
+        HeldGrant known = current(from, claim.token());
+        if (known != null && known.imported()) {
+            known.peer = from;
+            turn.member().grant(from, key, known.token, known.ttl);
+            armClosed(turn);
+        }
+        if (known != null) {
+            reasserted(from, claim, turn);
+        } else if (!turn.member().quarantined()
+                || closedUntil != Turn.NEVER
+                || claim.mode() != LockMode.EXCLUSIVE
+                || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
+            turn.goal(LeaseGoal.REASSERTION_REFUSED);
+            last = Math.max(last, ownEpoch(claim.hi(), turn));
+            turn.send(from, new LeaseMessage.Revoke(key, claim.token(), EndCause.DENIED));
+        } else if (!grants.isEmpty()) {
+            conflict(from, claim, turn);
+        } else {
+            HeldGrant grant = new HeldGrant(
+                    from,
+                    claim.request(),
+                    claim.token(),
+                    claim.hi(),
+                    claim.mode(),
+                    claim.permits(),
+                    claim.ttl(),
+                    claim.owner(),
+                    turn.now());
+            grants.add(grant);
+            turn.member().grant(from, key, grant.token, grant.ttl);
+            reasserted(from, claim, turn);
+        }
+    }
+
+    private void reasserted(Peer from, LeaseMessage.Reassert claim, Turn turn) {
+        turn.goal(LeaseGoal.REASSERTED);
+        HeldGrant grant = current(from, claim.token());
+        if (grant != null) {
+            grant.wanted = waits != null && waits.waiting() > 0;
+            turn.send(from, new LeaseMessage.Reasserted(key, claim.token(), grant.wanted));
+        }
+    }
+
+    /** Two clients believe in the same lock: clocks are broken. Neither is trusted, and the name stays closed until no belief can be left. */
+    private void conflict(Peer from, LeaseMessage.Reassert claim, Turn turn) {
+        turn.goal(LeaseGoal.REASSERTIONS_IN_CONFLICT);
+        closedUntil = turn.now() + turn.member().quarantine();
+        armClosed(turn);
+        StringBuilder who = new StringBuilder(claim.owner().client());
+        for (HeldGrant grant : List.copyOf(grants)) {
+            who.append(" and ").append(grant.owner.client());
+            turn.send(grant.peer, new LeaseMessage.Revoke(key, grant.token, EndCause.DENIED));
+            turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
+            end(grant, grant.hi, true, turn);
+        }
+        last = Math.max(last, ownEpoch(claim.hi(), turn));
+        turn.send(from, new LeaseMessage.Revoke(key, claim.token(), EndCause.DENIED));
+        turn.tell(new LeaseNotice.Alarm(
+                key,
+                "held twice after a restart, by " + who
+                        + "; closed until no lease can be left. Check the clocks of these machines"));
+    }
+
+    /** A token of a foreign epoch must not lift ours beyond our own. */
+    private long ownEpoch(long token, Turn turn) {
+        return Tokens.epoch(token) <= turn.member().epoch() ? token : 0;
+    }
+
+    private void armClosed(Turn turn) {
+        long first = closedUntil;
+        for (HeldGrant grant : grants) {
+            if (grant.imported()) {
+                first = first == Turn.NEVER || grant.until - first < 0 ? grant.until : first;
+            }
+        }
+        turn.timer(CLOSED, first);
+    }
+
+    // Administration
+
+    private void breakGrant(Peer from, LeaseMessage.Break request, Turn turn) {
+        for (HeldGrant grant : grants) {
+            if (grant.covers(request.token())) {
+                grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
+                turn.send(grant.peer, new LeaseMessage.Revoke(key, request.token(), EndCause.BROKEN));
+                turn.tell(new LeaseNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
+                return;
+            }
+        }
+        turn.send(from, new LeaseMessage.Answer(key, request.request(), false));
+    }
+
+    private void revoked(Peer from, LeaseMessage.Revoked revoked, Turn turn) {
+        HeldGrant ended = current(from, revoked.token());
+        if (ended != null) {
+            turn.goal(LeaseGoal.BROKEN);
+            turn.member().ungrant(from, key, ended.token, ended.ttl);
+            end(ended, revoked.used(), true, turn);
+            serve(turn);
+            return;
+        }
+        turn.goal(LeaseGoal.BREAK_MOVED_PAST);
+        for (HeldGrant grant : grants) {
+            if (grant.peer.equals(from)) {
+                grant.breakers.removeIf(breaker -> {
+                    boolean its = breaker.asked() == revoked.asked();
+                    if (its) {
+                        turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), false));
+                    }
+                    return its;
+                });
+            }
+        }
+    }
+
+    private void show(Peer from, LeaseMessage.Show show, Turn turn) {
+        Inquiries pending = inquiries == null ? new Inquiries() : inquiries;
+        if (!pending.begin(from, show, this, turn)) {
+            inquiries = pending;
+        }
+    }
+
+    void armInquiry(long at, Turn turn) {
+        turn.timer(INQUIRY, at);
+    }
+
+    Key key() {
+        return key;
+    }
+
+    Iterable<WaitQueue.Wait> waiters() {
+        return waits == null ? List.of() : waits.all();
+    }
+
+    // After each event
+
+    private void settle(Turn turn) {
+        if (waits != null) {
+            tellPlaces(waits, turn);
+            if (waits.isEmpty()) {
+                waits = null;
+            }
+        }
+        boolean resting = grants.isEmpty() && waits == null && inquiries == null && closedUntil == Turn.NEVER;
+        if (joined == resting) {
+            joined = !resting;
+            turn.call(LeaseKeys.DIRECTORY, resting ? new LeaseCall.Left(key.id()) : new LeaseCall.Joined(key.id()));
+        }
+    }
+
+    private void tellPlaces(WaitQueue queue, Turn turn) {
+        int place = 0;
+        for (WaitQueue.Wait wait : queue.all()) {
+            if (place == TOLD) {
+                return;
+            }
+            if (wait.request.wantPlace() && !wait.request.noWait() && wait.told != place) {
+                tellPlace(wait, place, turn);
+            }
+            place++;
+        }
+    }
+
+    private void tellPlace(WaitQueue.Wait wait, int place, Turn turn) {
+        wait.told = place;
+        turn.send(wait.peer, new LeaseMessage.Place(key, wait.request.request(), place, holders(turn)));
+    }
+
+    @Override
+    public boolean atRest() {
+        return !joined;
+    }
+
+    @Override
+    public void dropped(Turn turn) {
+        if (Tokens.epoch(last) == turn.member().epoch()) {
+            turn.member().raiseFloor(Tokens.counter(last));
+        }
+    }
+
+    /** A manager of the same kind, for {@link #copy}. */
+    LockManager fresh(Key of, LeaseSettings with) {
+        return new LockManager(of, with);
+    }
+
+    @Override
+    public LockManager copy() {
+        LockManager copy = fresh(key, settings);
+        for (HeldGrant grant : grants) {
+            copy.grants.add(grant.copy());
+        }
+        copy.waits = waits == null ? null : waits.copy();
+        copy.inquiries = inquiries == null ? null : inquiries.copy();
+        copy.last = last;
+        copy.closedUntil = closedUntil;
+        copy.joined = joined;
+        return copy;
+    }
+
+    @Override
+    public void encode(Canon out) {
+        out.put(grants.size());
+        for (HeldGrant grant : grants) {
+            grant.encode(out);
+        }
+        out.put(waits != null);
+        if (waits != null) {
+            waits.encode(out);
+        }
+        out.put(inquiries != null);
+        if (inquiries != null) {
+            inquiries.encode(out);
+        }
+        out.put(last).time(closedUntil).put(joined);
+    }
+}

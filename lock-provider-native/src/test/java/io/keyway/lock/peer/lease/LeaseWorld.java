@@ -1,0 +1,556 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Algorithm;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Driver;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One member's cell and some clients' on one manual clock. Links keep every frame, in order; a script may delay or hold them. After each input it is checked that no two clients believe in one lock, that
+ * tokens rise, and that each request and each grant ends once for its user.
+ */
+final class LeaseWorld {
+    static final long MS = 1_000_000;
+    static final long TTL = 8_000 * MS;
+
+    private final Supplier<Algorithm> clients;
+    private final Algorithm members;
+    private final long quarantine;
+    private final List<Client> all = new ArrayList<>();
+    private final TreeMap<Long, ArrayDeque<Runnable>> agenda = new TreeMap<>();
+    private final Map<String, Long> lastToken = new HashMap<>();
+    final List<String> trace = new ArrayList<>();
+    final List<String> violations = new ArrayList<>();
+    final List<Notice> memberNotices = new ArrayList<>();
+    final Set<Goal> goals = new LinkedHashSet<>();
+    private PlainMember sessions;
+    private Cell member;
+    private long now = 1_000_000 * MS;
+    private long links;
+    private long epoch = 7;
+    private long life;
+
+    LeaseWorld(LeaseSettings settings) {
+        this(new LeaseMembers(settings), () -> new LeaseClients(settings));
+    }
+
+    LeaseWorld(Algorithm members, Supplier<Algorithm> clients) {
+        this.members = members;
+        this.clients = clients;
+        this.quarantine = TTL * 4;
+        sessions = new PlainMember(epoch, Turn.NEVER, quarantine);
+        member = new Cell(members, sessions);
+    }
+
+    static LeaseWorld of(int clients) {
+        LeaseWorld world = new LeaseWorld(LeaseSettings.defaults());
+        for (int i = 0; i < clients; i++) {
+            world.client();
+        }
+        return world;
+    }
+
+    Client client() {
+        Client client = new Client("c" + all.size(), clients.get());
+        all.add(client);
+        client.open();
+        return client;
+    }
+
+    Client client(int i) {
+        return all.get(i);
+    }
+
+    long now() {
+        return now;
+    }
+
+    Cell member() {
+        return member;
+    }
+
+    PlainMember memberSessions() {
+        return sessions;
+    }
+
+    @Nullable
+    LockManager manager(String name) {
+        return (LockManager) member.machine(LeaseKeys.lock(name));
+    }
+
+    // Time
+
+    private void at(long time, Runnable what) {
+        agenda.computeIfAbsent(time, t -> new ArrayDeque<>()).add(what);
+    }
+
+    /** Runs everything that happens within that time. */
+    void advance(long nanos) {
+        long end = now + nanos;
+        for (long next = next(); next <= end; next = next()) {
+            now = Math.max(now, next);
+            Map.Entry<Long, ArrayDeque<Runnable>> due = agenda.firstEntry();
+            if (due != null && due.getKey() <= now) {
+                Runnable first = due.getValue().poll();
+                if (due.getValue().isEmpty()) {
+                    agenda.remove(due.getKey());
+                }
+                if (first != null) {
+                    first.run();
+                }
+            } else {
+                tick();
+            }
+        }
+        now = end;
+    }
+
+    /** Delivers what can arrive without time passing. */
+    LeaseWorld settle() {
+        advance(0);
+        return this;
+    }
+
+    private long next() {
+        long next = agenda.isEmpty() ? Turn.NEVER : agenda.firstKey();
+        next = Math.min(next, member.nextDue());
+        for (Client client : all) {
+            next = Math.min(next, client.paused ? Turn.NEVER : client.cell.nextDue());
+        }
+        return next;
+    }
+
+    private void tick() {
+        if (member.nextDue() <= now) {
+            toMember(new Input.Tick());
+        }
+        for (Client client : all) {
+            if (!client.paused && client.cell.nextDue() <= now) {
+                client.input(new Input.Tick());
+            }
+        }
+    }
+
+    // The member
+
+    private void toMember(Input input) {
+        MemberDriver driver = new MemberDriver(life);
+        member.input(input, driver);
+        member.flush(driver);
+        check();
+    }
+
+    void command(String name, Call call) {
+        toMember(new Input.Command(LeaseKeys.lock(name), call));
+    }
+
+    void sessionEnds(Client client) {
+        toMember(new Input.Died(client.link));
+    }
+
+    /** The member is killed and starts again with a higher epoch; clients reconnect at once. */
+    void restart(boolean quarantined) {
+        restart(quarantined ? now + quarantine : Turn.NEVER);
+    }
+
+    void restart(long opens) {
+        life++;
+        sessions = new PlainMember(++epoch, opens, quarantine);
+        member = new Cell(members, sessions);
+        all.forEach(client -> client.lose(true));
+        all.forEach(Client::open);
+    }
+
+    private final class MemberDriver implements Driver {
+        private final long of;
+
+        MemberDriver(long of) {
+            this.of = of;
+        }
+
+        @Override
+        public long clock() {
+            return now;
+        }
+
+        @Override
+        public long random() {
+            return 0;
+        }
+
+        @Override
+        public void dial(long link) {}
+
+        @Override
+        public void transmit(long link, Frame frame) {
+            for (Client client : all) {
+                if (client.link == link && of == life) {
+                    log("m", client.name, frame);
+                    client.toClient.send(frame);
+                }
+            }
+        }
+
+        @Override
+        public void hangUp(long link) {}
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {}
+
+        @Override
+        public void deliver(Notice notice) {
+            memberNotices.add(notice);
+        }
+
+        @Override
+        public void reached(Goal goal) {
+            goals.add(goal);
+        }
+    }
+
+    private void log(String from, String to, Frame frame) {
+        for (Message message : ((PlainFrame) frame).messages()) {
+            trace.add(from + ">" + to + " " + message.getClass().getSimpleName());
+        }
+    }
+
+    /** The messages since the last call, without their fields. */
+    String traced() {
+        String text = String.join(", ", trace);
+        trace.clear();
+        return text;
+    }
+
+    private void check() {
+        Map<String, String> believers = new HashMap<>();
+        for (Client client : all) {
+            for (Map.Entry<Long, Grant> held : client.held.entrySet()) {
+                Grant grant = held.getValue();
+                if (grant.word.holds(held.getKey(), now)) {
+                    String before = believers.put(grant.name, client.name);
+                    if (before != null) {
+                        violations.add("at " + now / MS + " ms " + before + " and " + client.name + " believe in "
+                                + grant.name);
+                    }
+                }
+            }
+        }
+    }
+
+    /** What a user holds. */
+    record Grant(String name, CachedGrant word, @Nullable Object user) {}
+
+    /** One direction of a link. */
+    private final class Link {
+        private final java.util.function.Consumer<Frame> to;
+        private final ArrayDeque<Frame> waiting = new ArrayDeque<>();
+        private long delay;
+        private boolean held;
+
+        Link(java.util.function.Consumer<Frame> to) {
+            this.to = to;
+        }
+
+        void send(Frame frame) {
+            waiting.add(frame);
+            at(now + delay, this::deliver);
+        }
+
+        private void deliver() {
+            if (!held && !waiting.isEmpty()) {
+                to.accept(waiting.poll());
+            }
+        }
+
+        void hold(boolean flag) {
+            held = flag;
+            if (!flag) {
+                for (int i = waiting.size(); i > 0; i--) {
+                    at(now + delay, this::deliver);
+                }
+            }
+        }
+    }
+
+    /** A client, its users, and what they were told. */
+    final class Client implements Driver {
+        final String name;
+        final Cell cell;
+        final PlainClient session = new PlainClient();
+        final List<LeaseNotice> notices = new ArrayList<>();
+        final Map<Long, Grant> held = new LinkedHashMap<>();
+        private final Set<Long> open = new LinkedHashSet<>();
+        private final Map<Long, String> names = new HashMap<>();
+        private Link toMember = new Link(frame -> {});
+        private Link toClient = new Link(frame -> {});
+        private boolean paused;
+        private long link;
+        private long requests;
+
+        Client(String name, Algorithm algorithm) {
+            this.name = name;
+            this.cell = new Cell(algorithm, session);
+        }
+
+        void open() {
+            long opened = ++links;
+            link = opened;
+            Link before = toMember;
+            Link beforeBack = toClient;
+            toMember = new Link(frame -> LeaseWorld.this.toMember(new Input.Arrived(opened, frame)));
+            toClient = new Link(frame -> input(new Input.Arrived(opened, frame)));
+            toMember.delay = before.delay;
+            toClient.delay = beforeBack.delay;
+            LeaseWorld.this.toMember(new Input.Opened(opened));
+            input(new Input.Opened(opened));
+        }
+
+        /** The client learns that its session is over. */
+        void lose(boolean restarted) {
+            long was = link;
+            link = 0;
+            input(new Input.Closed(was, restarted ? "restarted" : "unknown session"));
+        }
+
+        void input(Input input) {
+            cell.input(input, this);
+            cell.flush(this);
+            check();
+        }
+
+        void call(String lock, Call call) {
+            input(new Input.Command(LeaseKeys.lock(lock), call));
+        }
+
+        void delay(long toMemberNanos, long toClientNanos) {
+            toMember.delay = toMemberNanos;
+            toClient.delay = toClientNanos;
+        }
+
+        void holdToMember(boolean flag) {
+            toMember.hold(flag);
+        }
+
+        void holdToClient(boolean flag) {
+            toClient.hold(flag);
+        }
+
+        void pause(boolean flag) {
+            paused = flag;
+            holdToClient(flag);
+        }
+
+        @Nullable
+        LockClientHelper helper(String lock) {
+            return (LockClientHelper) cell.machine(LeaseKeys.lock(lock));
+        }
+
+        LockClientHelper.Phase phase(String lock) {
+            LockClientHelper helper = helper(lock);
+            return helper == null ? LockClientHelper.Phase.REST : helper.phase();
+        }
+
+        // What its users do
+
+        LeaseOwner owner() {
+            return new LeaseOwner(name, Map.of());
+        }
+
+        long acquire(String lock) {
+            return acquire(lock, TTL);
+        }
+
+        long acquire(String lock, long ttl) {
+            return ask(lock, ttl, true);
+        }
+
+        long tryAcquire(String lock) {
+            return ask(lock, TTL, false);
+        }
+
+        private long ask(String lock, long ttl, boolean queue) {
+            long request = ++requests;
+            open.add(request);
+            names.put(request, lock);
+            call(
+                    lock,
+                    new LeaseCall.Acquire(
+                            request,
+                            LockMode.EXCLUSIVE,
+                            1,
+                            1,
+                            ttl,
+                            owner(),
+                            queue,
+                            false,
+                            500 * MS,
+                            name + "#" + request));
+            return request;
+        }
+
+        /** As an engine does: the fast path first. The token, or 0. */
+        long reuse(String lock) {
+            LockClientHelper helper = helper(lock);
+            CachedGrant word = helper == null ? null : helper.word();
+            if (word == null) {
+                return 0;
+            }
+            String user = name + "#fast" + ++requests;
+            long token = word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, owner(), user, now);
+            if (token != 0) {
+                begin(lock, word, token, user);
+            }
+            return token;
+        }
+
+        /** Releases as an engine does: without the cell if it can be. True if so. */
+        boolean release(String lock) {
+            for (Map.Entry<Long, Grant> entry : List.copyOf(held.entrySet())) {
+                Grant grant = entry.getValue();
+                if (grant.name.equals(lock)) {
+                    held.remove(entry.getKey());
+                    if (grant.word.tryRelease(entry.getKey(), now)) {
+                        return true;
+                    }
+                    call(lock, new LeaseCall.Release(entry.getKey()));
+                    return false;
+                }
+            }
+            throw new IllegalStateException(name + " does not hold " + lock);
+        }
+
+        /** The token that this client believes in; 0 if none. */
+        long believes(String lock) {
+            for (Map.Entry<Long, Grant> entry : held.entrySet()) {
+                if (entry.getValue().name.equals(lock) && entry.getValue().word.holds(entry.getKey(), now)) {
+                    return entry.getKey();
+                }
+            }
+            return 0;
+        }
+
+        private void begin(String lock, CachedGrant word, long token, @Nullable Object user) {
+            held.put(token, new Grant(lock, word, user));
+            Long before = lastToken.put(lock, token);
+            if (before != null && before >= token) {
+                violations.add(name + " got token " + token + " of " + lock + " after " + before);
+            }
+        }
+
+        // What they are told
+
+        @Override
+        public void deliver(Notice notice) {
+            LeaseNotice told = (LeaseNotice) notice;
+            notices.add(told);
+            if (told instanceof LeaseNotice.Granted granted) {
+                ends(granted.request(), granted.user());
+                begin(granted.key().id(), granted.word(), granted.token(), granted.user());
+            } else if (told instanceof LeaseNotice.Refused refused) {
+                ends(refused.request(), refused.user());
+            } else if (told instanceof LeaseNotice.Failed failed && failed.user() != null) {
+                ends(failed.request(), failed.user());
+            } else if (told instanceof LeaseNotice.Withdrawn withdrawn) {
+                ends(withdrawn.request(), withdrawn.user());
+            } else if (told instanceof LeaseNotice.Ended ended) {
+                Grant grant = held.remove(ended.token());
+                if (grant == null || grant.user != ended.user()) {
+                    violations.add(name + " was told the end of token " + ended.token() + " which it did not hold");
+                }
+            }
+        }
+
+        private void ends(long request, @Nullable Object user) {
+            if (!open.remove(request)) {
+                violations.add(name + " was answered twice for request " + request);
+            }
+            if (!(name + "#" + request).equals(user)) {
+                violations.add(name + " got " + user + " with the answer to request " + request);
+            }
+        }
+
+        /** Requests without an answer. */
+        Set<Long> unanswered() {
+            return open;
+        }
+
+        /** The notices since the last call but Closed ones, without their fields. */
+        String told() {
+            String text = notices.stream()
+                    .filter(notice -> !(notice instanceof LeaseNotice.Closed))
+                    .map(notice -> notice.getClass().getSimpleName())
+                    .collect(Collectors.joining(", "));
+            notices.clear();
+            return text;
+        }
+
+        <T extends LeaseNotice> T last(Class<T> type) {
+            for (int i = notices.size() - 1; i >= 0; i--) {
+                if (type.isInstance(notices.get(i))) {
+                    return type.cast(notices.get(i));
+                }
+            }
+            throw new AssertionError(name + " was told " + notices + ", no " + type.getSimpleName());
+        }
+
+        // The driver of its cell
+
+        @Override
+        public long clock() {
+            return now;
+        }
+
+        @Override
+        public long random() {
+            return 0;
+        }
+
+        @Override
+        public void dial(long number) {}
+
+        @Override
+        public void transmit(long over, Frame frame) {
+            if (over == link) {
+                log(name, "m", frame);
+                toMember.send(frame);
+            }
+        }
+
+        @Override
+        public void hangUp(long over) {}
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {}
+
+        @Override
+        public void reached(Goal goal) {
+            goals.add(goal);
+        }
+    }
+
+    static Key key(String name) {
+        return LeaseKeys.lock(name);
+    }
+}
