@@ -390,7 +390,11 @@ class LockClientHelper implements Machine {
         CachedGrant word = held.word;
         gone(held, turn);
         if (held.frozen) {
-            owed.put(word.token(), word.used());
+            if (turn.client().exists()) {
+                turn.send(turn.client().session(), new LeaseMessage.Release(key, word.token(), word.used()));
+            } else {
+                owed.put(word.token(), word.used());
+            }
             if (token != 0) {
                 turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
             }

@@ -176,11 +176,18 @@ final class LeaseWorld {
     }
 
     void restart(long opens) {
+        restart(opens, () -> {});
+    }
+
+    /** {@code imports} runs before any client is back. */
+    void restart(long opens, Runnable imports) {
         life++;
         sessions = new PlainMember(++epoch, opens, quarantine);
         member = new Cell(members, sessions);
-        all.forEach(client -> client.lose(true));
-        all.forEach(Client::open);
+        imports.run();
+        List<Client> connected = all.stream().filter(client -> !client.isolated).toList();
+        connected.forEach(client -> client.lose(true));
+        connected.forEach(Client::open);
     }
 
     private final class MemberDriver implements Driver {
@@ -246,9 +253,8 @@ final class LeaseWorld {
     private void check() {
         Map<String, String> believers = new HashMap<>();
         for (Client client : all) {
-            for (Map.Entry<Long, Grant> held : client.held.entrySet()) {
-                Grant grant = held.getValue();
-                if (grant.word.holds(held.getKey(), now)) {
+            for (Grant grant : client.held.values()) {
+                if (grant.word.holds(grant.token, now)) {
                     String before = believers.put(grant.name, client.name);
                     if (before != null) {
                         violations.add("at " + now / MS + " ms " + before + " and " + client.name + " believe in "
@@ -260,7 +266,11 @@ final class LeaseWorld {
     }
 
     /** What a user holds. */
-    record Grant(String name, CachedGrant word, @Nullable Object user) {}
+    record Grant(
+            String name,
+            long token,
+            CachedGrant word,
+            @Nullable Object user) {}
 
     /** One direction of a link. */
     private final class Link {
@@ -300,12 +310,13 @@ final class LeaseWorld {
         final Cell cell;
         final PlainClient session = new PlainClient();
         final List<LeaseNotice> notices = new ArrayList<>();
-        final Map<Long, Grant> held = new LinkedHashMap<>();
+        final Map<String, Grant> held = new LinkedHashMap<>();
         private final Set<Long> open = new LinkedHashSet<>();
         private final Map<Long, String> names = new HashMap<>();
         private Link toMember = new Link(frame -> {});
         private Link toClient = new Link(frame -> {});
         private boolean paused;
+        private boolean isolated;
         private long link;
         private long requests;
 
@@ -314,7 +325,15 @@ final class LeaseWorld {
             this.cell = new Cell(algorithm, session);
         }
 
+        /** Its link is cut, and it is not told; until it loses its session or opens another. */
+        void isolate() {
+            isolated = true;
+            toMember.hold(true);
+            toClient.hold(true);
+        }
+
         void open() {
+            isolated = false;
             long opened = ++links;
             link = opened;
             Link before = toMember;
@@ -338,6 +357,15 @@ final class LeaseWorld {
             cell.input(input, this);
             cell.flush(this);
             check();
+        }
+
+        /** Something that its helper would not say. */
+        void sendRaw(LeaseMessage message) {
+            LeaseWorld.this.toMember(new Input.Arrived(link, new PlainFrame(link, now, 0, List.of(message))));
+        }
+
+        void claim(String lock, long token) {
+            sendRaw(new LeaseMessage.Reassert(key(lock), 0, token, token, token, LockMode.EXCLUSIVE, 1, TTL, owner()));
         }
 
         void call(String lock, Call call) {
@@ -427,32 +455,27 @@ final class LeaseWorld {
 
         /** Releases as an engine does: without the cell if it can be. True if so. */
         boolean release(String lock) {
-            for (Map.Entry<Long, Grant> entry : List.copyOf(held.entrySet())) {
-                Grant grant = entry.getValue();
-                if (grant.name.equals(lock)) {
-                    held.remove(entry.getKey());
-                    if (grant.word.tryRelease(entry.getKey(), now)) {
-                        return true;
-                    }
-                    call(lock, new LeaseCall.Release(entry.getKey()));
-                    return false;
-                }
+            Grant grant = held.remove(lock);
+            if (grant == null) {
+                throw new IllegalStateException(name + " does not hold " + lock);
             }
-            throw new IllegalStateException(name + " does not hold " + lock);
+            if (grant.word.tryRelease(grant.token, now)) {
+                return true;
+            }
+            call(lock, new LeaseCall.Release(grant.token));
+            return false;
         }
 
         /** The token that this client believes in; 0 if none. */
         long believes(String lock) {
-            for (Map.Entry<Long, Grant> entry : held.entrySet()) {
-                if (entry.getValue().name.equals(lock) && entry.getValue().word.holds(entry.getKey(), now)) {
-                    return entry.getKey();
-                }
-            }
-            return 0;
+            Grant grant = held.get(lock);
+            return grant != null && grant.word.holds(grant.token, now) ? grant.token : 0;
         }
 
         private void begin(String lock, CachedGrant word, long token, @Nullable Object user) {
-            held.put(token, new Grant(lock, word, user));
+            if (held.put(lock, new Grant(lock, token, word, user)) != null) {
+                violations.add(name + " got " + lock + " twice");
+            }
             Long before = lastToken.put(lock, token);
             if (before != null && before >= token) {
                 violations.add(name + " got token " + token + " of " + lock + " after " + before);
@@ -475,8 +498,8 @@ final class LeaseWorld {
             } else if (told instanceof LeaseNotice.Withdrawn withdrawn) {
                 ends(withdrawn.request(), withdrawn.user());
             } else if (told instanceof LeaseNotice.Ended ended) {
-                Grant grant = held.remove(ended.token());
-                if (grant == null || grant.user != ended.user()) {
+                Grant grant = held.remove(ended.key().id());
+                if (grant == null || grant.token != ended.token() || grant.user != ended.user()) {
                     violations.add(name + " was told the end of token " + ended.token() + " which it did not hold");
                 }
             }

@@ -62,7 +62,7 @@ final class PlainClient implements SessionLayer, ClientView {
         for (long ttl : waiters.values()) {
             due = Math.min(due, lastStamp + ttl / 4);
         }
-        turn.timer(0, session == NONE ? Turn.NEVER : due);
+        turn.timer(0, exists() ? due : Turn.NEVER);
     }
 
     @Override

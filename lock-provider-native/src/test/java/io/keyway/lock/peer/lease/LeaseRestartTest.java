@@ -1,0 +1,187 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** F17: what survives a restart of the member, and what must not. */
+class LeaseRestartTest {
+    private static final long MS = LeaseWorld.MS;
+    private static final long TTL = LeaseWorld.TTL;
+
+    private LeaseWorld world = LeaseWorld.of(3);
+
+    private LeaseWorld.Client c(int i) {
+        return world.client(i);
+    }
+
+    @AfterEach
+    void nothingUnsafeHappened() {
+        assertThat(world.violations).isEmpty();
+    }
+
+    @Test
+    void f17_aHolderReassertsDuringQuarantineAndKeepsItsToken() {
+        c(0).acquire("a");
+        world.settle();
+        long token = c(0).believes("a");
+        world.restart(true);
+        c(1).acquire("a");
+        world.advance(2 * TTL);
+        assertThat(c(0).believes("a")).isEqualTo(token);
+        world.advance(3 * TTL);
+        assertThat(c(1).believes("a")).isZero();
+        c(0).release("a");
+        world.settle();
+        assertThat(c(1).believes("a")).isGreaterThan(token);
+        assertThat(world.goals).contains(LeaseGoal.BELIEF_FROZEN, LeaseGoal.REASSERTED);
+    }
+
+    @Test
+    void f17_aReassertionAfterTheQuarantineIsRefused() {
+        c(0).acquire("a");
+        world.settle();
+        world.restart(Turn.NEVER);
+        world.settle();
+        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(world.goals).contains(LeaseGoal.REASSERTION_REFUSED);
+    }
+
+    @Test
+    void beliefStaysFrozenUntilTheReassertionIsConfirmed() {
+        c(0).acquire("a");
+        world.settle();
+        long asked = world.now();
+        world.restart(true);
+        c(0).holdToClient(true);
+        world.advance(TTL * 3 / 4 - 1);
+        assertThat(c(0).believes("a")).isPositive();
+        world.advance(1);
+        assertThat(world.now() - asked).isEqualTo(TTL * 3 / 4);
+        assertThat(c(0).believes("a")).isZero();
+        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        c(0).holdToClient(false);
+        world.advance(MS);
+        assertThat(c(0).believes("a")).isZero();
+        assertThat(world.manager("a"))
+                .as("the claim was taken back by its token")
+                .isNull();
+    }
+
+    @Test
+    void anIdleCacheIsNotReasserted() {
+        c(0).acquire("a");
+        world.settle();
+        c(0).release("a");
+        world.traced();
+        world.restart(true);
+        world.settle();
+        assertThat(world.traced()).isEqualTo("c0>m Release");
+        assertThat(c(0).phase("a")).isEqualTo(LockClientHelper.Phase.REST);
+    }
+
+    @Test
+    void aReleaseOfAFrozenGrantIsToldToTheNewMember() {
+        c(0).acquire("a");
+        world.settle();
+        c(0).isolate();
+        world.restart(true);
+        c(0).lose(true);
+        c(0).release("a");
+        assertThat(c(0).told()).isEqualTo("Granted, ReleaseDone");
+        world.traced();
+        c(0).open();
+        world.settle();
+        assertThat(world.traced()).isEqualTo("c0>m Release");
+        assertThat(c(0).phase("a")).isEqualTo(LockClientHelper.Phase.REST);
+        assertThat(c(0).cell.residents()).isZero();
+    }
+
+    @Test
+    void conflictingReassertionsAreBothRefusedAndTheNameStaysClosed() {
+        c(0).acquire("a");
+        c(1).acquire("b");
+        world.settle();
+        long a = c(0).believes("a");
+        world.restart(true);
+        world.settle();
+        // A client whose clock or memory is broken claims what c0 has re-asserted.
+        c(1).claim("a", a + 5);
+        world.settle();
+        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(world.memberNotices).singleElement().isInstanceOf(LeaseNotice.Alarm.class);
+        assertThat(world.goals).contains(LeaseGoal.REASSERTIONS_IN_CONFLICT);
+        long closed = world.now();
+        world.advance(2 * TTL);
+        c(2).acquire("a");
+        world.advance(closed + 4 * TTL - 1 - world.now());
+        assertThat(c(2).believes("a")).isZero();
+        world.advance(1);
+        assertThat(c(2).believes("a")).isPositive();
+    }
+
+    @Test
+    void waitersOfAMemberThatRestartedKeepTheOrderOfTheirCalls() {
+        c(0).acquire("a");
+        world.settle();
+        c(1).acquire("a");
+        world.advance(100 * MS);
+        c(2).acquire("a");
+        world.settle();
+        c(1).isolate();
+        world.restart(true);
+        c(1).lose(true);
+        world.advance(100 * MS);
+        // c1 is back after c2, and yet before it in the queue.
+        c(1).open();
+        world.advance(4 * TTL);
+        c(0).release("a");
+        world.settle();
+        assertThat(c(1).believes("a")).isPositive();
+        assertThat(c(2).believes("a")).isZero();
+    }
+
+    @Test
+    void anImportedGrantHoldsForAFullTtlAndCanBeReasserted() {
+        c(0).acquire("a");
+        c(0).acquire("b");
+        world.settle();
+        long a = c(0).believes("a");
+        c(1).isolate();
+        LockManager was = world.manager("b");
+        assertThat(was).isNotNull();
+        world.restart(Turn.NEVER, () -> {
+            world.command("a", imported(a));
+            world.command("b", imported(a));
+        });
+        assertThat(c(0).believes("a")).isEqualTo(a);
+        c(0).release("b");
+        c(2).acquire("b");
+        world.settle();
+        assertThat(c(2).believes("b")).isPositive();
+        c(2).acquire("a");
+        world.advance(2 * TTL);
+        assertThat(c(0).believes("a")).isEqualTo(a);
+        assertThat(c(2).believes("a")).isZero();
+    }
+
+    @Test
+    void anImportedGrantThatNobodyClaimsEndsAfterItsTtl() {
+        world.command("a", imported(7L << 31 | 3));
+        c(0).acquire("a");
+        world.advance(TTL - 1);
+        assertThat(c(0).believes("a")).isZero();
+        world.advance(1);
+        assertThat(c(0).believes("a")).isGreaterThan(7L << 31 | 3);
+    }
+
+    private static LeaseCall.Import imported(long token) {
+        return new LeaseCall.Import(
+                token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, new LeaseOwner("before", Map.of()));
+    }
+}

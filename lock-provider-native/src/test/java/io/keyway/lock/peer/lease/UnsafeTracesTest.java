@@ -1,0 +1,145 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** The unsafe interleavings of the source's service: none happens here, and each one is found when its repair is undone. */
+class UnsafeTracesTest {
+    private static final long MS = LeaseWorld.MS;
+    private static final long TTL = LeaseWorld.TTL;
+
+    private static LeaseWorld world(@Nullable Unsafe variant) {
+        LeaseSettings settings = LeaseSettings.defaults();
+        LeaseWorld world = variant == null
+                ? new LeaseWorld(settings)
+                : new LeaseWorld(
+                        UnsafeVariants.members(variant, settings), () -> UnsafeVariants.clients(variant, settings));
+        for (int i = 0; i < 3; i++) {
+            world.client();
+        }
+        return world;
+    }
+
+    private static void onlyThe(Unsafe variant, Function<@Nullable Unsafe, LeaseWorld> script) {
+        assertThat(script.apply(null).violations).isEmpty();
+        assertThat(script.apply(variant).violations).isNotEmpty();
+    }
+
+    @Test
+    void aGrantIsNotBelievedFromItsReceipt() {
+        onlyThe(Unsafe.DEADLINE_FROM_RECEIPT, variant -> {
+            LeaseWorld world = world(variant);
+            world.client(0).holdToClient(true);
+            world.client(0).acquire("a");
+            world.client(1).acquire("a");
+            world.settle();
+            world.client(0).holdToMember(true);
+            world.advance(TTL);
+            assertThat(world.client(1).believes("a")).isPositive();
+            world.client(0).holdToClient(false);
+            world.advance(MS);
+            return world;
+        });
+    }
+
+    @Test
+    void aLateReleaseDoesNotEndTheNextGrant() {
+        onlyThe(Unsafe.RELEASE_WITHOUT_TOKEN, variant -> {
+            LeaseWorld world = world(variant);
+            LeaseWorld.Client c0 = world.client(0);
+            c0.holdToClient(true);
+            long first = c0.acquire("a");
+            world.settle();
+            c0.call("a", new LeaseCall.Withdraw(first));
+            c0.acquire("a");
+            world.settle();
+            world.client(1).acquire("a");
+            world.settle();
+            // Both grants arrive; the first one is unwanted, and goes back while the second is held.
+            c0.holdToClient(false);
+            world.settle();
+            assertThat(c0.believes("a")).isPositive();
+            return world;
+        });
+    }
+
+    @Test
+    void aRestartedMemberGrantsNothingWhileOldLeasesMayRun() {
+        onlyThe(Unsafe.NO_QUARANTINE, variant -> {
+            LeaseWorld world = world(variant);
+            world.client(0).acquire("a");
+            world.settle();
+            world.client(0).isolate();
+            long safe = 4 * TTL;
+            long wait = variant == null ? safe : UnsafeVariants.quarantine(variant, safe);
+            world.restart(wait == 0 ? io.keyway.lock.peer.kernel.Turn.NEVER : world.now() + wait);
+            world.client(1).acquire("a");
+            world.advance(5 * TTL);
+            assertThat(world.client(1).believes("a")).isPositive();
+            return world;
+        });
+    }
+
+    @Test
+    void aCachedLockIsNotUsedOnceARecallIsAccepted() {
+        onlyThe(Unsafe.CACHE_DURING_OFFER, variant -> {
+            LeaseWorld world = world(variant);
+            LeaseWorld.Client c0 = world.client(0);
+            c0.acquire("a");
+            world.settle();
+            c0.release("a");
+            c0.holdToMember(true);
+            world.client(1).acquire("a");
+            world.settle();
+            // ACCEPTED is under way; now a user of c0 wants the lock.
+            c0.acquire("a");
+            c0.holdToMember(false);
+            world.settle();
+            assertThat(world.client(1).believes("a")).isPositive();
+            return world;
+        });
+    }
+
+    @Test
+    void aLateAnswerIsNotTakenForAGrant() {
+        onlyThe(Unsafe.LATE_ANSWER_IS_A_GRANT, variant -> {
+            LeaseWorld world = world(variant);
+            LeaseWorld.Client c0 = world.client(0);
+            c0.holdToClient(true);
+            long first = c0.acquire("a");
+            world.settle();
+            world.client(1).acquire("a");
+            world.settle();
+            c0.call("a", new LeaseCall.Withdraw(first));
+            world.settle();
+            assertThat(world.client(1).believes("a")).isPositive();
+            c0.acquire("a");
+            c0.holdToClient(false);
+            world.settle();
+            return world;
+        });
+    }
+
+    @Test
+    void aWaiterThatGaveUpIsNotGranted() {
+        for (Unsafe variant : new @Nullable Unsafe[] {null, Unsafe.WAITER_STAYS}) {
+            LeaseWorld world = world(variant);
+            world.client(0).acquire("a");
+            world.settle();
+            long request = world.client(1).acquire("a");
+            world.client(2).acquire("a");
+            world.settle();
+            world.client(1).call("a", new LeaseCall.Withdraw(request));
+            world.settle();
+            world.client(0).release("a");
+            world.settle();
+            // The lock moves on in this instant, or lies idle until the lease that nobody took has run out.
+            assertThat(world.client(2).believes("a") != 0).isEqualTo(variant == null);
+            assertThat(world.violations).isEmpty();
+        }
+    }
+}
