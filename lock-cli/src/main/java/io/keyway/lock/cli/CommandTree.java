@@ -16,7 +16,11 @@ final class CommandTree {
     }
 
     int execute(String... args) {
+        Arguments arguments = Arguments.split(args);
         CommandLine tree = new CommandLine(new Keyway());
+        tree.addSubcommand(new RunCommand(console, arguments.command()));
+        tree.addSubcommand(new ShowCommand(console));
+        tree.addSubcommand(new BreakCommand(console));
         tree.addSubcommand(new ProvidersCommand(console));
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
         tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
@@ -24,7 +28,7 @@ final class CommandTree {
         tree.setParameterExceptionHandler(this::wrongUsage);
         Failures failures = new Failures(console);
         tree.setExecutionExceptionHandler((failure, command, parsed) -> failures.report(failure));
-        return tree.execute(args);
+        return tree.execute(arguments.ours().toArray(String[]::new));
     }
 
     private int wrongUsage(ParameterException failure, String[] args) {

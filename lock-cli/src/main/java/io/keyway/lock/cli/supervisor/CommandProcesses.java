@@ -75,13 +75,16 @@ public final class CommandProcesses {
         return victims.size();
     }
 
-    /** Kills until nothing is left; gives up, which only a process that cannot be killed makes it do, when interrupted. */
-    public void killAll() throws InterruptedException {
+    /** Kills until nothing is left, which a process that cannot be killed makes last; true if there was anything. */
+    public boolean killAll() throws InterruptedException {
         long pause = 1;
+        boolean any = false;
         while (kill() > 0) {
+            any = true;
             Thread.sleep(pause);
             pause = Math.min(2 * pause, 64);
         }
+        return any;
     }
 
     private synchronized List<ProcessEntry> split(boolean supervisors) {

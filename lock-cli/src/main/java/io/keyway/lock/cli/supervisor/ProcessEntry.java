@@ -5,7 +5,7 @@ package io.keyway.lock.cli.supervisor;
  * A process as one look at the process table showed it. Pid and start together name a process for ever: a pid alone is
  * used again.
  */
-record ProcessEntry(long pid, long parent, long started, String name) {
+public record ProcessEntry(long pid, long parent, long started, String name) {
 
     boolean sameAs(ProcessEntry other) {
         return pid == other.pid && started == other.started;

@@ -3,6 +3,7 @@ package io.keyway.lock.cli.supervisor;
 
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -68,8 +69,13 @@ public final class Supervision implements AutoCloseable {
         return processes;
     }
 
+    /** The supervisor that listens now, -1 while there is none. */
+    synchronized long supervisorPid() {
+        return current == null || !currentIsReady ? -1 : current.pid();
+    }
+
     /** Completes, with a sentence, when the command is being ended without keyway having asked for it. */
-    public CompletableFuture<String> over() {
+    public CompletionStage<String> over() {
         return over;
     }
 

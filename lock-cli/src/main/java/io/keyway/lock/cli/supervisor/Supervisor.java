@@ -63,14 +63,19 @@ public final class Supervisor {
             act();
             line = inbox.next(nextLook());
         }
-        if (starting) {
-            long begin = System.nanoTime();
-            do {
-                processes.killAll();
-                Thread.sleep(1);
-            } while (!started && System.nanoTime() - begin < LATE_START_NANOS);
+        if (starting && killWhatIsLeft()) {
             System.err.println("keyway: the keyway process ended unexpectedly; its command was killed.");
         }
+    }
+
+    private boolean killWhatIsLeft() throws InterruptedException {
+        long begin = System.nanoTime();
+        boolean any = false;
+        do {
+            any |= processes.killAll();
+            Thread.sleep(1);
+        } while (!started && System.nanoTime() - begin < LATE_START_NANOS);
+        return any;
     }
 
     /** False: nothing is left to do. */

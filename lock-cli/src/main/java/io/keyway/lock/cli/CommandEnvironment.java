@@ -1,0 +1,25 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.Lease;
+import java.util.Map;
+
+/** What the command finds in its environment: what keyway found, and what it needs to know about the lock. */
+final class CommandEnvironment {
+    /** What LC_ALL was before the launcher set it for the virtual machine; "unset" if it was not set. */
+    private static final String LC_ALL_BEFORE = "KEYWAY_LC_ALL";
+
+    private CommandEnvironment() {}
+
+    static void prepare(Map<String, String> environment, Lease lease, String mark) {
+        environment.put(mark, "1");
+        environment.put("KEYWAY_TOKEN", Long.toString(lease.token()));
+        environment.put("KEYWAY_NAME", lease.name().toString());
+        String before = environment.remove(LC_ALL_BEFORE);
+        if ("unset".equals(before)) {
+            environment.remove("LC_ALL");
+        } else if (before != null) {
+            environment.put("LC_ALL", before);
+        }
+    }
+}

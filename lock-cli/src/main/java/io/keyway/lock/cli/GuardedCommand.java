@@ -1,0 +1,214 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.cli.supervisor.CommandProcesses;
+import io.keyway.lock.cli.supervisor.ProcessEntry;
+import io.keyway.lock.cli.supervisor.Supervision;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command that runs while a lease is held. The lease is released when nothing of the command runs any more: like with
+ * flock(1), a process that it left in the background keeps the lock.
+ *
+ * <p>When the lease expires, the command has an eighth of the ttl to end by itself: belief ends at three quarters of the
+ * ttl, so nobody else is granted the lock before that. When it ends in another way, somebody else may hold the lock
+ * already, and the command is killed.
+ */
+final class GuardedCommand {
+    private static final long READY_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final Console console;
+    private final CommandWords words;
+    private final Lease lease;
+    private final Supervision supervision;
+    private final Signals signals;
+    private final CompletableFuture<String> lost = new CompletableFuture<>();
+    private volatile boolean onlyRestIsLeft;
+    private volatile @Nullable Process process;
+
+    GuardedCommand(Console console, CommandWords words, Lease lease, Supervision supervision, Signals signals) {
+        this.console = console;
+        this.words = words;
+        this.lease = lease;
+        this.supervision = supervision;
+        this.signals = signals;
+    }
+
+    /** Returns the exit code of keyway; the lease has been released, or is lost. */
+    int run() throws InterruptedException {
+        signals.then(this::forward);
+        try (lease) {
+            if (signals.received() != 0) {
+                throw new InterruptedException();
+            }
+            supervision.awaitReady(READY_WITHIN_NANOS);
+            try (LeaseFeed feed = LeaseFeed.begin(lease, supervision)) {
+                return runSupervised();
+            }
+        } catch (IOException e) {
+            throw new Refusal(
+                    ExitCode.UNAVAILABLE, "nothing was run, as the supervisor failed: " + e.getMessage() + ".", e);
+        }
+    }
+
+    private int runSupervised() throws IOException, InterruptedException {
+        supervision.starting();
+        if (!lease.isHeld()) {
+            console.say(lease.name() + " was lost before " + words.program() + " could be started.");
+            return ExitCode.LOST;
+        }
+        Process started = start();
+        process = started;
+        supervision.started(started.pid());
+        int early = signals.received();
+        if (early != 0) {
+            // It came before there was anybody to pass it on to.
+            forward(early);
+        }
+        lease.lost().thenAccept(this::onLoss);
+        supervision.over().thenAccept(this::onEndBySupervisor);
+        int code = exitCode(started);
+        if (isHeld()) {
+            onlyRestIsLeft = true;
+            awaitRest();
+        }
+        if (!isHeld()) {
+            return afterLoss();
+        }
+        supervision.close();
+        if (lease.release() == ReleaseOutcome.UNKNOWN) {
+            console.say("the release of " + lease.name() + " was not confirmed; it is free within "
+                    + Durations.show(lease.ttl()) + " at the latest.");
+        }
+        return code;
+    }
+
+    private Process start() {
+        ProcessBuilder builder = new ProcessBuilder(words.words()).inheritIO();
+        CommandEnvironment.prepare(builder.environment(), lease, supervision.mark());
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            String message = String.valueOf(e.getMessage());
+            boolean missing = message.contains("error=2,");
+            throw new Refusal(
+                    missing ? ExitCode.NOT_FOUND : ExitCode.CANNOT_RUN,
+                    words.program() + (missing ? " is not found." : " cannot be run: " + reason(message) + "."),
+                    e);
+        }
+    }
+
+    private static String reason(String message) {
+        int at = message.lastIndexOf("error=");
+        int comma = message.indexOf(", ", Math.max(at, 0));
+        return at < 0 || comma < 0 ? message : message.substring(comma + 2);
+    }
+
+    private boolean isHeld() {
+        return !lost.isDone() && lease.isHeld();
+    }
+
+    private static int exitCode(Process process) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                int code = process.waitFor();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                return code;
+            } catch (InterruptedException e) {
+                // A signal that came just before the command: it has been passed on.
+                interrupted = true;
+            }
+        }
+    }
+
+    private void awaitRest() throws InterruptedException {
+        long pause = 10;
+        boolean told = false;
+        for (List<ProcessEntry> rest = running(); !rest.isEmpty() && isHeld(); rest = running()) {
+            if (!told) {
+                told = true;
+                ProcessEntry first = rest.get(0);
+                console.say(words.program() + " has ended and left " + rest.size()
+                        + (rest.size() == 1 ? " process" : " processes") + " (" + first.name() + ", pid " + first.pid()
+                        + "); " + lease.name() + " is kept until " + (rest.size() == 1 ? "it ends." : "they end."));
+            }
+            Thread.sleep(pause);
+            pause = Math.min(2 * pause, 250);
+        }
+    }
+
+    private List<ProcessEntry> running() {
+        return supervision.processes().running();
+    }
+
+    private void onLoss(LeaseLoss loss) {
+        boolean expired = loss.cause() == LeaseLoss.Cause.EXPIRED;
+        if (expired) {
+            supervision.terminate();
+        } else {
+            supervision.kill();
+        }
+        lost.complete(loss.detail());
+        if (expired) {
+            pauseFor(LeaseFeed.grace(lease).toNanos());
+        }
+        // The supervisor does the same; it may be stopped.
+        killAll(supervision.processes());
+    }
+
+    private void onEndBySupervisor(String why) {
+        lost.complete(why);
+    }
+
+    private int afterLoss() throws InterruptedException {
+        String why;
+        try {
+            why = lost.get(1, TimeUnit.SECONDS);
+        } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+            why = "it was not renewed in time";
+        }
+        killAll(supervision.processes());
+        supervision.close();
+        console.say("the lock " + lease.name() + " was lost (" + why + "); " + words.program() + " was ended.");
+        return ExitCode.LOST;
+    }
+
+    private void forward(int signal) {
+        Process to = process;
+        if (to == null) {
+            return;
+        }
+        if (onlyRestIsLeft) {
+            supervision.processes().terminate();
+        } else if (signal == Signals.TERM) {
+            to.toHandle().destroy();
+        }
+        // Ctrl-C and the end of a terminal reach the command without us.
+    }
+
+    private static void killAll(CommandProcesses processes) {
+        try {
+            processes.killAll();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void pauseFor(long nanos) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.cli.supervisor.Supervision;
+import java.time.Duration;
+
+/**
+ * Tells the supervisor how long the lease is good for. A lease says nothing when it is extended, so it is asked sixteen
+ * times per ttl: what the supervisor knows is at most that much too early, and never too late.
+ */
+final class LeaseFeed implements Runnable, AutoCloseable {
+    private static final long SHORTEST_NANOS = 5_000_000;
+    private static final long LONGEST_NANOS = 1_000_000_000;
+
+    private final Lease lease;
+    private final Supervision supervision;
+    private final long graceNanos;
+    private final long periodNanos;
+    private final Thread thread = new Thread(this, "keyway-lease-feed");
+    private long told;
+
+    private LeaseFeed(Lease lease, Supervision supervision) {
+        this.lease = lease;
+        this.supervision = supervision;
+        this.graceNanos = grace(lease).toNanos();
+        this.periodNanos =
+                Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, lease.ttl().toNanos() / 16));
+        this.told = System.nanoTime() - periodNanos;
+    }
+
+    /** How long a command may take to end by itself once its lease has expired. */
+    static Duration grace(Lease lease) {
+        return lease.ttl().dividedBy(8);
+    }
+
+    /** The supervisor has been told once when this returns. */
+    static LeaseFeed begin(Lease lease, Supervision supervision) {
+        LeaseFeed feed = new LeaseFeed(lease, supervision);
+        feed.tell();
+        feed.thread.setDaemon(true);
+        feed.thread.start();
+        return feed;
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (lease.isHeld()) {
+                Thread.sleep(periodNanos / 1_000_000);
+                tell();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void tell() {
+        // Read before the lease is asked, so that the sum is early if this thread is held up in between.
+        long now = System.nanoTime();
+        long until = now + lease.remaining().toNanos();
+        if (until - told > periodNanos / 2) {
+            told = until;
+            supervision.leaseUntil(until, graceNanos);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,136 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.cli.supervisor.Supervision;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** `keyway run`: runs a command while holding a lock. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        customSynopsis =
+                "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--shared | --permits N/M] NAME -- COMMAND [ARG...]",
+        description = "Runs a command while holding a lock, and ends it if the lock is lost.",
+        footer = {
+            "%nThe command finds the fencing token in KEYWAY_TOKEN and the lock's name in KEYWAY_NAME.",
+            "Exit code: the command's own, 128 + n when signal n ended it; 123 the lock was lost, 124 not acquired in"
+                    + " time, 125 the lock service cannot be reached, 126 the command cannot be run, 127 it is not"
+                    + " found, 64 wrong usage, 130 Ctrl-C while waiting."
+        })
+final class RunCommand implements Callable<Integer> {
+    private final Console console;
+    private final @Nullable List<String> command;
+
+    @Mixin
+    private final Target target = new Target();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "The lock: a path such as backup or db/orders.")
+    private String name = "";
+
+    @Option(
+            names = "--wait",
+            paramLabel = "TIME",
+            converter = Durations.Wait.class,
+            description = "How long to wait for the lock, as 500ms, 10s, 5m or 1h; 0s tries once. Default: for ever.")
+    private @Nullable Duration wait;
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "TIME",
+            converter = Durations.Ttl.class,
+            description = "How long the lock outlives a machine that went silent. Default: 10s.")
+    private @Nullable Duration ttl;
+
+    @Option(names = "--shared", description = "Share the lock with other holders that share it.")
+    private boolean shared;
+
+    @Option(
+            names = "--permits",
+            paramLabel = "N/M",
+            converter = Permits.Converter.class,
+            description = "Take N of the M permits of the semaphore of that name.")
+    private @Nullable Permits permits;
+
+    RunCommand(Console console, @Nullable List<String> command) {
+        this.console = console;
+        this.command = command;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (command == null || command.isEmpty()) {
+            throw new Refusal(ExitCode.USAGE, "say what to run after --, as in: keyway run " + name + " -- sleep 5");
+        }
+        if (shared && permits != null) {
+            throw new Refusal(ExitCode.USAGE, "--shared and --permits exclude each other.");
+        }
+        LockName lockName = LockName.of(name);
+        CommandWords words = CommandWords.check(command, console.environment());
+        Signals signals = Signals.interrupting(Thread.currentThread());
+        try (Supervision supervision = supervise();
+                LockClient client = target.open(console, ClientOptions.defaults())) {
+            Wish wish = wish(client, lockName, words);
+            Optional<Lease> lease = acquire(client, wish, signals);
+            if (lease.isEmpty()) {
+                console.say(wish.key() + " was not acquired "
+                        + (wait == null || wait.isZero() ? "at once." : "within " + Durations.show(wait) + "."));
+                return ExitCode.NOT_ACQUIRED;
+            }
+            return new GuardedCommand(console, words, lease.get(), supervision, signals).run();
+        } catch (InterruptedException e) {
+            return interrupted(signals);
+        }
+    }
+
+    private Supervision supervise() {
+        try {
+            return Supervision.begin();
+        } catch (IOException e) {
+            throw new Refusal(ExitCode.UNAVAILABLE, "the supervisor cannot be started: " + e.getMessage(), e);
+        }
+    }
+
+    private Wish wish(LockClient client, LockName lockName, CommandWords words) {
+        LockOptions options = LockOptions.none().withMetadata(Map.of("command", words.shortName()));
+        if (ttl != null) {
+            options = options.withTtl(ttl);
+        }
+        if (shared) {
+            return Wish.shared(client, lockName, options);
+        }
+        return permits != null
+                ? Wish.permits(client, lockName, permits, options)
+                : Wish.exclusive(client, lockName, options);
+    }
+
+    private Optional<Lease> acquire(LockClient client, Wish wish, Signals signals) throws InterruptedException {
+        try (WaitingNotice notice = WaitingNotice.begin(console, client, wish.key())) {
+            Optional<Lease> lease = wait == null ? Optional.of(wish.acquire()) : wish.tryAcquire(wait);
+            if (signals.received() != 0) {
+                lease.ifPresent(Lease::close);
+                throw new InterruptedException();
+            }
+            return lease;
+        }
+    }
+
+    private int interrupted(Signals signals) {
+        console.say("interrupted; " + name + " is not held and nothing was run.");
+        return ExitCode.ofSignal(signals.received() == 0 ? Signals.INT : signals.received());
+    }
+}

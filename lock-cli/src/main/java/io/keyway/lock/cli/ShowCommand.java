@@ -1,0 +1,76 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockStatus;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** `keyway show`: who holds and who waits. */
+@Command(
+        name = "show",
+        mixinStandardHelpOptions = true,
+        description = "Shows who holds locks and who waits for them, in the order of the queue.")
+final class ShowCommand implements Callable<Integer> {
+    private static final long WATCH_MILLIS = 1_000;
+
+    private final Console console;
+
+    @Mixin
+    private final Target target = new Target();
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "One lock. Default: all.")
+    private @Nullable String name;
+
+    @Option(names = "--json", description = "Print an array of {kind, name, holders, waiters}.")
+    private boolean json;
+
+    @Option(names = "--watch", description = "Look again each second, until Ctrl-C.")
+    private boolean watch;
+
+    ShowCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        LockName one = name == null ? null : LockName.of(name);
+        try (LockClient client = target.openToLook(console)) {
+            String shown = "";
+            while (true) {
+                String text = render(Statuses.of(client, one));
+                if (watch && console.outIsTerminal()) {
+                    console.out().print("\033[H\033[J" + text);
+                } else if (!watch || !text.equals(shown)) {
+                    console.out().print(text);
+                }
+                console.out().flush();
+                shown = text;
+                if (!watch) {
+                    return ExitCode.OK;
+                }
+                if (console.out().checkError()) {
+                    // Nobody reads any more.
+                    return ExitCode.OK;
+                }
+                Thread.sleep(WATCH_MILLIS);
+            }
+        }
+    }
+
+    private String render(List<LockStatus> statuses) {
+        if (json) {
+            return Json.array(statuses) + "\n";
+        }
+        if (statuses.isEmpty()) {
+            return name == null ? "No lock is held or waited for.\n" : name + " is free.\n";
+        }
+        return StatusText.of(statuses);
+    }
+}

@@ -1,0 +1,54 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import java.util.List;
+import java.util.function.IntConsumer;
+import sun.misc.Signal;
+
+/**
+ * The signals that ask this process to end. What they do depends on what it is doing; a signal that was ignored when it
+ * started, as under nohup, stays ignored and is so for the command too.
+ */
+final class Signals {
+    static final int INT = 2;
+    static final int TERM = 15;
+
+    private volatile int received;
+    private volatile IntConsumer action;
+
+    private Signals(IntConsumer action) {
+        this.action = action;
+    }
+
+    /** The first signal interrupts {@code thread}, the second one ends this process on the spot. */
+    static Signals interrupting(Thread thread) {
+        Signals signals = new Signals(number -> thread.interrupt());
+        for (String name : List.of("INT", "TERM", "HUP")) {
+            try {
+                Signal.handle(new Signal(name), signal -> signals.on(signal.getNumber()));
+            } catch (IllegalArgumentException e) {
+                // The virtual machine was told to leave signals alone.
+            }
+        }
+        return signals;
+    }
+
+    private void on(int number) {
+        IntConsumer first = action;
+        if (received == 0) {
+            received = number;
+            action = first == action ? next -> Runtime.getRuntime().halt(ExitCode.ofSignal(next)) : action;
+        }
+        first.accept(number);
+    }
+
+    /** The first signal that came, 0 if none did. */
+    int received() {
+        return received;
+    }
+
+    /** From now on a signal does this. */
+    void then(IntConsumer next) {
+        action = next;
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockStatus;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Says on standard error whom a request waits for: one line that changes on a terminal, a line per change in a log.
+ * Nothing is said about a lock that is free.
+ */
+final class WaitingNotice implements Runnable, AutoCloseable {
+    private static final long FIRST_MILLIS = 200;
+    private static final long TERMINAL_MILLIS = 1_000;
+    private static final long LOG_MILLIS = 2_000;
+
+    private final Console console;
+    private final LockClient client;
+    private final LockKey key;
+    private final long begin = System.nanoTime();
+    private final Thread thread = new Thread(this, "keyway-waiting-notice");
+    private String told = "";
+
+    private WaitingNotice(Console console, LockClient client, LockKey key) {
+        this.console = console;
+        this.client = client;
+        this.key = key;
+    }
+
+    static WaitingNotice begin(Console console, LockClient client, LockKey key) {
+        WaitingNotice notice = new WaitingNotice(console, client, key);
+        notice.thread.setDaemon(true);
+        notice.thread.start();
+        return notice;
+    }
+
+    @Override
+    public void run() {
+        try {
+            Thread.sleep(FIRST_MILLIS);
+            while (true) {
+                Situation now = look();
+                tell(now);
+                Thread.sleep(console.errIsTerminal() ? TERMINAL_MILLIS : LOG_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * What is to be said.
+     *
+     * @param fixed what a log shows once
+     * @param moving what changes each second, for a terminal
+     */
+    private record Situation(String fixed, String moving) {}
+
+    private Situation look() throws InterruptedException {
+        if (!client.features().contains(Feature.LIST)) {
+            return new Situation("waiting for " + key.name(), "");
+        }
+        try {
+            Optional<LockStatus> status = client.admin().show(key);
+            return status.isEmpty()
+                    ? new Situation("waiting for " + key.name(), "")
+                    : describe(status.get(), client.name());
+        } catch (LockException e) {
+            return new Situation("waiting for " + key.name() + ": " + Failures.sentence(e), "");
+        }
+    }
+
+    private static Situation describe(LockStatus status, String self) {
+        List<LockStatus.Holder> holders = status.holders();
+        StringBuilder fixed =
+                new StringBuilder("waiting for ").append(status.key().name());
+        String moving = "";
+        if (!holders.isEmpty()) {
+            LockStatus.Holder first = holders.get(0);
+            fixed.append(", held by ").append(first.client());
+            String command = first.metadata().get("command");
+            if (command != null) {
+                fixed.append(" (").append(command).append(')');
+            }
+            if (holders.size() > 1) {
+                fixed.append(" and ").append(holders.size() - 1).append(" more");
+            }
+            moving = " for " + Durations.show(first.since());
+        }
+        int place = place(status.waiters(), self);
+        String queue =
+                place == 0 ? "" : "; place " + place + " of " + status.waiters().size() + " in the queue";
+        return new Situation(fixed + queue, fixed + moving + queue);
+    }
+
+    private static int place(List<LockStatus.Waiter> waiters, String self) {
+        for (int i = 0; i < waiters.size(); i++) {
+            if (waiters.get(i).client().equals(self)) {
+                return i + 1;
+            }
+        }
+        return 0;
+    }
+
+    private synchronized void tell(Situation now) {
+        if (thread.isInterrupted()) {
+            return;
+        }
+        if (console.errIsTerminal()) {
+            String line = now.moving().isEmpty() ? now.fixed() : now.moving();
+            // Wrapping is off for the moment: a line that is too long is cut, not broken.
+            console.err().print("\r\033[?7lkeyway: " + line + "\033[K\033[?7h");
+            console.err().flush();
+            told = line;
+        } else if (!Objects.equals(now.fixed(), told)) {
+            console.say((now.moving().isEmpty() ? now.fixed() : now.moving()) + ".");
+            told = now.fixed();
+        }
+    }
+
+    /** Ends it and says how long it took, if anything was said before. */
+    @Override
+    public synchronized void close() {
+        thread.interrupt();
+        if (told.isEmpty()) {
+            return;
+        }
+        if (console.errIsTerminal()) {
+            console.err().print("\r\033[K");
+            console.err().flush();
+        } else {
+            long millis = (System.nanoTime() - begin) / 1_000_000;
+            console.say("the wait for " + key.name() + " took " + Durations.show(java.time.Duration.ofMillis(millis))
+                    + ".");
+        }
+    }
+}
