@@ -11,7 +11,6 @@ import io.keyway.lock.spi.LockProvider;
 import java.io.PrintStream;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -54,10 +53,7 @@ final class ProvidersCommand implements Callable<Integer> {
             Collection<Feature> features = provider.features(LockUrl.parse("lock:" + scheme + "://"));
             return features.isEmpty()
                     ? "none"
-                    : new TreeSet<>(features)
-                            .stream()
-                                    .map(feature -> feature.name().toLowerCase(Locale.ROOT))
-                                    .collect(Collectors.joining(" "));
+                    : new TreeSet<>(features).stream().map(Feature::label).collect(Collectors.joining(" "));
         } catch (RuntimeException e) {
             return "by URL: " + e.getMessage();
         }
