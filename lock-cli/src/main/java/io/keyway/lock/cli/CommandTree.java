@@ -26,6 +26,7 @@ final class CommandTree {
         tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
         tree.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
         tree.setParameterExceptionHandler(this::wrongUsage);
+        tree.setUsageHelpWidth(110);
         Failures failures = new Failures(console);
         tree.setExecutionExceptionHandler((failure, command, parsed) -> failures.report(failure));
         return tree.execute(arguments.ours().toArray(String[]::new));

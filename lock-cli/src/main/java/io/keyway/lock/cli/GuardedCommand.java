@@ -61,7 +61,7 @@ final class GuardedCommand {
     private int runSupervised() throws IOException, InterruptedException {
         supervision.starting();
         if (!lease.isHeld()) {
-            console.say(lease.name() + " was lost before " + words.program() + " could be started.");
+            console.say("the lock " + lease.name() + " was lost before " + words.program() + " could be started.");
             return ExitCode.LOST;
         }
         Process started = start();

@@ -25,6 +25,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     private final long begin = System.nanoTime();
     private final Thread thread = new Thread(this, "keyway-waiting-notice");
     private String told = "";
+    private boolean closed;
 
     private WaitingNotice(Console console, LockClient client, LockKey key) {
         this.console = console;
@@ -41,16 +42,24 @@ final class WaitingNotice implements Runnable, AutoCloseable {
 
     @Override
     public void run() {
-        try {
-            Thread.sleep(FIRST_MILLIS);
-            while (true) {
-                Situation now = look();
-                tell(now);
-                Thread.sleep(console.errIsTerminal() ? TERMINAL_MILLIS : LOG_MILLIS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        long pause = FIRST_MILLIS;
+        // Never interrupted: a provider in the middle of a request must not lose its channel by that.
+        while (pauseFor(pause)) {
+            tell(look());
+            pause = console.errIsTerminal() ? TERMINAL_MILLIS : LOG_MILLIS;
         }
+    }
+
+    private synchronized boolean pauseFor(long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        for (long left = millis; left > 0 && !closed; left = (end - System.nanoTime()) / 1_000_000) {
+            try {
+                wait(left);
+            } catch (InterruptedException e) {
+                return false;
+            }
+        }
+        return !closed;
     }
 
     /**
@@ -61,7 +70,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      */
     private record Situation(String fixed, String moving) {}
 
-    private Situation look() throws InterruptedException {
+    private Situation look() {
         if (!client.features().contains(Feature.LIST)) {
             return new Situation("waiting for " + key.name(), "");
         }
@@ -70,6 +79,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
             return status.isEmpty()
                     ? new Situation("waiting for " + key.name(), "")
                     : describe(status.get(), client.name());
+        } catch (InterruptedException e) {
+            return new Situation("waiting for " + key.name(), "");
         } catch (LockException e) {
             return new Situation("waiting for " + key.name() + ": " + Failures.sentence(e), "");
         }
@@ -108,7 +119,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     }
 
     private synchronized void tell(Situation now) {
-        if (thread.isInterrupted()) {
+        if (closed) {
             return;
         }
         if (console.errIsTerminal()) {
@@ -126,7 +137,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     /** Ends it and says how long it took, if anything was said before. */
     @Override
     public synchronized void close() {
-        thread.interrupt();
+        closed = true;
+        notifyAll();
         if (told.isEmpty()) {
             return;
         }
