@@ -51,6 +51,11 @@ final class Event {
         return time != other.time ? time < other.time : order < other.order;
     }
 
+    void forced(long ticket, Object record) {
+        number = ticket;
+        what = record;
+    }
+
     void clear() {
         node = null;
         link = null;

@@ -26,7 +26,7 @@ record Fault(Kind kind, long at, long nanos, int node, long amount) {
         RESET,
         /** The process gets nothing, and then everything. */
         PAUSE,
-        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member. */
+        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back. */
         CRASH,
         /** The client closes in good order, and opens anew. */
         CLOSE,

@@ -61,7 +61,7 @@ final class FaultPlanner {
         } else if (dice < 95) {
             faults.add(new Fault(Kind.PAUSE, start(), length(), 0, 0));
         } else if (options.budget() != Budget.STEADY) {
-            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, 0, 0));
+            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, 0, restored()));
         }
     }
 
@@ -100,6 +100,11 @@ final class FaultPlanner {
             long bound = options.outOfSpec() ? 700_000 : 10_000;
             faults.add(new Fault(Kind.DRIFT, start(), length(), node, draws.between(-bound, bound)));
         }
+    }
+
+    /** 2: the disk is put back too. Tokens may go back then, and only sessions are asked to bear it. */
+    private int restored() {
+        return options.profile() == Options.Profile.SESSION && draws.chance(200) ? 2 : 0;
     }
 
     private int client() {

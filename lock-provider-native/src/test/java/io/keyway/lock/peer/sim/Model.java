@@ -20,6 +20,9 @@ interface Model {
 
     void notice(SimNode node, Notice notice);
 
+    /** The epoch in a record that a member forced; 0 if there is none. */
+    long epoch(Object record);
+
     /** The process of that node is about to end: by a crash, or at the end of a close. */
     void ended(SimNode node, boolean crash);
 

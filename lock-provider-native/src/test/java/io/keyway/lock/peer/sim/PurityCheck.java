@@ -30,19 +30,16 @@ final class PurityCheck {
         long now = driver.clock();
         long[] before = words(cell, now);
         Cell copy = cell.copy();
-        same("a copy is another state", before, words(copy, now), input);
         Recorder original = new Recorder(driver);
         turn(cell, input, original);
-        same("a turn of the original changed its copy", before, words(copy, now), input);
-        long[] after = words(cell, now);
+        same("a copy is another state, or a turn of the original changed it", before, words(copy, now), input);
         Replayer again = new Replayer(original);
         turn(copy, input, again);
         if (!alike(original.outputs, again.outputs)) {
             throw new Violation(
                     NAME, "after " + input + " the cell said " + original.outputs + " and its copy " + again.outputs);
         }
-        same("cell and copy went different ways", after, words(copy, now), input);
-        same("a turn of the copy changed the original", after, words(cell, now), input);
+        same("cell and copy went different ways", words(cell, now), words(copy, now), input);
         if (cell.nextDue() != copy.nextDue()) {
             throw new Violation(NAME, "after " + input + " the timers differ");
         }

@@ -35,7 +35,7 @@ final class SimNode implements Driver {
     private boolean dirty;
     private long tickAt = NO_TICK;
     private long tickVersion;
-    private long lastForced;
+    private long forcedEpoch;
 
     SimNode(SimWorld world, int index) {
         this.world = world;
@@ -104,9 +104,9 @@ final class SimNode implements Driver {
         paused = false;
         dirty = false;
         tickAt = NO_TICK;
-        lastForced = 0;
         long quarantine = incarnation == 1 ? 0 : world.quarantine();
         quarantineUntil = clock() + quarantine;
+        forcedEpoch++;
         cell = isMember() ? world.model().member(this) : world.model().client(this);
         flush();
     }
@@ -171,7 +171,7 @@ final class SimNode implements Driver {
 
     void flush() {
         dirty = false;
-        if (world.checksPurity()) {
+        if (world.checksPurity() && draws.chance(250)) {
             PurityCheck.run(cell(), null, this);
         } else {
             cell().flush(this);
@@ -207,13 +207,19 @@ final class SimNode implements Driver {
         }
     }
 
-    void forced(long ticket) {
-        lastForced = Math.max(lastForced, ticket);
+    void forced(long ticket, Object record) {
+        forcedEpoch = Math.max(forcedEpoch, world.model().epoch(record));
         input(new Input.Forced(ticket));
     }
 
-    long lastForced() {
-        return lastForced;
+    /** What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back. */
+    long startEpoch() {
+        return forcedEpoch;
+    }
+
+    /** The disk is as it was long ago. */
+    void restoreDisk() {
+        forcedEpoch = 0;
     }
 
     @Override
@@ -243,7 +249,9 @@ final class SimNode implements Driver {
 
     @Override
     public void persist(DurableRecord record, long ticket) {
-        world.heap().push(world.now() + world.diskLatency(), Event.Kind.FORCED, this).number = ticket;
+        world.heap()
+                .push(world.now() + world.diskLatency(), Event.Kind.FORCED, this)
+                .forced(ticket, record);
     }
 
     @Override

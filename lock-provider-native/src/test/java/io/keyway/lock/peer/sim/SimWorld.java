@@ -107,19 +107,15 @@ final class SimWorld {
                 continue;
             }
             digest = Canon.mix(digest ^ event.time ^ ((long) node.index() << 56) ^ ((long) event.kind.code << 48));
-            if (!accepts(node, event)) {
+            if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
                 heap.recycle(event);
             } else if (node.paused()) {
-                if (event.kind == Event.Kind.TICK) {
-                    heap.recycle(event);
-                } else {
-                    node.later(event);
-                }
+                node.later(event);
             } else {
                 handle(node, event);
                 heap.recycle(event);
-                finish(node);
             }
+            finish(node);
         }
     }
 
@@ -132,7 +128,7 @@ final class SimWorld {
 
     /** Flushes unless more input for the same cell comes at once, as a driver reads all it can before it writes. */
     private void finish(SimNode node) {
-        if (!node.alive()) {
+        if (!node.alive() || node.paused()) {
             return;
         }
         if (node.dirty()) {
@@ -177,7 +173,11 @@ final class SimWorld {
                 }
             }
             case TICK -> node.tick(event.number);
-            case FORCED -> node.forced(event.number);
+            case FORCED -> {
+                if (event.what != null) {
+                    node.forced(event.number, event.what);
+                }
+            }
             case DIED -> {
                 trace(node, "proof of death of session " + event.number);
                 node.input(new Input.Died(event.number));
@@ -294,6 +294,9 @@ final class SimWorld {
                 }
             }
         } else if (downs[node.index()] == 0) {
+            if (node.isMember() && fault.amount() == 2) {
+                node.restoreDisk();
+            }
             restart(node);
         }
     }

@@ -99,6 +99,11 @@ final class TinyModel implements Model {
     }
 
     @Override
+    public long epoch(Object record) {
+        return 0;
+    }
+
+    @Override
     public void ended(SimNode node, boolean crash) {
         wanted[node.index()] = 0;
     }

@@ -1,0 +1,16 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.sim.Options.Profile;
+
+/** The campaigns that a seed can be replayed in. */
+final class Campaigns {
+    private Campaigns() {}
+
+    static Campaign of(Profile profile) {
+        return switch (profile) {
+            case SESSION -> new Campaign(profile, SessionModel::new, SessionModel::acts);
+            case LEASE -> throw new IllegalArgumentException("no lease yet");
+        };
+    }
+}

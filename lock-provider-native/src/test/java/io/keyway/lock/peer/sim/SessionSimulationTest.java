@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.keyway.lock.peer.session.SessionGoal;
+import io.keyway.lock.peer.sim.Options.Profile;
+import org.junit.jupiter.api.Test;
+
+/** The session machines in many short worlds: what {@link SessionModel} asserts holds in each, and every rare situation came up. */
+class SessionSimulationTest {
+    private static final long SEEDS = Long.getLong("keyway.seeds", 50_000);
+
+    @Test
+    void sessionsKeepOrderAndBelief() throws InterruptedException {
+        Campaign campaign = Campaigns.of(Profile.SESSION);
+        Campaign.Total total = campaign.run(0, SEEDS, 0, 2);
+        if (total.failed() != null) {
+            fail(campaign.report(total.failed()));
+        }
+        assertThat(total.runs()).isGreaterThanOrEqualTo(SEEDS);
+        assertThat(total.goals().missing(Goals.all(SessionGoal.values())))
+                .as("never reached")
+                .isEmpty();
+    }
+}

@@ -1,0 +1,51 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.session.Authenticator;
+import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.Mac;
+import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionSettings;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/** What all models over the session machines share. */
+final class Sessions {
+    private Sessions() {}
+
+    static SessionSettings settings(int algorithm, long maxTtl) {
+        return SessionSettings.of("sim", 1, 1, algorithm, maxTtl, new CheapAuthenticator());
+    }
+
+    static Incarnation incarnation(SimNode node) {
+        return new Incarnation(node.index(), Canon.mix(node.incarnation()));
+    }
+
+    static long epoch(Object record) {
+        return record instanceof MemberRecord forced ? forced.epoch() : 0;
+    }
+
+    /** The session that ends when that client is proved dead: only one that the living member knows as that client's. */
+    static long provable(SimWorld world, SimNode client) {
+        long session = ((ClientView) client.cell().sessions()).session().session();
+        SimNode member = world.node(0);
+        if (session == 0 || !member.alive()) {
+            return 0;
+        }
+        Incarnation known = ((MemberSessions) member.cell().sessions()).client(session);
+        return incarnation(client).equals(known) ? session : 0;
+    }
+
+    /** Not a secret to anybody, but different for every transcript, and quick. */
+    private static final class CheapAuthenticator implements Authenticator {
+        @Override
+        public Mac prove(byte[] transcript) {
+            return new Mac(ByteBuffer.allocate(8)
+                    .putLong(Canon.mix(Arrays.hashCode(transcript)))
+                    .array());
+        }
+    }
+}
