@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
  * A lock: a stateless view of a name with options. Nothing is registered anywhere until an acquire.
  *
  * <p>All methods throw {@link ClientClosedException} once the client is closed. A thread that was interrupted holds
- * nothing: the request is withdrawn, and a grant that is under way goes back.
+ * nothing: the request is withdrawn, and a grant that is under way goes back. Rules LK-301 to LK-313 and LK-401 to LK-412.
  */
 public interface DistributedLock {
 

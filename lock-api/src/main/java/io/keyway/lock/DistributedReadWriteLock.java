@@ -4,7 +4,7 @@ package io.keyway.lock;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The two modes of one lock: {@code client.lock(n)} and {@code client.readWriteLock(n).write()} are the same. */
+/** The two modes of one lock: {@code client.lock(n)} and {@code client.readWriteLock(n).write()} are the same. Rules LK-1201 to LK-1206. */
 public interface DistributedReadWriteLock {
 
     /** Returns the name. */

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A semaphore: the verbs of {@link DistributedLock}, with permits. Each grant is checked against the capacity that its
- * own caller states at that time; a lower capacity revokes nothing.
+ * own caller states at that time; a lower capacity revokes nothing. Rules LK-1301 to LK-1306.
  */
 public interface DistributedSemaphore {
 

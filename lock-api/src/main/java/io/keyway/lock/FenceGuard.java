@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>This one remembers in memory: it protects a resource that lives and dies with this process. It remembers at most a
  * fixed number of names, and refuses further ones with an exception until some are forgotten, since a forgotten token
- * could be overtaken.
+ * could be overtaken. Rules LK-605 and LK-606.
  */
 public final class FenceGuard {
     /** The number of names that {@link #inMemory()} remembers. */

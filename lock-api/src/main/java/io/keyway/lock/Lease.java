@@ -10,7 +10,8 @@ import java.util.concurrent.CompletionStage;
  * <p>What the state says is a belief. The holder stops believing at the deadline (the send time of the last request that
  * the authority answered, plus 3/4 ttl); the authority gives the lock to another one ttl after it received that request
  * at the earliest. So a live holder has about a quarter of the ttl to stop. A suspended program can act after its lease
- * ended: where that would do damage, hand {@link #token()} to the resource and let it refuse lower ones.
+ * ended: where that would do damage, hand {@link #token()} to the resource and let it refuse lower ones. Rules LK-501 to
+ * LK-515, LK-701 to LK-708 and LK-801 to LK-807.
  */
 public interface Lease extends AutoCloseable {
 

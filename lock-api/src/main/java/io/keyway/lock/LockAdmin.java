@@ -3,7 +3,7 @@ package io.keyway.lock;
 
 import java.util.Optional;
 
-/** Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. */
+/** Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. Rules LK-1101 to LK-1106. */
 public interface LockAdmin {
 
     /**

@@ -85,7 +85,7 @@ public interface LockClient extends AutoCloseable {
     /**
      * Ends the client, within {@code closeTimeout}; idempotent. New calls are refused, waiters end with
      * {@link ClientClosedException}, each held lease becomes LOST with CLIENT_CLOSED and is told so before its release
-     * is sent, threads are joined. What could not be sent expires at the authority.
+     * is sent, threads are joined. What could not be sent expires at the authority. Rules LK-1001 to LK-1006.
      */
     @Override
     void close();

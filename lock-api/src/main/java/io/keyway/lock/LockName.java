@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The name of a lock or semaphore: a path of 1 to 16 non-empty segments joined by {@code /}, at most 512 bytes of UTF-8
  * in all, without control characters and unpaired surrogates. Names are compared exactly; the rule is the same on every
- * provider.
+ * provider. Rules LK-101 to LK-106.
  */
 public final class LockName implements Comparable<LockName> {
     /** The most bytes of UTF-8 in a name. */

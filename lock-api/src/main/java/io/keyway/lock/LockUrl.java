@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Of the first form each part is split first and percent-decoded once; {@code +} is a plus. The second is opaque: the
  * text after {@code lock:} goes to the driver verbatim, but for parameters named {@code lock.<option>}, which are ours.
- * {@link #toString()} is masked; only providers call {@link #reveal()}.
+ * {@link #toString()} is masked; only providers call {@link #reveal()}. Rules LK-201 to LK-207.
  */
 public final class LockUrl {
     private final String text;

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Opens clients. Holds no state: each call looks for providers anew. */
+/** Opens clients. Holds no state: each call looks for providers anew. Rules LK-208 to LK-212. */
 public final class Locks {
     private Locks() {}
 

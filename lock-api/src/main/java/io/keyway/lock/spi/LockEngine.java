@@ -17,7 +17,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. */
+/** What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508. */
 public interface LockEngine extends AutoCloseable {
 
     /** Returns the clock on which every deadline of this engine is stated. */
