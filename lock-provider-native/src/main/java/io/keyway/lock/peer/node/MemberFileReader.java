@@ -1,0 +1,192 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.node.MachineFacts.FileFacts;
+import io.keyway.lock.peer.node.MemberSlot.Broken;
+import io.keyway.lock.peer.node.MemberSlot.Content;
+import io.keyway.lock.peer.node.MemberSlot.OtherFormat;
+import io.keyway.lock.peer.node.MemberSlot.Whole;
+import io.keyway.lock.peer.node.StoredRecord.State;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Judges a member file at a start: what it says, and whether what it says still holds. */
+final class MemberFileReader {
+    private static final long CHANGE_SLACK_MILLIS = 1000;
+    private static final long CLOCK_SLACK_NANOS = 1_000_000_000L;
+
+    private final Path path;
+    private final RandomAccessFile file;
+    private final MachineFacts facts;
+    private final MemberSettings settings;
+
+    MemberFileReader(Path path, RandomAccessFile file, MachineFacts facts, MemberSettings settings) {
+        this.path = path;
+        this.file = file;
+        this.facts = facts;
+        this.settings = settings;
+    }
+
+    /** What was found, and the highest sequence number in the file. */
+    record Found(Start start, long sequence) {}
+
+    Found read() throws IOException {
+        Optional<FileFacts> now = facts.file(path); // before anything else touches the file
+        Content a = MemberSlot.decode(slot(file, 0));
+        Content b = MemberSlot.decode(slot(file, 1));
+        Optional<Whole> newest = newest(a, b);
+        long sequence = newest.map(w -> w.stored().sequence()).orElse(0L);
+        return new Found(judge(a, b, newest, now), sequence);
+    }
+
+    /** Reads a slot; what lies beyond the end of the file reads as a broken slot. */
+    static byte[] slot(RandomAccessFile file, long sequence) throws IOException {
+        long at = sequence % 2 * MemberSlot.SIZE;
+        byte[] bytes = new byte[file.length() < at + MemberSlot.SIZE ? 0 : MemberSlot.SIZE];
+        file.seek(at);
+        file.readFully(bytes);
+        return bytes;
+    }
+
+    private static Optional<Whole> newest(Content a, Content b) {
+        if (a instanceof Whole first && b instanceof Whole second) {
+            return Optional.of(first.stored().sequence() > second.stored().sequence() ? first : second);
+        }
+        return a instanceof Whole first
+                ? Optional.of(first)
+                : b instanceof Whole second ? Optional.of(second) : Optional.empty();
+    }
+
+    private Start judge(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) throws IOException {
+        long epoch = newest.map(w -> w.stored().record().epoch()).orElse(0L);
+        for (Content content : List.of(a, b)) {
+            if (content instanceof OtherFormat other) {
+                return new Start.Foreign(
+                        "its format is " + other.format() + ", which this version does not know",
+                        newest.map(Whole::stored));
+            }
+        }
+        if (a instanceof Broken || b instanceof Broken) {
+            // The newer of two slots may be the broken one, and a promise in it.
+            return new Start.Damaged(
+                    newest.isPresent() ? "one of its halves cannot be read" : "it cannot be read", epoch);
+        }
+        if (newest.isEmpty()) {
+            return new Start.Damaged("it is empty", 0);
+        }
+        StoredRecord stored = newest.get().stored();
+        Optional<String> foreign = foreign(stored);
+        if (foreign.isPresent()) {
+            return new Start.Foreign(foreign.get(), Optional.of(stored));
+        }
+        Optional<String> whyNot = whyNot(stored, now);
+        if (stored.state() == State.FRESH && whyNot.isEmpty()) {
+            return new Start.FirstUse();
+        }
+        if (stored.state() == State.CLEAN && whyNot.isEmpty()) {
+            Optional<List<byte[]>> grants = table(newest.get().table());
+            return grants.isEmpty()
+                    ? new Start.Damaged("its table of grants cannot be read", epoch)
+                    : new Start.Restarted(withGrants(stored, grants.get()), whyNot);
+        }
+        return new Start.Restarted(stored, whyNot);
+    }
+
+    private Optional<String> foreign(StoredRecord stored) {
+        MemberSettings was = stored.settings();
+        if (!was.cluster().equals(settings.cluster())) {
+            return Optional.of("its cluster is '" + was.cluster() + "', not '" + settings.cluster() + "'");
+        }
+        if (!was.node().equals(settings.node())) {
+            return Optional.of("its node is '" + was.node() + "', not '" + settings.node() + "'");
+        }
+        if (stored.state() == State.FRESH) {
+            return Optional.empty(); // nothing was granted, under whatever settings
+        }
+        if (was.listHash() != settings.listHash()) {
+            return Optional.of("it was written under another member list");
+        }
+        if (was.settingsHash() != settings.settingsHash()) {
+            return Optional.of("it was written under other settings of the cluster");
+        }
+        return Optional.empty();
+    }
+
+    /** The conditions under which the horizon on the boot clock and the grants of a clean end may be believed. */
+    private Optional<String> whyNot(StoredRecord stored, Optional<FileFacts> file) {
+        if (stored.bootId().isEmpty() || facts.bootId().isEmpty()) {
+            return Optional.of("this system does not say when it was started");
+        }
+        if (!stored.bootId().equals(facts.bootId().get())) {
+            return Optional.of("the machine was started anew since the last life of this member");
+        }
+        if (stored.timeNamespace().isEmpty() || !facts.timeNamespace().equals(Optional.of(stored.timeNamespace()))) {
+            return Optional.of("the last life of this member was in another time namespace (container)");
+        }
+        if (file.isEmpty() || file.get().inode() != stored.inode()) {
+            return Optional.of("the member file is a copy of the one that was written");
+        }
+        if (Math.abs(file.get().changedMillis() - stored.wallMillis()) > CHANGE_SLACK_MILLIS) {
+            return Optional.of("the member file was changed by something else since it was written, or restored");
+        }
+        if (stored.state() != State.FRESH && !stored.settings().lockFile().equals(settings.lockFile())) {
+            return Optional.of("clients.lock was removed or replaced since the last life of this member");
+        }
+        return clocks(stored);
+    }
+
+    private Optional<String> clocks(StoredRecord stored) {
+        long monotonic = facts.nanoTime();
+        OptionalLong boot = facts.bootNanos();
+        if (boot.isEmpty() || stored.bootNanos() == BootClock.NONE) {
+            return Optional.of("this system has no boot clock");
+        }
+        if (monotonic > boot.getAsLong() + CLOCK_SLACK_NANOS) {
+            return Optional.of(
+                    "the boot clock is behind the monotonic one, as in a container with an uptime of its own");
+        }
+        if (boot.getAsLong() < stored.bootNanos()
+                || boot.getAsLong() - monotonic < Quarantine.asleep(stored) - CLOCK_SLACK_NANOS) {
+            return Optional.of("the clocks of this machine contradict those of the last life of this member");
+        }
+        return Optional.empty();
+    }
+
+    private Optional<List<byte[]>> table(MemberSlot.Table table) throws IOException {
+        if (table.bytes() < 0
+                || table.bytes() > MemberFile.TABLE_LIMIT
+                || file.length() < MemberFile.TABLE_AT + table.bytes()) {
+            return Optional.empty();
+        }
+        byte[] bytes = new byte[table.bytes()];
+        file.seek(MemberFile.TABLE_AT);
+        file.readFully(bytes);
+        if (MemberSlot.crc(bytes, bytes.length) != table.crc()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(MemberSlot.grants(bytes, table.count()));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static StoredRecord withGrants(StoredRecord s, List<byte[]> grants) {
+        return new StoredRecord(
+                s.sequence(),
+                s.state(),
+                s.record(),
+                s.settings(),
+                s.bootId(),
+                s.timeNamespace(),
+                s.inode(),
+                s.bootNanos(),
+                s.nanoTime(),
+                s.wallMillis(),
+                grants);
+    }
+}

@@ -1,0 +1,20 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+/**
+ * What a member forces to disk before its promises go out.
+ *
+ * @param epoch reserved for this incarnation, 1 to 2^32 - 1
+ * @param largestTtlNanos the largest ttl given by this incarnation or one before it
+ * @param horizonNanos no grant ends later, on the boot clock; from {@link BootClock#horizon}
+ */
+public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos) {
+    public MemberRecord {
+        if (epoch < 1 || epoch > Epoch.MAX) {
+            throw new IllegalArgumentException("epoch " + epoch + " is not in 1 to " + Epoch.MAX);
+        }
+        if (largestTtlNanos < 0) {
+            throw new IllegalArgumentException("largest ttl " + largestTtlNanos + " is negative");
+        }
+    }
+}
