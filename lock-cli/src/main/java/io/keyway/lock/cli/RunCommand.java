@@ -81,10 +81,16 @@ final class RunCommand implements Callable<Integer> {
         }
         LockName lockName = LockName.of(name);
         CommandWords words = CommandWords.check(command, console.environment());
-        Signals signals = Signals.interrupting(Thread.currentThread());
         try (Supervision supervision = supervise();
                 LockClient client = target.open(console, ClientOptions.defaults())) {
             Wish wish = wish(client, lockName, words);
+            return run(client, wish, words, supervision);
+        }
+    }
+
+    private int run(LockClient client, Wish wish, CommandWords words, Supervision supervision) {
+        Signals signals = Signals.interrupting(Thread.currentThread());
+        try {
             Optional<Lease> lease = acquire(client, wish, signals);
             if (lease.isEmpty()) {
                 console.say(wish.key() + " was not acquired "

@@ -68,7 +68,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      * @param fixed what a log shows once
      * @param moving what changes each second, for a terminal
      */
-    private record Situation(String fixed, String moving) {}
+    record Situation(String fixed, String moving) {}
 
     private Situation look() {
         if (!client.features().contains(Feature.LIST)) {
@@ -86,17 +86,17 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         }
     }
 
-    private static Situation describe(LockStatus status, String self) {
+    static Situation describe(LockStatus status, String self) {
         List<LockStatus.Holder> holders = status.holders();
         StringBuilder fixed =
                 new StringBuilder("waiting for ").append(status.key().name());
         String moving = "";
         if (!holders.isEmpty()) {
             LockStatus.Holder first = holders.get(0);
-            fixed.append(", held by ").append(first.client());
+            fixed.append(", held by ").append(StatusText.printable(first.client()));
             String command = first.metadata().get("command");
             if (command != null) {
-                fixed.append(" (").append(command).append(')');
+                fixed.append(" (").append(StatusText.printable(command)).append(')');
             }
             if (holders.size() > 1) {
                 fixed.append(" and ").append(holders.size() - 1).append(" more");

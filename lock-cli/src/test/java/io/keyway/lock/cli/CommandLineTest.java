@@ -1,0 +1,189 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the command says and how it exits, where no process has to be started. */
+class CommandLineTest {
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final Map<String, String> environment = new HashMap<>();
+
+    @BeforeEach
+    void pointToTheDirectory() {
+        environment.put("KEYWAY_URL", url());
+        environment.put("PATH", System.getenv("PATH"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "64 |                              | Missing required subcommand",
+                "64 | fly                          | Unmatched argument at index 0: 'fly'",
+                "64 | run                          | Missing required parameter: 'NAME'",
+                "64 | run n                        | say what to run after --, as in: keyway run n -- sleep 5.",
+                "64 | run n --                     | say what to run after --",
+                "64 | run n true                   | Unmatched argument",
+                "64 | run -- true                  | Missing required parameter: 'NAME'",
+                "64 | run --shard n -- true        | Unknown option: '--shard'",
+                "64 | run --wait n -- true         | \"n\" is not a duration",
+                "64 | run --wait 5 n -- true       | \"5\" is not a duration: write a whole number and a unit",
+                "64 | run --ttl 99ms n -- true     | ttl",
+                "64 | run --ttl 25h n -- true      | 100ms to 24h",
+                "64 | run --permits 2 n -- true    | \"2\" is not N/M with 1 <= N <= M, as in 1/4.",
+                "64 | run --permits 0/4 n -- true  | is not N/M",
+                "64 | run --permits 5/4 n -- true  | is not N/M",
+                "64 | run --permits a/4 n -- true  | is not N/M",
+                "64 | run --shared --permits 1/2 n -- true | exclude each other",
+                "64 | run a//b -- true             | a//b",
+                "64 | run --url lock: n -- true    | lock:",
+                "64 | run --url nope n -- true     | nope",
+                "125| run --url lock:nope://u:secret@h n -- true | No provider takes lock:nope://u:***@h",
+                "127| run n -- no-such-program-here | no-such-program-here is not found on the PATH.",
+                "64 | show a b                     | Unmatched argument at index 2: 'b'",
+                "64 | show a//b                    | a//b",
+                "64 | break n                      | Missing required option: '--reason=TEXT'",
+                "64 | break n --reason \"\"         | must say why",
+                "1  | break n --reason x           | lock n is not held.",
+                "1  | break n --reason x --semaphore | semaphore n is not held."
+            })
+    void aWrongCommandLineIsAnsweredByOneSentence(int code, String line, String sentence) {
+        String[] words = line == null ? new String[0] : line.replace("\"\"", "").split(" +", -1);
+
+        assertThat(execute(words)).isEqualTo(code);
+        assertThat(err())
+                .startsWith("keyway: ")
+                .contains(sentence)
+                .doesNotContain("\tat ")
+                .doesNotContain("secret");
+        assertThat(out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--shared,read-write", "--permits=1/2,semaphore"})
+    void whatTheProviderLacksIsRefused(String option, String feature) {
+        int code = execute("run", "--url", url() + "&without=read-write,semaphore", option, "n", "--", "true");
+
+        assertThat(code).isEqualTo(64);
+        assertThat(err()).contains("does not offer " + feature);
+    }
+
+    @Test
+    void withoutListingShowSaysSo() {
+        assertThat(execute("show", "--url", url() + "&without=list")).isEqualTo(64);
+        assertThat(err()).contains("does not offer list");
+    }
+
+    @Test
+    void debuggingShowsWhere() {
+        environment.put("KEYWAY_DEBUG", "1");
+
+        assertThat(execute("run", "n")).isEqualTo(64);
+        assertThat(err()).contains("\tat io.keyway.lock.cli.RunCommand");
+    }
+
+    @Test
+    void nothingHeldIsSaidInWords() {
+        assertThat(execute("show")).isZero();
+        assertThat(out()).isEqualTo("No lock is held or waited for.\n");
+        assertThat(execute("show", "n")).isZero();
+        assertThat(out()).endsWith("n is free.\n");
+        assertThat(execute("show", "--json")).isZero();
+        assertThat(out()).endsWith("[]\n");
+    }
+
+    @Test
+    void aHeldLockIsShownAndBrokenByItsToken() throws Exception {
+        try (LockClient client = Locks.open(url() + "&name=holder");
+                Lease lease = client.lock("nightly").acquire()) {
+            assertThat(execute("show", "nightly")).isZero();
+            assertThat(out()).matches("nightly\n  held by     holder for \\d+m?s, token " + lease.token() + "\n");
+
+            assertThat(execute("break", "nightly", "--reason", "maintenance")).isZero();
+            assertThat(out()).endsWith("token " + lease.token() + "\nBroken.\n");
+            assertThat(lease.lost().toCompletableFuture().get().detail()).contains("maintenance");
+        }
+    }
+
+    @Test
+    void ofSeveralHoldersOneIsChosenByItsToken() throws Exception {
+        try (LockClient client = Locks.open(url() + "&name=holder");
+                Lease first = client.readWriteLock("n").read().acquire();
+                Lease second = client.readWriteLock("n").read().acquire()) {
+            assertThat(execute("break", "n", "--reason", "x")).isEqualTo(64);
+            assertThat(err()).contains("lock n has 2 holders; choose one with --token.");
+
+            assertThat(execute("break", "n", "--reason", "x", "--token", Long.toString(first.token())))
+                    .isZero();
+            first.lost().toCompletableFuture().get();
+            assertThat(second.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void theUrlOptionWinsOverTheVariable() {
+        environment.put("KEYWAY_URL", "lock:nope://");
+
+        assertThat(execute("show", "--url", url())).isZero();
+        assertThat(execute("show")).isEqualTo(125);
+        assertThat(err()).contains("lock:nope");
+    }
+
+    @Test
+    void providersTellFeaturesAndOptions() {
+        assertThat(execute("providers")).isZero();
+        assertThat(out())
+                .contains("Files 1\n  url       lock:files\n  features  read-write semaphore fencing fifo list break\n")
+                .contains("    without  features that it pretends not to have, by commas\n")
+                .contains("  options of every provider\n    ttl ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--help", "run --help", "show --help", "break --help", "providers --help", "--version"})
+    void helpIsNoError(String line) {
+        assertThat(execute(line.split(" ", -1))).isZero();
+        assertThat(out()).isNotEmpty();
+        assertThat(err()).isEmpty();
+    }
+
+    private String url() {
+        return "lock:files://" + directory + "?requestTimeout=10s";
+    }
+
+    private int execute(String... words) {
+        Console console = new Console(utf8(out), utf8(err), false, false, environment);
+        return new CommandTree(console).execute(words);
+    }
+
+    private static PrintStream utf8(ByteArrayOutputStream bytes) {
+        return new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,91 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class OutputTest {
+    private static final LockStatus LOCK = new LockStatus(
+            LockKey.lock(LockName.of("db/orders")),
+            List.of(holder(
+                    "anna@build:7", LockMode.EXCLUSIVE, 1, 9_007_199_254_740_993L, 125, Map.of("command", "make"))),
+            List.of(
+                    waiter("ben@build:8", LockMode.EXCLUSIVE, 1, 3, Map.of("command", "ls")),
+                    waiter("cleo \"c\"\n@build:9", LockMode.SHARED, 1, 0, Map.of())));
+
+    private static final LockStatus SEMAPHORE = new LockStatus(
+            LockKey.semaphore(LockName.of("gpu")),
+            List.of(
+                    holder("a", LockMode.PERMITS, 1, 4, 7_260, Map.of()),
+                    holder("b", LockMode.PERMITS, 2, 5, 90_000, Map.of("z", "1", "a", "2"))),
+            List.of());
+
+    @Test
+    void peopleReadALinePerHolderAndWaiter() {
+        assertThat(StatusText.of(List.of(LOCK, SEMAPHORE))).isEqualTo("""
+                        db/orders
+                          held by     anna@build:7 for 2m 5s, token 9007199254740993, command=make
+                          waiting  1  ben@build:8 for 3s, command=ls
+                          waiting  2  cleo "c"?@build:9 for 0ms, shared
+                        gpu (semaphore)
+                          held by     a for 2h 1m, 1 permit, token 4
+                          held by     b for 1d 1h, 2 permits, token 5, a=2, z=1
+                        """);
+    }
+
+    @Test
+    void programsReadJson() {
+        assertThat(Json.array(List.of(LOCK)))
+                .isEqualTo("[{\"kind\":\"LOCK\",\"name\":\"db/orders\",\"holders\":[{\"client\":\"anna@build:7\","
+                        + "\"mode\":\"EXCLUSIVE\",\"permits\":1,\"token\":9007199254740993,\"sinceMs\":125000,"
+                        + "\"metadata\":{\"command\":\"make\"}}],\"waiters\":[{\"client\":\"ben@build:8\","
+                        + "\"mode\":\"EXCLUSIVE\",\"permits\":1,\"token\":null,\"sinceMs\":3000,"
+                        + "\"metadata\":{\"command\":\"ls\"}},{\"client\":\"cleo \\\"c\\\"\\u000a@build:9\","
+                        + "\"mode\":\"SHARED\",\"permits\":1,\"token\":null,\"sinceMs\":0,\"metadata\":{}}]}]");
+        assertThat(Json.array(List.of())).isEqualTo("[]");
+    }
+
+    @Test
+    void aWaiterIsToldTheHolderAndItsPlace() {
+        WaitingNotice.Situation second = WaitingNotice.describe(LOCK, "ben@build:8");
+
+        assertThat(second.fixed())
+                .isEqualTo("waiting for db/orders, held by anna@build:7 (make); place 1 of 2 in the queue");
+        assertThat(second.moving())
+                .isEqualTo("waiting for db/orders, held by anna@build:7 (make) for 2m 5s; place 1 of 2 in the queue");
+    }
+
+    @Test
+    void severalHoldersAreCounted() {
+        assertThat(WaitingNotice.describe(SEMAPHORE, "c").fixed()).isEqualTo("waiting for gpu, held by a and 1 more");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,0ms", "999,999ms", "1000,1s", "59999,59s", "60000,1m", "61000,1m 1s", "3600000,1h", "-5,0ms"})
+    void durationsAreShort(long millis, String text) {
+        assertThat(Durations.show(Duration.ofMillis(millis))).isEqualTo(text);
+    }
+
+    private static LockStatus.Holder holder(
+            String client, LockMode mode, int permits, long token, long seconds, Map<String, String> metadata) {
+        return new LockStatus.Holder(
+                client, mode, permits, OptionalLong.of(token), Duration.ofSeconds(seconds), metadata);
+    }
+
+    private static LockStatus.Waiter waiter(
+            String client, LockMode mode, int permits, long seconds, Map<String, String> metadata) {
+        return new LockStatus.Waiter(
+                client, mode, permits, OptionalLong.empty(), Duration.ofSeconds(seconds), metadata);
+    }
+}
