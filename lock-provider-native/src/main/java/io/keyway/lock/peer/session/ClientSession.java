@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * another incarnation of the member answers, beliefs stay as they are and move no more.
  */
 public final class ClientSession implements SessionLayer, ClientView {
+    /** The most epochs that a hello tells of. */
+    public static final int MAX_SEEN = 2;
+
     private static final int WAKE = 0;
     private static final long SHORTEST_SILENCE = 100_000_000L;
 
@@ -56,7 +59,9 @@ public final class ClientSession implements SessionLayer, ClientView {
     private boolean closing;
     private @Nullable SessionTurn turn;
 
-    /** @param seen the highest epochs that this client's process knows of */
+    /** A client that has not been connected yet.
+     *
+     * @param seen the highest epochs that this client's process knows of; at most {@value #MAX_SEEN}, which fit into a hello */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
         this(settings, self, seen, 0, 0);
     }
@@ -70,6 +75,9 @@ public final class ClientSession implements SessionLayer, ClientView {
         this.self = self;
         this.life = life;
         this.guard = guard;
+        if (seen.size() > MAX_SEEN) {
+            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + MAX_SEEN);
+        }
         for (Seen one : seen) {
             this.seen.put(one.node(), one);
         }
@@ -342,6 +350,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         session.heard = turn.now();
         dialer.welcomed();
         trouble = null;
+        seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), session.member));
         finish(session, turn);
     }

@@ -15,6 +15,7 @@ import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -68,12 +69,19 @@ public final class MemberSessions implements SessionLayer, MemberView {
             long quarantineUntil,
             Horizon horizon) {
         this.settings = settings;
-        this.node = node;
+        this.node = checkedNode(node);
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
         this.door = new Doorkeeper(settings, self);
         this.promises = new Promises(horizon);
+    }
+
+    private static String checkedNode(String node) {
+        if (node.isEmpty() || node.getBytes(StandardCharsets.UTF_8).length > SessionSettings.MAX_NODE) {
+            throw new IllegalArgumentException("node " + node + ": 1 to " + SessionSettings.MAX_NODE + " bytes");
+        }
+        return node;
     }
 
     private static long checkedEpoch(long epoch) {

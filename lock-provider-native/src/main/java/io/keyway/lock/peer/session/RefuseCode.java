@@ -4,27 +4,34 @@ package io.keyway.lock.peer.session;
 /** Why a member refuses a link. */
 public enum RefuseCode {
     /** No common wire version. */
-    WIRE(true),
+    WIRE(1, true),
     /** The proof is wrong: another secret, or none. */
-    NOT_AUTHENTICATED(true),
-    CLUSTER(true),
-    SETTINGS(true),
-    MEMBERS(true),
-    ALGORITHM(true),
-    ROLE(true),
+    NOT_AUTHENTICATED(2, true),
+    CLUSTER(3, true),
+    SETTINGS(4, true),
+    MEMBERS(5, true),
+    ALGORITHM(6, true),
+    ROLE(7, true),
     /** The session is over; the client may say a fresh hello once it has dropped everything of it. */
-    UNKNOWN_SESSION(false),
+    UNKNOWN_SESSION(8, false),
     /** A newer link of this client was admitted. */
-    STALE_ATTEMPT(false),
+    STALE_ATTEMPT(9, false),
     /** The client claims what can't be: a broken or hostile peer. */
-    PROTOCOL(true),
+    PROTOCOL(10, true),
     /** The member is about to end. */
-    CLOSING(false);
+    CLOSING(11, false);
 
+    private final int code;
     private final boolean lasting;
 
-    RefuseCode(boolean lasting) {
+    RefuseCode(int code, boolean lasting) {
+        this.code = code;
         this.lasting = lasting;
+    }
+
+    /** On the wire. */
+    public int code() {
+        return code;
     }
 
     /** True if asking again changes nothing until somebody changes a configuration. */

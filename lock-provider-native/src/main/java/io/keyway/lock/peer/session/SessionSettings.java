@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * What both ends of a session are configured with. Immutable; times in nanoseconds.
  *
@@ -27,6 +29,10 @@ public record SessionSettings(
         Authenticator authenticator) {
     /** The only wire version so far. */
     public static final int WIRE = 1;
+    /** The most bytes of a cluster's id. */
+    public static final int MAX_CLUSTER = 128;
+    /** The most bytes of a node's id: a host name and a port. */
+    public static final int MAX_NODE = 263;
 
     private static final long SECOND = 1_000_000_000L;
 
@@ -35,8 +41,11 @@ public record SessionSettings(
             throw new IllegalArgumentException("maxTtl " + maxTtl + ", proofTimeout " + proofTimeout + ", maxHalfOpen "
                     + maxHalfOpen + ", wire " + wireLow + " to " + wireHigh + ": each must be positive and in order");
         }
-        if (algorithm <= Bye.ALGORITHM) {
-            throw new IllegalArgumentException("algorithm " + algorithm + ": 0 is the session's own");
+        if (algorithm <= Bye.ALGORITHM || algorithm > 255) {
+            throw new IllegalArgumentException("algorithm " + algorithm + ": 1 to 255; 0 is the session's own");
+        }
+        if (cluster.getBytes(StandardCharsets.UTF_8).length > MAX_CLUSTER) {
+            throw new IllegalArgumentException("cluster " + cluster + ": more than " + MAX_CLUSTER + " bytes");
         }
     }
 

@@ -1,0 +1,266 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.wire;
+
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.Mac;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Nonce;
+import io.keyway.lock.peer.session.RefuseCode;
+import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
+import io.keyway.lock.peer.session.SessionFrame.Data;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Resume;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import io.keyway.lock.peer.session.SessionSettings;
+import java.nio.BufferOverflowException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Frames as bytes: {@code u32 length | u8 wire | u8 kind | fields}, where the length counts what follows it. Not thread-safe: one for each event loop. The layout is in docs/protocol.md, and golden bytes hold
+ * it.
+ */
+public final class FrameCodec {
+    /** The most bytes of a frame, its length included. */
+    public static final int MAX_FRAME = 64 * 1024;
+    /** The most bytes of a frame before the session is open. */
+    public static final int MAX_HANDSHAKE = 1024;
+
+    static final int HELLO = 1;
+    static final int CHALLENGE = 2;
+    static final int PROOF = 3;
+    static final int WELCOME = 4;
+    static final int REFUSE = 5;
+    static final int DATA = 6;
+    static final int PLAIN_DATA = 7;
+
+    private static final int MAX_REFUSAL_TEXT = 128;
+    private static final int LEAST_BODY = 3;
+    /** The header of a data frame is never longer. */
+    private static final int HEAD_ROOM = 64;
+
+    private final BodyCodecs bodies;
+    private final ByteBuffer scratch = ByteBuffer.allocate(MAX_FRAME);
+    private final ByteBuffer head = ByteBuffer.allocate(HEAD_ROOM);
+
+    public FrameCodec(BodyCodecs bodies) {
+        this.bodies = bodies;
+    }
+
+    /**
+     * Writes a frame; one that is too long as several, of which only the last is stamped. A buffer is valid until the consumer returns.
+     *
+     * @throws IllegalArgumentException if a handshake frame or one message is longer than the limit
+     */
+    public void encode(SessionFrame frame, Consumer<ByteBuffer> out) {
+        if (frame instanceof Data data) {
+            encode(data, out);
+            return;
+        }
+        scratch.clear().limit(MAX_HANDSHAKE).position(4);
+        try {
+            handshake(frame, new WireWriter(scratch));
+        } catch (BufferOverflowException e) {
+            throw new IllegalArgumentException("a handshake frame of more than " + MAX_HANDSHAKE + " bytes: " + frame);
+        }
+        scratch.putInt(0, scratch.position() - 4).flip();
+        out.accept(scratch);
+    }
+
+    private static void handshake(SessionFrame frame, WireWriter out) {
+        if (frame instanceof Hello hello) {
+            out.u8(SessionSettings.WIRE).u8(HELLO).u8(hello.wireLow()).u8(hello.wireHigh());
+            out.text(hello.cluster()).u64(hello.settings()).u64(hello.members());
+            out.u8(hello.algorithm()).u8(hello.role().code());
+            write(hello.client(), out);
+            out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
+            out.number(hello.life()).number(hello.guard());
+            out.number(hello.seen().size());
+            for (Seen seen : hello.seen()) {
+                out.text(seen.node()).number(seen.epoch());
+                write(seen.incarnation(), out);
+            }
+            Resume resume = hello.resume();
+            out.flag(resume != null);
+            if (resume != null) {
+                write(resume.member(), out);
+                out.number(resume.session()).number(resume.received());
+            }
+        } else if (frame instanceof Challenge challenge) {
+            out.u8(SessionSettings.WIRE).u8(CHALLENGE).u8(challenge.wire());
+            write(challenge.member(), out);
+            out.u64(challenge.nonce().high()).u64(challenge.nonce().low());
+            out.bytes(challenge.mac().bytes());
+        } else if (frame instanceof Proof proof) {
+            out.u8(SessionSettings.WIRE).u8(PROOF).bytes(proof.mac().bytes());
+        } else if (frame instanceof Welcome welcome) {
+            out.u8(SessionSettings.WIRE).u8(WELCOME).number(welcome.session()).number(welcome.received());
+            out.text(welcome.node()).number(welcome.epoch()).number(welcome.quarantine());
+        } else if (frame instanceof Refuse refuse) {
+            out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
+            out.text(refuse.field()).text(refuse.here()).text(refuse.there());
+        }
+    }
+
+    private static void write(Incarnation incarnation, WireWriter out) {
+        out.u64(incarnation.high()).u64(incarnation.low());
+    }
+
+    private void encode(Data data, Consumer<ByteBuffer> out) {
+        List<Message> messages = data.messages();
+        int done = 0;
+        do {
+            scratch.clear().position(HEAD_ROOM);
+            WireWriter writer = new WireWriter(scratch);
+            int from = done;
+            int fits = scratch.position();
+            try {
+                while (done < messages.size() && done - from < MemberSessions.MAX_MESSAGES) {
+                    bodies.write(messages.get(done), writer);
+                    done++;
+                    fits = scratch.position();
+                }
+            } catch (BufferOverflowException e) {
+                if (done == from) {
+                    throw new IllegalArgumentException("a message of more than " + MAX_FRAME + " bytes for "
+                            + messages.get(done).key());
+                }
+            }
+            scratch.limit(fits).position(HEAD_ROOM);
+            head(data, from, done - from, done == messages.size());
+            out.accept(scratch);
+        } while (done < messages.size());
+    }
+
+    /** Puts the header right before the bodies. */
+    private void head(Data data, int from, int count, boolean last) {
+        boolean stamped = data.stamped() && last;
+        head.clear().position(4);
+        WireWriter writer = new WireWriter(head);
+        writer.u8(SessionSettings.WIRE).u8(stamped ? DATA : PLAIN_DATA);
+        writer.number(data.session()).number(data.seq() + from).number(data.ack());
+        if (stamped) {
+            writer.varint(data.stamp());
+        }
+        writer.varint(data.clock()).number(count);
+        head.flip();
+        int start = HEAD_ROOM - head.remaining();
+        head.putInt(0, scratch.limit() - start - 4);
+        scratch.position(start).put(head);
+        scratch.position(start);
+    }
+
+    /** Reads what follows the length; the buffer's limit is the frame's end. */
+    SessionFrame decode(ByteBuffer frame, boolean handshakeOnly) throws WireException {
+        WireReader in = new WireReader(frame);
+        int wire = in.u8();
+        if (wire != SessionSettings.WIRE) {
+            throw new WireException("wire version " + wire + "; this end speaks " + SessionSettings.WIRE);
+        }
+        int kind = in.u8();
+        boolean data = kind == DATA || kind == PLAIN_DATA;
+        if (data && handshakeOnly) {
+            throw new WireException("data before the welcome");
+        }
+        try {
+            SessionFrame read = data ? data(kind == DATA, in) : handshake(kind, in);
+            in.end();
+            return read;
+        } catch (IllegalArgumentException e) {
+            throw new WireException("a field breaks the rules of its type"); // said by the type's own constructor
+        }
+    }
+
+    private Data data(boolean stamped, WireReader in) throws WireException {
+        long session = in.number();
+        long seq = in.number();
+        long ack = in.number();
+        long stamp = stamped ? in.varint() : 0;
+        long clock = in.varint();
+        int count = in.count(MemberSessions.MAX_MESSAGES, LEAST_BODY);
+        List<Message> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            messages.add(bodies.read(in));
+        }
+        return new Data(session, seq, ack, stamped, stamp, clock, messages);
+    }
+
+    private static SessionFrame handshake(int kind, WireReader in) throws WireException {
+        return switch (kind) {
+            case HELLO -> hello(in);
+            case CHALLENGE -> new Challenge(in.u8(), incarnation(in), nonce(in), mac(in));
+            case PROOF -> new Proof(mac(in));
+            case WELCOME ->
+                new Welcome(in.number(), in.number(), in.text(SessionSettings.MAX_NODE), in.number(), in.number());
+            case REFUSE ->
+                new Refuse(
+                        refusal(in.u8()),
+                        in.text(MAX_REFUSAL_TEXT),
+                        in.text(MAX_REFUSAL_TEXT),
+                        in.text(MAX_REFUSAL_TEXT));
+            default -> throw new WireException("frame kind " + kind + " is unknown");
+        };
+    }
+
+    private static Hello hello(WireReader in) throws WireException {
+        int low = in.u8();
+        int high = in.u8();
+        String cluster = in.text(SessionSettings.MAX_CLUSTER);
+        long settings = in.u64();
+        long members = in.u64();
+        int algorithm = in.u8();
+        Role role = role(in.u8());
+        Incarnation client = incarnation(in);
+        Nonce nonce = nonce(in);
+        long attempt = in.number();
+        long life = in.number();
+        long guard = in.number();
+        int count = in.count(MAX_HANDSHAKE, 18);
+        List<Seen> seen = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            seen.add(new Seen(in.text(SessionSettings.MAX_NODE), in.number(), incarnation(in)));
+        }
+        Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
+        return new Hello(
+                low, high, cluster, settings, members, algorithm, role, client, nonce, attempt, life, guard, seen,
+                resume);
+    }
+
+    private static Incarnation incarnation(WireReader in) throws WireException {
+        return new Incarnation(in.u64(), in.u64());
+    }
+
+    private static Nonce nonce(WireReader in) throws WireException {
+        return new Nonce(in.u64(), in.u64());
+    }
+
+    private static Mac mac(WireReader in) throws WireException {
+        return new Mac(in.bytes(Mac.MAX_BYTES));
+    }
+
+    private static Role role(int code) throws WireException {
+        for (Role role : Role.values()) {
+            if (role.code() == code) {
+                return role;
+            }
+        }
+        throw new WireException("role " + code + " is unknown");
+    }
+
+    private static RefuseCode refusal(int code) throws WireException {
+        for (RefuseCode refusal : RefuseCode.values()) {
+            if (refusal.code() == code) {
+                return refusal;
+            }
+        }
+        throw new WireException("refusal " + code + " is unknown");
+    }
+}

@@ -1,0 +1,6 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+/** Frames as bytes: versioned, bounded, and refused with a reason when malformed. */
+@NullMarked
+package io.keyway.lock.peer.wire;
+
+import org.jspecify.annotations.NullMarked;
