@@ -37,6 +37,10 @@ public sealed interface LeaseNotice extends Notice {
             List<Party> holders,
             @Nullable Object user) implements LeaseNotice {}
 
+    /** The member can't be reached; the request stays, and trying goes on. */
+    record Trouble(
+            Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}
+
     /** Final: the request cannot be served. Also of the requests for names, status and break. */
     record Failed(
             Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}

@@ -15,6 +15,8 @@ final class LocalWaiters {
         final long since;
         /** Its request is at the manager of the present session. */
         boolean sent;
+        /** It was told that it waits. */
+        boolean told;
         /** How many grants in a row were stale when they came. */
         int stale;
 
@@ -26,6 +28,7 @@ final class LocalWaiters {
         private Waiter copy() {
             Waiter copy = new Waiter(call, since);
             copy.sent = sent;
+            copy.told = told;
             copy.stale = stale;
             return copy;
         }
@@ -36,7 +39,12 @@ final class LocalWaiters {
                     .put(call.permits())
                     .put(call.limit())
                     .put(call.ttl());
-            out.value(call.owner()).put(call.wantPlace()).time(since).put(sent).put(stale);
+            out.value(call.owner())
+                    .put(call.wantPlace())
+                    .time(since)
+                    .put(sent)
+                    .put(told)
+                    .put(stale);
         }
     }
 

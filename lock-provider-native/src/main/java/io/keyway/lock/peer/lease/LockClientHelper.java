@@ -86,6 +86,8 @@ class LockClientHelper implements Machine {
     private Inquirer inquirer;
     private @Nullable Offer offer;
     private @Nullable Held grant;
+    /** What the manager last said of the first waiter's place; null while nothing is known. */
+    private LeaseMessage.@Nullable Place place;
     /** Releases that the member has not confirmed, by message number. */
     private final Map<Long, Long> releases = new LinkedHashMap<>(2);
     /** Grants of a member's former life that were released before its new one could be told: token and last use. */
@@ -119,11 +121,7 @@ class LockClientHelper implements Machine {
         } else if (message instanceof LeaseMessage.NotGranted refusal) {
             notGranted(refusal, turn);
         } else if (message instanceof LeaseMessage.Place place) {
-            LocalWaiters.Waiter waiter = waiters.find(place.request());
-            if (waiter != null) {
-                turn.tell(new LeaseNotice.Waiting(
-                        key, place.request(), place.ahead(), place.holders(), waiter.call.user()));
-            }
+            place(place, turn);
         } else if (message instanceof LeaseMessage.Recall recall) {
             recall(from, recall.token(), turn);
         } else if (message instanceof LeaseMessage.Revoke revoke) {
@@ -171,8 +169,8 @@ class LockClientHelper implements Machine {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
-        } else if (call instanceof ClientView.Unreachable unreachable && unreachable.final_()) {
-            failAll(unreachable.why(), turn);
+        } else if (call instanceof ClientView.Unreachable unreachable) {
+            unreachable(unreachable, turn);
         }
         settle(turn);
     }
@@ -198,9 +196,35 @@ class LockClientHelper implements Machine {
             return;
         }
         waiters.add(call, turn.now());
-        if (grant != null && call.queue() && call.wantPlace() && !grant.word.idle()) {
-            turn.tell(new LeaseNotice.Waiting(key, call.request(), -1, self(grant, turn), call.user()));
+        LocalWaiters.Waiter waiter = waiters.find(call.request());
+        if (waiter == null || !call.queue() || !call.wantPlace()) {
+            return;
         }
+        if (grant != null && !grant.word.idle()) {
+            tellWaiting(waiter, -1, self(grant, turn), turn);
+        } else if (place != null) {
+            tellWaiting(waiter, -1, place.holders(), turn);
+        }
+    }
+
+    /** The first of the local waiters learns each place that it is told; the others learn once that they wait behind it. */
+    private void place(LeaseMessage.Place now, Turn turn) {
+        LocalWaiters.Waiter first = waiters.find(now.request());
+        if (first == null) {
+            return;
+        }
+        place = now;
+        tellWaiting(first, now.ahead(), now.holders(), turn);
+        for (LocalWaiters.Waiter waiter : waiters.queue()) {
+            if (!waiter.told && waiter.call.wantPlace()) {
+                tellWaiting(waiter, -1, now.holders(), turn);
+            }
+        }
+    }
+
+    private void tellWaiting(LocalWaiters.Waiter waiter, int ahead, List<Party> holders, Turn turn) {
+        waiter.told = true;
+        turn.tell(new LeaseNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));
     }
 
     private List<Party> self(Held held, Turn turn) {
@@ -253,6 +277,19 @@ class LockClientHelper implements Machine {
 
     void sendWithdraw(long request, Turn turn) {
         turn.send(turn.client().session(), new LeaseMessage.Withdraw(key, request));
+    }
+
+    private void unreachable(ClientView.Unreachable member, Turn turn) {
+        if (member.final_()) {
+            failAll(member.why(), turn);
+            return;
+        }
+        waiters.queue().forEach(waiter -> tellTrouble(waiter, member.why(), turn));
+        waiters.asks().forEach(waiter -> tellTrouble(waiter, member.why(), turn));
+    }
+
+    private void tellTrouble(LocalWaiters.Waiter waiter, String why, Turn turn) {
+        turn.tell(new LeaseNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
     }
 
     private void failAll(String why, Turn turn) {
@@ -344,6 +381,7 @@ class LockClientHelper implements Machine {
         Held held = new Held(offered.session(), waiter.call.request(), word);
         held.wanted = offered.wanted();
         grant = held;
+        place = null;
         turn.client().hold(key, word.ttl());
         if (held.cacheable()) {
             turn.timer(IDLE, turn.now() + settings.cacheFor());
@@ -526,6 +564,7 @@ class LockClientHelper implements Machine {
 
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
         offer = null;
+        place = null;
         waiters.unsent();
         for (Long token : releases.values()) {
             turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
@@ -720,6 +759,7 @@ class LockClientHelper implements Machine {
         copy.releases.putAll(releases);
         copy.owed.putAll(owed);
         copy.awaiting = awaiting;
+        copy.place = place;
         return copy;
     }
 
@@ -744,6 +784,6 @@ class LockClientHelper implements Machine {
             out.put(grant.frozen).put(grant.reasserted).put(grant.confirming);
             grant.word.encode(out);
         }
-        out.value(releases).value(owed).put(awaiting);
+        out.value(releases).value(owed).put(awaiting).value(String.valueOf(place));
     }
 }
