@@ -91,7 +91,7 @@ class LockNameTest {
         Random random = new Random(7);
         String alphabet = "aA./%2F-_ \u00e9\ud83d\ude00e";
         Map<String, LockName> seen = new HashMap<>();
-        for (int i = 0; i < 50_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             StringBuilder text = new StringBuilder();
             for (int n = 1 + random.nextInt(5); n > 0; n--) {
                 int index = random.nextInt(alphabet.length());
@@ -104,8 +104,10 @@ class LockNameTest {
                 continue;
             }
             LockName other = seen.putIfAbsent(name.escaped(), name);
-            assertThat(other == null || other.equals(name)).isTrue();
-            assertThat(LockName.unescape(name.escaped())).isEqualTo(name);
+            if ((other != null && !other.equals(name))
+                    || !LockName.unescape(name.escaped()).equals(name)) {
+                assertThat(name).isEqualTo(other).isEqualTo(LockName.unescape(name.escaped()));
+            }
         }
         assertThat(seen).hasSizeGreaterThan(1000);
     }

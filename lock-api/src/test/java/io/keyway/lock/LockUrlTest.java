@@ -180,7 +180,7 @@ class LockUrlTest {
         };
         Random random = new Random(20261121);
         int parsed = 0;
-        for (int i = 0; i < 50_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             StringBuilder text = new StringBuilder(random.nextBoolean() ? "lock:redis://" : "lock:jdbc:h2:");
             for (int n = random.nextInt(12); n > 0; n--) {
                 text.append(pieces[random.nextInt(pieces.length)]);
@@ -192,9 +192,11 @@ class LockUrlTest {
                 continue;
             }
             parsed++;
-            assertThat(LockUrl.parse(url.reveal())).isEqualTo(url);
+            if (!LockUrl.parse(url.reveal()).equals(url)) {
+                assertThat(url).isEqualTo(LockUrl.parse(url.reveal()));
+            }
         }
-        assertThat(parsed).isGreaterThan(2_000);
+        assertThat(parsed).isGreaterThan(1_000);
     }
 
     /** A password whose special characters were not escaped is refused or masked, whatever they are. */
@@ -212,7 +214,7 @@ class LockUrlTest {
         };
         String specials = "@/?#:%;=,[]+ {}\\";
         Random random = new Random(42);
-        for (int i = 0; i < 50_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             String frame = frames[random.nextInt(frames.length)];
             StringBuilder password = new StringBuilder("s3cr3t");
             for (int n = random.nextInt(4); n > 0; n--) {
@@ -221,11 +223,13 @@ class LockUrlTest {
             }
             String shown;
             try {
-                shown = LockUrl.parse(String.format(frame, password)).toString();
+                shown = LockUrl.parse(frame.replace("%s", password)).toString();
             } catch (InvalidLockUrlException e) {
                 shown = e.getMessage();
             }
-            assertThat(shown).as("%s with %s", frame, password).doesNotContain("s3cr3t");
+            if (shown.contains("s3cr3t")) {
+                assertThat(shown).as("%s with %s", frame, password).doesNotContain("s3cr3t");
+            }
         }
     }
 

@@ -48,6 +48,7 @@ class SystemTimeTest {
     void runsInTheOrderOfDueTimesAndNeverEarly() throws Exception {
         List<Integer> order = new CopyOnWriteArrayList<>();
         CountDownLatch done = new CountDownLatch(3);
+        CountDownLatch gate = gate();
         long now = time.nanoTime();
         long due = now + TimeUnit.MILLISECONDS.toNanos(30);
         AtomicReference<Long> ranAt = new AtomicReference<>();
@@ -60,10 +61,11 @@ class SystemTimeTest {
             order.add(2);
             done.countDown();
         });
-        time.at(now - 1, () -> {
+        time.at(now, () -> {
             order.add(1);
             done.countDown();
         });
+        gate.countDown();
         done.await();
 
         assertThat(order).containsExactly(1, 2, 3);
@@ -74,14 +76,29 @@ class SystemTimeTest {
     void cancelledTaskDoesNotRun() throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
         CountDownLatch done = new CountDownLatch(1);
-        long soon = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
-        Scheduled scheduled = time.at(soon, () -> ran.add("cancelled"));
+        CountDownLatch gate = gate();
+        long now = time.nanoTime();
+        Scheduled scheduled = time.at(now, () -> ran.add("cancelled"));
         scheduled.cancel();
         scheduled.cancel();
-        time.at(soon, done::countDown);
+        time.at(now + 1, done::countDown);
+        gate.countDown();
         done.await();
 
         assertThat(ran).isEmpty();
+    }
+
+    /** Keeps the thread of the timers busy until the test has said all, however slow the machine is. */
+    private CountDownLatch gate() {
+        CountDownLatch gate = new CountDownLatch(1);
+        time.at(time.nanoTime(), () -> {
+            try {
+                gate.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        return gate;
     }
 
     @Test
