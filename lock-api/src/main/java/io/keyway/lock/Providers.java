@@ -133,6 +133,8 @@ final class Providers {
         String nearest = Nearest.of(url.provider(), schemes);
         if (!nearest.isEmpty() && Nearest.distance(url.provider(), nearest) <= 2) {
             message.append("; did you mean lock:").append(nearest).append('?');
+        } else {
+            message.append('.');
         }
         message.append(" Found: ").append(discovery.providers().isEmpty() ? "none" : found(discovery));
         if (!discovery.failures().isEmpty()) {

@@ -90,7 +90,9 @@ class DiscoveryTest {
             thread.setContextClassLoader(loader);
             assertThatThrownBy(() -> Locks.open("lock:good://h?name=me")).hasMessage("opened by GoodProvider as me");
             thread.setContextClassLoader(null);
-            assertThatThrownBy(() -> Locks.open("lock:good://h")).isInstanceOf(ProviderNotFoundException.class);
+            assertThatThrownBy(() -> Locks.open("lock:good://h"))
+                    .isInstanceOf(ProviderNotFoundException.class)
+                    .hasMessageStartingWith("No provider takes lock:good://h. Found: ");
         } finally {
             thread.setContextClassLoader(before);
         }
