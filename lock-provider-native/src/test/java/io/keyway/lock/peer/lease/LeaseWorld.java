@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -51,6 +52,7 @@ final class LeaseWorld {
     private long links;
     private long epoch = 7;
     private long life;
+    private boolean quiet;
 
     LeaseWorld(LeaseSettings settings) {
         this(new LeaseMembers(settings), () -> new LeaseClients(settings));
@@ -85,6 +87,19 @@ final class LeaseWorld {
 
     long now() {
         return now;
+    }
+
+    /** How long a member that restarts grants nothing. */
+    long quarantine() {
+        return quarantine;
+    }
+
+    /** Keeps no trace any more and forgets what is kept for checks, for scripts of millions of steps. */
+    void forget() {
+        quiet = true;
+        trace.clear();
+        lastToken.clear();
+        all.forEach(client -> client.names.clear());
     }
 
     Cell member() {
@@ -238,6 +253,9 @@ final class LeaseWorld {
     }
 
     private void log(String from, String to, Frame frame) {
+        if (quiet) {
+            return;
+        }
         for (Message message : ((PlainFrame) frame).messages()) {
             trace.add(from + ">" + to + " " + message.getClass().getSimpleName());
         }
@@ -311,6 +329,7 @@ final class LeaseWorld {
         final PlainClient session = new PlainClient();
         final List<LeaseNotice> notices = new ArrayList<>();
         final Map<String, Grant> held = new LinkedHashMap<>();
+        private final Map<String, Grant> releasing = new LinkedHashMap<>();
         private final Set<Long> open = new LinkedHashSet<>();
         private final Map<Long, String> names = new HashMap<>();
         private Link toMember = new Link(frame -> {});
@@ -419,23 +438,36 @@ final class LeaseWorld {
         }
 
         private long ask(String lock, long ttl, boolean queue) {
+            LeaseCall.Acquire call = request(lock, ttl, queue);
+            call(lock, call);
+            return call.request();
+        }
+
+        private LeaseCall.Acquire request(String lock, long ttl, boolean queue) {
             long request = ++requests;
             open.add(request);
             names.put(request, lock);
-            call(
-                    lock,
-                    new LeaseCall.Acquire(
-                            request,
-                            LockMode.EXCLUSIVE,
-                            1,
-                            1,
-                            ttl,
-                            owner(),
-                            queue,
-                            false,
-                            500 * MS,
-                            name + "#" + request));
-            return request;
+            return new LeaseCall.Acquire(
+                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, name + "#" + request);
+        }
+
+        /** One of a batch; nothing is sent before {@link #flush}. */
+        void acquireLater(String lock) {
+            cell.input(new Input.Command(key(lock), request(lock, TTL, true)), this);
+        }
+
+        void releaseLater(String lock) {
+            Grant grant = Objects.requireNonNull(held.remove(lock));
+            releasing.put(lock, grant);
+            cell.input(new Input.Command(key(lock), new LeaseCall.Release(grant.token)), this);
+        }
+
+        void flush() {
+            cell.flush(this);
+        }
+
+        void withdraw(long request) {
+            call(String.valueOf(names.get(request)), new LeaseCall.Withdraw(request));
         }
 
         /** As an engine does: the fast path first. The token, or 0. */
@@ -462,6 +494,7 @@ final class LeaseWorld {
             if (grant.word.tryRelease(grant.token, now)) {
                 return true;
             }
+            releasing.put(lock, grant);
             call(lock, new LeaseCall.Release(grant.token));
             return false;
         }
@@ -497,11 +530,22 @@ final class LeaseWorld {
                 ends(failed.request(), failed.user());
             } else if (told instanceof LeaseNotice.Withdrawn withdrawn) {
                 ends(withdrawn.request(), withdrawn.user());
+            } else if (told instanceof LeaseNotice.ReleaseDone done) {
+                released(done);
             } else if (told instanceof LeaseNotice.Ended ended) {
+                // A release may have begun when the end was not known yet; it is answered all the same.
                 Grant grant = held.remove(ended.key().id());
+                grant = grant == null ? releasing.get(ended.key().id()) : grant;
                 if (grant == null || grant.token != ended.token() || grant.user != ended.user()) {
                     violations.add(name + " was told the end of token " + ended.token() + " which it did not hold");
                 }
+            }
+        }
+
+        private void released(LeaseNotice.ReleaseDone done) {
+            Grant grant = releasing.remove(done.key().id());
+            if (grant == null || grant.token != done.token()) {
+                violations.add(name + " was told of a release that it did not ask for: " + done);
             }
         }
 

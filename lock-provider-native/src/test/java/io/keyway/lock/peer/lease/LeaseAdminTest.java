@@ -1,0 +1,173 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class LeaseAdminTest {
+    private static final long MS = LeaseWorld.MS;
+    private static final long TTL = LeaseWorld.TTL;
+
+    private final LeaseWorld world = LeaseWorld.of(3);
+
+    private LeaseWorld.Client c(int i) {
+        return world.client(i);
+    }
+
+    @AfterEach
+    void nothingUnsafeHappened() {
+        assertThat(world.violations).isEmpty();
+    }
+
+    private LeaseMessage.Status show(String name) {
+        c(2).call(name, new LeaseCall.Show(1, 2_000 * MS));
+        world.settle();
+        return (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+    }
+
+    private LeaseMessage.Page list(String prefix, String after, int max) {
+        c(2).input(new io.keyway.lock.peer.kernel.Input.Command(
+                LeaseKeys.DIRECTORY, new LeaseCall.ListNames(1, prefix, after, max, 2_000 * MS)));
+        world.settle();
+        return (LeaseMessage.Page) c(2).last(LeaseNotice.Told.class).answer();
+    }
+
+    @Test
+    void aStatusNamesTheHolderAndTheWaitersInOrder() {
+        c(0).acquire("a");
+        world.settle();
+        world.advance(300 * MS);
+        c(1).acquire("a");
+        world.settle();
+        world.advance(200 * MS);
+        c(2).acquire("a");
+        world.settle();
+        LeaseMessage.Status status = show("a");
+        assertThat(status.holders()).singleElement().satisfies(holder -> {
+            assertThat(holder.owner().client()).isEqualTo("c0");
+            assertThat(holder.token()).isEqualTo(c(0).believes("a"));
+            assertThat(holder.nanos()).isEqualTo(500 * MS);
+        });
+        assertThat(status.waiters())
+                .extracting(waiter -> waiter.owner().client())
+                .containsExactly("c1", "c2");
+        assertThat(status.waiters().get(0).nanos()).isEqualTo(200 * MS);
+        assertThat(status.more()).isZero();
+    }
+
+    @Test
+    void anIdleCacheIsNoHolder() {
+        c(0).acquire("a");
+        world.settle();
+        c(0).release("a");
+        assertThat(show("a").holders()).isEmpty();
+        long token = c(0).reuse("a");
+        assertThat(show("a").holders()).singleElement().extracting(Party::token).isEqualTo(token);
+    }
+
+    @Test
+    void aHolderThatDoesNotAnswerIsShownAsTheManagerKnowsIt() {
+        c(0).acquire("a");
+        world.settle();
+        c(0).holdToClient(true);
+        c(2).call("a", new LeaseCall.Show(1, 2_000 * MS));
+        world.settle();
+        assertThat(c(2).notices).isEmpty();
+        world.advance(1_000 * MS);
+        LeaseMessage.Status status =
+                (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        assertThat(status.holders()).singleElement().extracting(Party::token).isEqualTo(c(0).believes("a"));
+        c(0).holdToClient(false);
+    }
+
+    @Test
+    void aNameAtRestHasAnEmptyStatusAndStaysAtRest() {
+        LeaseMessage.Status status = show("never-used");
+        assertThat(status.holders()).isEmpty();
+        assertThat(status.waiters()).isEmpty();
+        assertThat(world.member().residents()).isZero();
+        assertThat(c(2).cell.residents()).isZero();
+    }
+
+    @Test
+    void namesArePagedInOrderByPrefix() {
+        List<String> names = List.of("jobs/1", "jobs/10", "jobs/2", "jobs/3", "other", "jobs");
+        for (String name : names) {
+            c(0).acquire(name);
+        }
+        world.settle();
+        assertThat(list("jobs/", "", 2)).satisfies(page -> {
+            assertThat(page.names()).containsExactly("jobs/1", "jobs/10");
+            assertThat(page.more()).isTrue();
+        });
+        assertThat(list("jobs/", "jobs/10", 2)).satisfies(page -> {
+            assertThat(page.names()).containsExactly("jobs/2", "jobs/3");
+            assertThat(page.more()).isFalse();
+        });
+        assertThat(list("", "", 100).names()).containsExactly("jobs", "jobs/1", "jobs/10", "jobs/2", "jobs/3", "other");
+        assertThat(list("", "zzz", 100).names()).isEmpty();
+    }
+
+    @Test
+    void aPageIsBoundedHoweverManyNamesThereAre() {
+        for (int i = 0; i < 1_000; i++) {
+            c(0).acquire(String.format("n%04d", i));
+        }
+        world.settle();
+        List<String> all = new ArrayList<>();
+        LeaseMessage.Page page;
+        do {
+            page = list("n", all.isEmpty() ? "" : all.get(all.size() - 1), Integer.MAX_VALUE);
+            assertThat(page.names().size()).isLessThanOrEqualTo(LockDirectory.MAX_PAGE);
+            all.addAll(page.names());
+        } while (page.more());
+        assertThat(all).hasSize(1_000).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aQuestionWithoutAnAnswerFails() {
+        c(2).holdToMember(true);
+        c(2).call("a", new LeaseCall.Show(7, 1_000 * MS));
+        world.advance(1_000 * MS);
+        assertThat(c(2).last(LeaseNotice.Failed.class).request()).isEqualTo(7);
+        assertThat(c(2).cell.residents()).isZero();
+        c(2).holdToMember(false);
+        world.settle();
+    }
+
+    @Test
+    void aQuestionIsAskedAgainOfAFreshSession() {
+        c(2).holdToMember(true);
+        c(2).call("a", new LeaseCall.Show(7, 4 * TTL));
+        world.sessionEnds(c(2));
+        c(2).lose(false);
+        c(2).open();
+        world.settle();
+        assertThat(c(2).last(LeaseNotice.Told.class).answer()).isInstanceOf(LeaseMessage.Status.class);
+    }
+
+    @Test
+    void aBreakOfAFreeNameIsAnsweredAtOnce() {
+        c(2).call("a", new LeaseCall.Break(3, 12345, "nobody", TTL));
+        world.settle();
+        assertThat(c(2).last(LeaseNotice.Told.class).answer())
+                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 3, false));
+    }
+
+    @Test
+    void anIdleCacheIsNotBroken() {
+        c(0).acquire("a");
+        world.settle();
+        long token = c(0).believes("a");
+        c(0).release("a");
+        c(2).call("a", new LeaseCall.Break(3, token, "idle", TTL));
+        world.settle();
+        assertThat(c(2).last(LeaseNotice.Told.class).answer())
+                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 3, false));
+        assertThat(c(0).phase("a")).isEqualTo(LockClientHelper.Phase.CACHED);
+    }
+}
