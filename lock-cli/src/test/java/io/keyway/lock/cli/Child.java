@@ -135,6 +135,16 @@ public final class Child implements AutoCloseable {
         return String.join("\n", err);
     }
 
+    /** Types this, as into a terminal. */
+    public void type(String text) {
+        try {
+            process.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     public void signal(String name) {
         signal(name, pid());
     }

@@ -1,0 +1,12 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import java.nio.file.Path;
+
+/** The stories with the plainest provider: nothing but leases, so that a killed holder costs its term. */
+class FilesTerminalStoriesTest extends TerminalStories {
+    @Override
+    String url(Path place) {
+        return "lock:files://" + place + "?ttl=3s";
+    }
+}

@@ -1,0 +1,152 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/**
+ * Where the stories play: a `keyway` on the PATH, and a log into which commands write their name again and again while
+ * they run. If two commands under one lock ever run at the same time, the log shows a name again after another one.
+ */
+final class Stage implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    final Path directory;
+    private final Path log;
+    private final Map<String, String> environment;
+    private final List<Child> children = new ArrayList<>();
+
+    Stage(Path directory, String url) throws IOException {
+        this.directory = directory;
+        this.log = directory.resolve("log");
+        Files.createFile(log);
+        Path bin = Files.createDirectory(directory.resolve("bin"));
+        Path keyway = bin.resolve("keyway");
+        Files.writeString(
+                keyway, """
+                #!/bin/sh
+                terminal=
+                [ -t 2 ] && terminal=err
+                exec '%s/bin/java' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dkeyway.terminal="$terminal" \\
+                    -cp '%s' io.keyway.lock.cli.Main "$@"
+                """.formatted(System.getProperty("java.home"), System.getProperty("java.class.path")));
+        Files.setPosixFilePermissions(keyway, PosixFilePermissions.fromString("rwx------"));
+        environment = Map.of("KEYWAY_URL", url, "PATH", bin + ":" + System.getenv("PATH"), "PS1", "", "ENV", "");
+    }
+
+    /** Starts `keyway run` for a shell script that writes into the log. */
+    Child run(String lock, String script) {
+        return start(directory, "keyway", "run", lock, "--", "sh", "-c", script);
+    }
+
+    Child start(Path workingDirectory, String... words) {
+        ProcessBuilder builder = new ProcessBuilder(words).directory(workingDirectory.toFile());
+        builder.environment().putAll(environment);
+        if (words[0].equals("keyway")) {
+            // The PATH of a ProcessBuilder is this process's.
+            builder.command().set(0, directory.resolve("bin/keyway").toString());
+        }
+        Child child = Child.start(builder);
+        children.add(child);
+        return child;
+    }
+
+    /** An interactive shell on a terminal of its own. */
+    Child terminal() {
+        return start(directory, "script", "-qfc", "exec sh -i", "/dev/null");
+    }
+
+    /** A script that writes a name so many times, 20 ms apart. */
+    String times(int count, String name) {
+        return "i=0; while [ $i -lt " + count + " ]; do echo " + name + " >>'" + log
+                + "'; i=$((i+1)); sleep 0.02; done";
+    }
+
+    /** A script that writes a name until {@link #go}. */
+    String untilGo(String name) {
+        return "until [ -e '" + directory.resolve("go") + "' ]; do echo " + name + " >>'" + log + "'; sleep 0.02; done";
+    }
+
+    void go() throws IOException {
+        Files.createFile(directory.resolve("go"));
+    }
+
+    /** A script that writes a name for ever and does not care for signals. */
+    String stubborn(String name) {
+        return "trap '' TERM INT HUP; " + forever(name);
+    }
+
+    String forever(String name) {
+        return "while :; do echo " + name + " >>'" + log + "'; sleep 0.02; done";
+    }
+
+    /** Waits until this name is written once more. */
+    void awaitBeat(String name) {
+        long before = count(name);
+        Awaitility.await(name).atMost(LIMIT).until(() -> count(name) > before);
+    }
+
+    long count(String name) {
+        return names().stream().filter(name::equals).count();
+    }
+
+    /** That these names, and no others, ran one after the other. */
+    void assertRanOneAfterTheOther(String... expected) {
+        List<String> turns = new ArrayList<>();
+        for (String name : names()) {
+            if (turns.isEmpty() || !turns.get(turns.size() - 1).equals(name)) {
+                turns.add(name);
+            }
+        }
+        assertThat(turns).containsExactly(expected);
+    }
+
+    private List<String> names() {
+        try {
+            return Files.readAllLines(log);
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** The pid of the supervisor that a keyway has started. */
+    static long supervisorOf(Child keyway) {
+        return Awaitility.await()
+                .atMost(LIMIT)
+                .until(
+                        () -> keyway.process()
+                                .toHandle()
+                                .children()
+                                .filter(child ->
+                                        child.info().commandLine().orElse("").contains(".Supervisor "))
+                                .map(ProcessHandle::pid)
+                                .findFirst()
+                                .orElse(0L),
+                        pid -> pid != 0);
+    }
+
+    /** The pid of the command that a keyway has started. */
+    static long commandOf(Child keyway) {
+        return keyway.process()
+                .toHandle()
+                .children()
+                .filter(child -> !child.info().commandLine().orElse("").contains("Supervisor"))
+                .map(ProcessHandle::pid)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        children.forEach(Child::close);
+    }
+}
