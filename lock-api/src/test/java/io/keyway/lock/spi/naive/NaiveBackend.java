@@ -16,6 +16,7 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.naive.NaiveFaults.Verb;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,18 +43,23 @@ public final class NaiveBackend implements LockBackend {
 
     private final NaiveStore store;
     private final Set<Feature> features;
+    private final boolean unreachable;
     private final NaiveFaults faults = new NaiveFaults();
     private NaiveStore.@Nullable Session session;
     private @Nullable Signals signals;
 
     /** Makes the way to that store. */
-    public NaiveBackend(NaiveStore store, Set<Feature> features) {
+    public NaiveBackend(NaiveStore store, Set<Feature> features, boolean unreachable) {
+        this.unreachable = unreachable;
         this.store = store;
         this.features = features;
     }
 
     @Override
-    public void start(Signals told, Incarnation client) {
+    public void start(Signals told, Incarnation client) throws IOException {
+        if (unreachable) {
+            throw new IOException("connection refused");
+        }
         signals = told;
         session = new NaiveStore.Session(told);
         told.connected("naive");

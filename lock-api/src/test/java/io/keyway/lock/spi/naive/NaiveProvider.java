@@ -39,6 +39,19 @@ public final class NaiveProvider implements LockProvider {
     public static final Option<String> WITHOUT =
             Option.text("without").withDefault("").withDescription("features to leave out, joined by commas");
 
+    /** What fails. */
+    public enum Fail {
+        /** Nothing. */
+        NOTHING,
+        /** The store cannot be reached. */
+        START
+    }
+
+    /** What fails from the beginning. */
+    public static final Option<Fail> FAIL = Option.choice("fail", Fail.class)
+            .withDefault(Fail.NOTHING)
+            .withDescription("start: the store cannot be reached");
+
     private static final Map<String, NaiveStore> STORES = new ConcurrentHashMap<>();
 
     @Override
@@ -48,7 +61,7 @@ public final class NaiveProvider implements LockProvider {
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("naive", "1", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT));
+        return new ProviderInfo("naive", "1", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
     }
 
     @Override
@@ -65,7 +78,7 @@ public final class NaiveProvider implements LockProvider {
         boolean manual = request.get(CLOCK) == Clock.MANUAL;
         NaiveStore store =
                 STORES.computeIfAbsent(name, fresh -> new NaiveStore(manual ? new ManualTime() : request.time()));
-        NaiveBackend backend = new NaiveBackend(store, features(request.url()));
+        NaiveBackend backend = new NaiveBackend(store, features(request.url()), request.get(FAIL) == Fail.START);
         if (!manual) {
             return request.over(backend);
         }
