@@ -1,0 +1,366 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** Golden scripts: an input, then the trace of what the machine wants done. Times are milliseconds, the ttl is 8 s. */
+class StoreMachineTest {
+
+    private static final LockKey KEY = LockKey.lock(LockName.of("x"));
+    private static final Duration TTL = Duration.ofSeconds(8);
+
+    private final StoreMachine machine = new StoreMachine(1, "the store");
+
+    @Test
+    void aGrantIsRenewedFromHalfItsTtlAndReleasedByToken() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        expect("attempt 1");
+        machine.attempted(1, at(10), granted(1, 7), at(20));
+        expect("granted 1 token 7 until 6010");
+        assertThat(machine.nextDue()).hasValue(at(4010));
+        machine.tick(at(4010));
+        expect("renew [1]");
+        machine.renewed(List.of(grant(1, 7)), at(4011), List.of(Answer.DONE), at(4020));
+        expect("extended [1] until 10011");
+        assertThat(machine.release(1, at(5000))).isTrue();
+        expect("release 1 token 7");
+        machine.tick(at(9000));
+        expect();
+        machine.released(1, Answer.DONE, at(9001));
+        expect("released 1 DONE", "gone 1");
+        assertThat(machine.idle()).isTrue();
+        assertThat(machine.nextDue()).isEmpty();
+    }
+
+    @Test
+    void anUnknownAttemptIsRepeatedWithTheSameId() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        expect("attempt 1");
+        machine.attemptFailed(1, true, "timed out", null, at(10));
+        expect("doubt 1");
+        machine.tick(at(70));
+        expect("attempt 1");
+        machine.attempted(1, at(60), granted(1, 7), at(80));
+        expect("granted 1 token 7 until 6060");
+    }
+
+    @Test
+    void aWithdrawalWaitsForTheAttemptUnderWayAndIsRepeatedUntilAnswered() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        expect("attempt 1");
+        machine.withdraw(1, at(1));
+        expect();
+        machine.attempted(1, at(0), granted(1, 7), at(10));
+        expect("withdraw 1");
+        machine.cleanUpFailed(1, true, at(20));
+        expect();
+        machine.tick(at(80));
+        expect("withdraw 1");
+        machine.withdrawn(1);
+        expect("gone 1");
+        assertThat(machine.idle()).isTrue();
+    }
+
+    @Test
+    void whatWasSurelyNotExecutedNeedsNoWithdrawal() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attemptFailed(1, false, "refused", null, at(1));
+        expect("attempt 1", "doubt 1");
+        machine.withdraw(1, at(2));
+        expect("gone 1");
+    }
+
+    @Test
+    void oneAttemptFailsAtOnceIfNothingWasSent() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, false), at(0));
+        machine.attemptFailed(1, false, "refused", null, at(1));
+        expect("attempt 1", "failed 1 LockUnavailableException", "gone 1");
+    }
+
+    @Test
+    void oneAttemptIsRefusedAndLeavesNothing() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, false), at(0));
+        machine.attempted(1, at(0), waiting(), at(1));
+        expect("attempt 1", "refused 1", "gone 1");
+        assertThat(machine.idle()).isTrue();
+    }
+
+    @Test
+    void aGrantTooOldToBeBelievedIsAskedForAgain() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), granted(1, 7), at(6000));
+        expect("attempt 1");
+        machine.tick(at(6060));
+        expect("attempt 1");
+        machine.attempted(1, at(6060), granted(1, 7), at(6070));
+        expect("granted 1 token 7 until 12060");
+    }
+
+    @Test
+    void renewalsOfOneTtlGoTogether() {
+        grantAll(3);
+        machine.tick(at(4000));
+        expect("renew [1, 2, 3]");
+        machine.renewed(
+                List.of(grant(1, 1), grant(2, 2), grant(3, 3)),
+                at(4000),
+                List.of(Answer.DONE, Answer.NOT_HELD, Answer.UNKNOWN),
+                at(4010));
+        expect("ended 2 EXPIRED", "gone 2", "extended [1] until 10000");
+        machine.tick(at(4100));
+        expect("renew [3]");
+    }
+
+    @Test
+    void aBatchIsBounded() {
+        grantAll(RenewalClass.BATCH + 1);
+        machine.tick(at(4000));
+        List<StoreEffect> effects = machine.effects();
+        assertThat(effects).hasSize(2);
+        assertThat(((StoreEffect.Renew) effects.get(0)).grants()).hasSize(RenewalClass.BATCH);
+        assertThat(((StoreEffect.Renew) effects.get(1)).grants()).hasSize(1);
+    }
+
+    @Test
+    void aSilentStoreMeansDoubtThenTheEndThenARelease() {
+        grantAll(1);
+        machine.tick(at(4000));
+        expect("renew [1]");
+        machine.tick(at(5000));
+        expect("doubt 1");
+        machine.tick(at(6000));
+        expect("ended 1 EXPIRED", "release 1 token 1");
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
+        expect();
+    }
+
+    @Test
+    void anAnswerReadAfterAPauseExtendsNothing() {
+        grantAll(1);
+        machine.tick(at(4000));
+        expect("renew [1]");
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
+        expect("ended 1 EXPIRED", "release 1 token 1");
+    }
+
+    @Test
+    void notHeldAfterALostReplyIsOurOwnRelease() {
+        grantAll(1);
+        machine.release(1, at(10));
+        machine.cleanUpFailed(1, true, at(20));
+        machine.tick(at(80));
+        machine.released(1, Answer.NOT_HELD, at(90));
+        expect("release 1 token 1", "release 1 token 1", "released 1 DONE", "gone 1");
+    }
+
+    @Test
+    void aReleaseIsGivenUpWhenTheStoreHasSurelyExpiredIt() {
+        grantAll(1);
+        machine.release(1, at(0));
+        expect("release 1 token 1");
+        machine.cleanUpFailed(1, true, at(16_000));
+        expect("released 1 UNKNOWN", "gone 1");
+    }
+
+    @Test
+    void aHintWakesOneAndAStormIsCoalesced() {
+        for (int id = 1; id <= 100; id++) {
+            machine.submit(request(id, LockMode.EXCLUSIVE, true), at(0));
+            machine.attempted(id, at(0), waiting(), at(0));
+        }
+        machine.effects();
+        for (int i = 0; i < 1000; i++) {
+            machine.recheck(KEY);
+        }
+        expect("attempt 1");
+        machine.attempted(1, at(1), granted(1, 5), at(2));
+        expect("granted 1 token 5 until 6001");
+    }
+
+    @Test
+    void aHintThatFindsTheLockTakenAsksAFewOnly() {
+        for (int id = 1; id <= 100; id++) {
+            machine.submit(request(id, LockMode.EXCLUSIVE, true), at(0));
+            machine.attempted(id, at(0), waiting(), at(0));
+        }
+        machine.effects();
+        machine.recheck(KEY);
+        int asked = 0;
+        while (machine.effects().size() == 1) {
+            asked++;
+            machine.attempted(asked, at(1), waiting(), at(1));
+        }
+        assertThat(asked).isEqualTo(KeyQueue.REFUSALS);
+    }
+
+    @Test
+    void aHintLetsReadersInOneAfterTheOther() {
+        for (int id = 1; id <= 3; id++) {
+            machine.submit(request(id, LockMode.SHARED, true), at(0));
+            machine.attempted(id, at(0), waiting(), at(0));
+        }
+        machine.effects();
+        machine.recheck(KEY);
+        expect("attempt 1");
+        machine.attempted(1, at(1), granted(1, 1), at(1));
+        expect("granted 1 token 1 until 6001", "attempt 2");
+        machine.withdraw(2, at(1));
+        expect("attempt 3");
+        machine.attempted(2, at(1), granted(2, 2), at(1));
+        expect("withdraw 2");
+        machine.attempted(3, at(1), granted(3, 3), at(2));
+        expect("granted 3 token 3 until 6001");
+    }
+
+    @Test
+    void aHintDuringAnAttemptAsksOnceMore() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.recheck(KEY);
+        expect("attempt 1");
+        machine.attempted(1, at(0), waiting(), at(1));
+        expect("waiting 1", "attempt 1");
+        machine.attempted(1, at(1), waiting(), at(2));
+        expect();
+        assertThat(machine.nextDue().orElseThrow()).isBetween(at(1502), at(2002));
+    }
+
+    @Test
+    void anEndThatOvertakesItsGrantIsNotBelieved() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.ended(KEY, 7, Cause.BROKEN);
+        machine.attempted(1, at(0), granted(1, 7), at(1));
+        expect("attempt 1", "attempt 1");
+        machine.attempted(1, at(1), granted(1, 8), at(2));
+        expect("granted 1 token 8 until 6001");
+        machine.ended(KEY, 7, Cause.BROKEN);
+        expect();
+        machine.endedAll(Cause.DENIED);
+        expect("ended 1 DENIED", "gone 1");
+    }
+
+    @Test
+    void theStoresDoubtIsAnsweredByARenewal() {
+        grantAll(1);
+        machine.doubt("suspended", at(100));
+        expect("doubt 1", "renew [1]");
+        machine.renewed(List.of(grant(1, 1)), at(101), List.of(Answer.DONE), at(102));
+        expect("certain 1", "extended [1] until 6101");
+    }
+
+    @Test
+    void aReconnectionEndsTheBackOff() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attemptFailed(1, true, "reset", null, at(1));
+        expect("attempt 1", "doubt 1");
+        machine.reconnected(at(2));
+        expect("attempt 1");
+    }
+
+    @Test
+    void aClosedMachineCleansUpAndRefuses() {
+        grantAll(1);
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(2, at(0), waiting(), at(0));
+        machine.effects();
+        machine.close(at(1));
+        expect("release 1 token 1", "withdraw 2");
+        machine.submit(request(3, LockMode.EXCLUSIVE, true), at(2));
+        expect("failed 3 ClientClosedException", "gone 3");
+        machine.released(1, Answer.DONE, at(3));
+        machine.withdrawn(2);
+        assertThat(machine.idle()).isTrue();
+    }
+
+    private void grantAll(int count) {
+        for (int id = 1; id <= count; id++) {
+            machine.submit(request(id, LockMode.SHARED, true), at(0));
+            machine.attempted(id, at(0), granted(id, id), at(0));
+        }
+        machine.effects();
+    }
+
+    private void expect(String... trace) {
+        List<String> lines = new ArrayList<>();
+        machine.effects().forEach(effect -> lines.add(line(effect)));
+        assertThat(lines).containsExactly(trace);
+    }
+
+    private static String line(StoreEffect effect) {
+        if (effect instanceof StoreEffect.Attempt attempt) {
+            return "attempt " + attempt.request().id();
+        } else if (effect instanceof StoreEffect.Renew renew) {
+            return "renew " + ids(renew.grants());
+        } else if (effect instanceof StoreEffect.Release release) {
+            return "release " + release.grant().id() + " token "
+                    + release.grant().token();
+        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
+            return "withdraw " + withdraw.request().id();
+        } else if (effect instanceof StoreEffect.Waiting waiting) {
+            return "waiting " + waiting.id();
+        } else if (effect instanceof StoreEffect.Refused refused) {
+            return "refused " + refused.id();
+        } else if (effect instanceof StoreEffect.Granted granted) {
+            return "granted " + granted.id() + " token " + granted.grant().token() + " until "
+                    + millis(granted.deadlineNanos());
+        } else if (effect instanceof StoreEffect.Extended extended) {
+            return "extended " + ids(extended.grants()) + " until " + millis(extended.deadlineNanos());
+        } else if (effect instanceof StoreEffect.Doubt doubt) {
+            return "doubt " + doubt.id();
+        } else if (effect instanceof StoreEffect.Certain certain) {
+            return "certain " + certain.id();
+        } else if (effect instanceof StoreEffect.Ended ended) {
+            return "ended " + ended.id() + " " + ended.cause();
+        } else if (effect instanceof StoreEffect.Failed failed) {
+            return "failed " + failed.id() + " " + failed.failure().getClass().getSimpleName();
+        } else if (effect instanceof StoreEffect.Released released) {
+            return "released " + released.id() + " " + released.answer();
+        } else if (effect instanceof StoreEffect.Gone gone) {
+            return "gone " + gone.id();
+        }
+        throw new AssertionError(effect);
+    }
+
+    private static List<Long> ids(List<Grant> grants) {
+        return grants.stream().map(Grant::id).toList();
+    }
+
+    private static Request request(long id, LockMode mode, boolean queue) {
+        return new Request(id, KEY, mode, 1, 1, TTL, queue, new Owner("c", Map.of()));
+    }
+
+    private static Grant grant(long id, long token) {
+        return new Grant(id, KEY, token, TTL, "");
+    }
+
+    private static Attempt granted(long id, long token) {
+        return new Attempt.Granted(grant(id, token));
+    }
+
+    private static Attempt waiting() {
+        return new Attempt.Waiting(Duration.ofSeconds(2), OptionalInt.empty(), List.of());
+    }
+
+    private static long at(long millis) {
+        return millis * 1_000_000;
+    }
+
+    private static long millis(long nanos) {
+        return nanos / 1_000_000;
+    }
+}
