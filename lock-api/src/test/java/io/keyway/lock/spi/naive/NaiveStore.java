@@ -55,11 +55,12 @@ public final class NaiveStore {
     }
 
     /** One client's life at the store. */
-    static final class Session {
+    public static final class Session {
         final LockBackend.Signals signals;
         final Map<Long, Long> withdrawn = new HashMap<>();
 
-        Session(LockBackend.Signals signals) {
+        /** Begins a life; {@code signals} is told of what concerns it. */
+        public Session(LockBackend.Signals signals) {
             this.signals = signals;
         }
     }
@@ -70,11 +71,13 @@ public final class NaiveStore {
     private long lastToken;
     private long attempts;
 
-    NaiveStore(TimeSource time) {
+    /** Makes an empty store on that clock. */
+    public NaiveStore(TimeSource time) {
         this.time = time;
     }
 
-    Attempt attempt(Session session, Request request) throws NotExecutedException {
+    /** As the verb of the backend, for one session; likewise the next three. */
+    public Attempt attempt(Session session, Request request) throws NotExecutedException {
         Set<Runnable> wake = new LinkedHashSet<>();
         try {
             return attempt(session, request, wake);
@@ -125,7 +128,7 @@ public final class NaiveStore {
         return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.of(ahead + entry.holders.size()), owners);
     }
 
-    Answer renew(Session session, Grant grant) {
+    public Answer renew(Session session, Grant grant) {
         Set<Runnable> wake = new LinkedHashSet<>();
         Answer answer;
         synchronized (this) {
@@ -139,7 +142,7 @@ public final class NaiveStore {
         return answer;
     }
 
-    Answer release(Session session, Grant grant) {
+    public Answer release(Session session, Grant grant) {
         Set<Runnable> wake = new LinkedHashSet<>();
         Answer answer;
         synchronized (this) {
@@ -153,7 +156,7 @@ public final class NaiveStore {
         return answer;
     }
 
-    void withdraw(Session session, Request request) {
+    public void withdraw(Session session, Request request) {
         Set<Runnable> wake = new LinkedHashSet<>();
         synchronized (this) {
             long now = time.nanoTime();
@@ -175,7 +178,8 @@ public final class NaiveStore {
         wake.forEach(Runnable::run);
     }
 
-    boolean breakGrant(LockKey key, long token) {
+    /** Ends the grant of that token and tells its client. */
+    public boolean breakGrant(LockKey key, long token) {
         Set<Runnable> wake = new LinkedHashSet<>();
         boolean found = false;
         synchronized (this) {
@@ -204,7 +208,8 @@ public final class NaiveStore {
         return Math.max(0, capacity - out);
     }
 
-    synchronized LockPage list(String prefix, Optional<String> after, int max) {
+    /** What lives, with a cursor. */
+    public synchronized LockPage list(String prefix, Optional<String> after, int max) {
         List<LockStatus> page = new ArrayList<>();
         for (LockKey key : List.copyOf(entries.keySet())) {
             if (!key.name().value().startsWith(prefix)

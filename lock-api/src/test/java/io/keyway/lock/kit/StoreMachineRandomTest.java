@@ -1,0 +1,41 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** Random faults against the store machine: never two believers, and nothing is left once the faults have ended. */
+class StoreMachineRandomTest {
+
+    private static final int SEEDS = Integer.getInteger("keyway.seeds", 3_000);
+
+    @Test
+    void noSeedBreaksARule() {
+        long granted = 0;
+        long lost = 0;
+        long withdrawn = 0;
+        for (long seed = 0; seed < SEEDS; seed++) {
+            StoreWorld world = run(seed);
+            granted += world.granted;
+            lost += world.lost;
+            withdrawn += world.withdrawn;
+        }
+        // The situations that the test is about were reached.
+        assertThat(granted).isGreaterThan(SEEDS * 4L);
+        assertThat(lost).isGreaterThan(SEEDS / 10);
+        assertThat(withdrawn).isGreaterThan(SEEDS);
+    }
+
+    private static StoreWorld run(long seed) {
+        StoreWorld world = new StoreWorld(seed, false);
+        try {
+            world.run();
+        } catch (AssertionError e) {
+            // Once more, for the story of it.
+            new StoreWorld(seed, true).run();
+            throw e;
+        }
+        return world;
+    }
+}
