@@ -1,0 +1,25 @@
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class SectionTwoProgramTest extends Naive {
+
+    @Test
+    @Timeout(60)
+    void runsOnTheNaiveStore() throws Exception {
+        assertThat(SectionTwoProgram.run("lock:naive://program"))
+                .contains(
+                        "providers: true",
+                        "billing-7 true true PT0.1S",
+                        "a/b RELEASED RELEASED",
+                        "ran true",
+                        "rw SHARED SHARED",
+                        "rw EXCLUSIVE",
+                        "pool 1 2 true 4",
+                        "lock broken billing-7 true BROKEN",
+                        "guarded");
+    }
+}
