@@ -28,6 +28,10 @@ final class RenewalClass {
         this.ttl = ttl;
     }
 
+    long ttl() {
+        return ttl;
+    }
+
     void add(StoreEntry entry) {
         held.put(entry.id(), entry);
     }

@@ -437,6 +437,7 @@ final class StoreMachine {
         }
         if (renewals.isEmpty()) {
             renewals.armed = false;
+            classes.remove(renewals.ttl(), renewals);
             return;
         }
         long next = renewals.next(now);

@@ -1,3 +1,4 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,7 +8,6 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
-import io.keyway.lock.LockEvent.Type;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Subscription;
@@ -49,7 +49,12 @@ class ListenersTest extends Naive {
         held.close();
         assertThat(types(events))
                 .containsExactly(
-                        Type.CONNECTED, Type.WAITING, Type.GRANTED, Type.RELEASED, Type.WAITING, Type.WITHDRAWN);
+                        LockEvent.Type.CONNECTED,
+                        LockEvent.Type.WAITING,
+                        LockEvent.Type.GRANTED,
+                        LockEvent.Type.RELEASED,
+                        LockEvent.Type.WAITING,
+                        LockEvent.Type.WITHDRAWN);
         LockEvent granted = events.get(2);
         assertThat(granted.key()).isEqualTo(LockKey.lock(LockName.of("x")));
         assertThat(granted.token()).isPresent();
@@ -134,12 +139,13 @@ class ListenersTest extends Naive {
 
     @Test
     void listenersRunOnNoThreadOfAnEngine() throws Exception {
-        LockClient client = open("lock:naive://real?closeTimeout=2s", ClientOptions.defaults().withName("told"));
+        LockClient client = open(
+                "lock:naive://real?closeTimeout=2s", ClientOptions.defaults().withName("told"));
         var threads = ConcurrentHashMap.<String>newKeySet();
         CountDownLatch released = new CountDownLatch(1);
         client.addListener(event -> {
             threads.add(Thread.currentThread().getName());
-            if (event.type() == Type.RELEASED) {
+            if (event.type() == LockEvent.Type.RELEASED) {
                 released.countDown();
             }
         });
@@ -150,7 +156,7 @@ class ListenersTest extends Naive {
 
     private static LockEvent event(long after) {
         return new LockEvent(
-                Type.WAITING,
+                LockEvent.Type.WAITING,
                 LockKey.lock(LockName.of("x")),
                 OptionalLong.empty(),
                 Optional.empty(),

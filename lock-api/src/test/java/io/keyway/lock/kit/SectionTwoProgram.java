@@ -1,3 +1,4 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
 import io.keyway.lock.Capacity;
@@ -61,8 +62,7 @@ final class SectionTwoProgram {
                 Locks.open(LockUrl.parse(url), options))) {
             opened.close();
         }
-        try (LockClient client =
-                Locks.open(LockUrl.parse(url), options, SectionTwoProgram.class.getClassLoader())) {
+        try (LockClient client = Locks.open(LockUrl.parse(url), options, SectionTwoProgram.class.getClassLoader())) {
             String name = client.name();
             LockUrl opened = client.url();
             Set<Feature> features = client.features();
@@ -171,13 +171,18 @@ final class SectionTwoProgram {
         LockKey key = page.locks().get(0).key();
         LockStatus.Holder holder = admin.show(key).orElseThrow().holders().get(0);
         boolean broken = admin.breakLease(key, holder.token().orElseThrow(), "shown");
-        said.add(key + " " + holder.client() + " " + broken + " " + held.lost().toCompletableFuture().get().cause());
+        said.add(key + " " + holder.client() + " " + broken + " "
+                + held.lost().toCompletableFuture().get().cause());
     }
 
     private static void adapters(LockClient client, List<String> said) throws Exception {
         Lock lock = JavaLocks.reentrant(client.lock("java"));
         lock.lock();
-        lock.unlock();
+        try {
+            said.add("locked");
+        } finally {
+            lock.unlock();
+        }
         try (Lease lease = client.lock("guarded").acquire()) {
             FenceGuard guard = FenceGuard.inMemory();
             said.add(guard.admits(lease) ? "guarded" : "refused");
