@@ -123,7 +123,8 @@ final class LockFile {
     private static List<Object> entry(FileChannel channel) throws IOException {
         String kernelName = "";
         List<RandomAccessFile> kernel = List.of();
-        // Learn how the kernel calls this file, by a byte that nobody else can have; tried again since somebody's close may come between.
+        // Learn how the kernel calls this file, by a byte that nobody else can have; tried again since somebody's close
+        // may come between.
         for (int i = 0; i < TRIES && kernelName.isEmpty(); i++) {
             long position = draw();
             try (FileLock lock = channel.tryLock(position, 1, false)) {

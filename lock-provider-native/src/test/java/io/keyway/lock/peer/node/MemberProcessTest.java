@@ -70,8 +70,7 @@ class MemberProcessTest {
         Files.delete(path);
         Files.move(copy, path);
         try (MemberFile file = open()) {
-            assertThat(file.quarantine().duration())
-                    .isEqualTo(Quarantine.full(MemberProcess.SETTINGS.maxTtl()));
+            assertThat(file.quarantine().duration()).isEqualTo(Quarantine.full(MemberProcess.SETTINGS.maxTtl()));
         }
     }
 }
