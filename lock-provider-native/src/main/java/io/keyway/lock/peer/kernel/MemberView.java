@@ -48,6 +48,9 @@ public interface MemberView {
     /** Asks once for {@link Heard}, at the next frame of that session. A key that has asked already, or a session that is over, changes nothing. */
     void listen(Peer peer, Key key);
 
+    /** The longest ttl of a grant, in nanoseconds. */
+    long maxTtl();
+
     /** The length of a quarantine in nanoseconds: longer than the largest ttl on the slowest clock. */
     long quarantine();
 

@@ -402,18 +402,9 @@ class LockClientHelper implements Machine {
         }
         long request = refusal.request();
         turn.tell(
-                switch (refusal.cause()) {
-                    case HELD -> new LeaseNotice.Refused(key, request, refusal.holders(), waiter.call.user());
-                    case OPENING ->
-                        new LeaseNotice.Failed(
-                                key, request, "the member restarted and grants nothing yet", waiter.call.user());
-                    case UNSUPPORTED ->
-                        new LeaseNotice.Failed(
-                                key, request, "the lease service grants exclusive locks only", waiter.call.user());
-                    case CROWDED ->
-                        new LeaseNotice.Failed(
-                                key, request, "too many requests wait for this name", waiter.call.user());
-                });
+                refusal.cause() == RefusalCause.HELD
+                        ? new LeaseNotice.Refused(key, request, refusal.holders(), waiter.call.user())
+                        : new LeaseNotice.Failed(key, request, refusal.cause().why(), waiter.call.user()));
     }
 
     private boolean fits(Held held, LocalWaiters.Waiter waiter) {
@@ -490,7 +481,13 @@ class LockClientHelper implements Machine {
         if (offer != null && offer.grant.token() == token) {
             offer = new Offer(offer.session, offer.waiter, offer.grant, true, offer.confirming);
             turn.send(from, new LeaseMessage.Denied(key, token));
-        } else if (grant != null && !grant.frozen && grant.word.token() == token) {
+        } else if (grant != null && grant.frozen) {
+            // In use, or it would have gone back; the echo that thaws it comes behind this message.
+            if (grant.reasserted && grant.word.token() == token) {
+                grant.wanted = true;
+                turn.send(from, new LeaseMessage.Denied(key, token));
+            }
+        } else if (grant != null && grant.word.token() == token) {
             Held held = grant;
             held.wanted = true;
             if (closeForRecall(held.word)) {
@@ -528,7 +525,8 @@ class LockClientHelper implements Machine {
                     : "the member did not hear from this client in time";
             end(held, revoke.cause(), why, false, turn);
         } else if (breaking) {
-            CachedGrant.Use use = held == null || held.frozen ? null : held.word.closeActive(revoke.token());
+            CachedGrant.Use use =
+                    held == null || (held.frozen && !held.reasserted) ? null : held.word.closeActive(revoke.token());
             if (held == null || use == null) {
                 turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), 0, 0));
             } else {
@@ -668,7 +666,7 @@ class LockClientHelper implements Machine {
             return true;
         }
         if (!word.fresh(turn.now())) {
-            if (!held.confirming) {
+            if (!held.confirming && turn.client().exists()) {
                 held.confirming = true;
                 turn.client().confirm(key);
             }

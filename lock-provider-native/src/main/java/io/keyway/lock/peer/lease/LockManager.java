@@ -64,7 +64,7 @@ class LockManager implements Machine {
         } else if (message instanceof LeaseMessage.Show show) {
             show(from, show, turn);
         } else if (message instanceof LeaseMessage.Use use) {
-            if (inquiries != null && inquiries.answered(use, this, turn)) {
+            if (inquiries != null && mayAnswer(from, use.token()) && inquiries.answered(use, this, turn)) {
                 inquiries = null;
             }
         } else if (message instanceof LeaseMessage.Break request) {
@@ -116,8 +116,11 @@ class LockManager implements Machine {
     // Requests
 
     private void acquire(Peer from, LeaseMessage.Acquire request, Turn turn) {
-        if (request.mode() != LockMode.EXCLUSIVE) {
-            turn.send(from, new LeaseMessage.NotGranted(key, request.request(), RefusalCause.UNSUPPORTED, List.of()));
+        RefusalCause never = request.mode() != LockMode.EXCLUSIVE
+                ? RefusalCause.UNSUPPORTED
+                : request.ttl() > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
+        if (never != null) {
+            turn.send(from, new LeaseMessage.NotGranted(key, request.request(), never, List.of()));
             return;
         }
         WaitQueue queue = waits == null ? new WaitQueue() : waits;
@@ -443,6 +446,7 @@ class LockManager implements Machine {
         } else if (!turn.member().quarantined()
                 || closedUntil != Turn.NEVER
                 || claim.mode() != LockMode.EXCLUSIVE
+                || claim.ttl() > turn.member().maxTtl()
                 || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
             turn.goal(LeaseGoal.REASSERTION_REFUSED);
             last = Math.max(last, ownEpoch(claim.hi(), turn));
@@ -552,6 +556,16 @@ class LockManager implements Machine {
         if (!pending.begin(from, show, this, turn)) {
             inquiries = pending;
         }
+    }
+
+    /** Nobody speaks for the grant of another. */
+    private boolean mayAnswer(Peer from, long token) {
+        for (HeldGrant grant : grants) {
+            if (grant.token == token && !grant.peer.equals(from)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void armInquiry(long at, Turn turn) {

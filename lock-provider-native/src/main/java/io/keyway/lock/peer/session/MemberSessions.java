@@ -497,6 +497,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
+    public long maxTtl() {
+        return settings.maxTtl();
+    }
+
+    @Override
     public long quarantine() {
         return settings.quarantine();
     }

@@ -629,6 +629,13 @@ class LeaseRepairsTest {
     }
 
     @Test
+    void aTtlBeyondTheClustersLongestIsRefused() {
+        c(0).acquire("a", world.quarantine() + 1);
+        world.settle();
+        assertThat(c(0).last(LeaseNotice.Failed.class).why()).contains("maxTtl");
+    }
+
+    @Test
     void otherModesAreRefused() {
         c(0).call(
                         "a",

@@ -43,6 +43,23 @@ class LeaseRestartTest {
     }
 
     @Test
+    void aRecallRightBehindTheConfirmationIsNotLost() {
+        c(0).acquire("a");
+        world.settle();
+        world.restart(true);
+        c(0).holdToClient(true);
+        world.settle();
+        c(1).acquire("a");
+        world.settle();
+        c(0).holdToClient(false);
+        world.settle();
+        world.advance(4 * TTL);
+        assertThat(c(0).release("a")).as("it knows that it is wanted").isFalse();
+        world.settle();
+        assertThat(c(1).believes("a")).isPositive();
+    }
+
+    @Test
     void f17_aReassertionAfterTheQuarantineIsRefused() {
         c(0).acquire("a");
         world.settle();

@@ -230,6 +230,11 @@ final class PlainMember implements SessionLayer, MemberView {
     }
 
     @Override
+    public long maxTtl() {
+        return quarantine;
+    }
+
+    @Override
     public long quarantine() {
         return quarantine;
     }
