@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
-import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
@@ -82,7 +81,7 @@ final class RunCommand implements Callable<Integer> {
         LockName lockName = LockName.of(name);
         CommandWords words = CommandWords.check(command, console.environment());
         try (Supervision supervision = supervise();
-                LockClient client = target.open(console, ClientOptions.defaults())) {
+                LockClient client = target.openToRun(console, supervision)) {
             Wish wish = wish(client, lockName, words);
             return run(client, wish, words, supervision);
         }

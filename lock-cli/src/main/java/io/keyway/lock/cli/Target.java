@@ -5,6 +5,10 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
+import io.keyway.lock.cli.supervisor.Supervision;
+import io.keyway.lock.peer.node.LocalGuard;
+import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -19,13 +23,31 @@ final class Target {
                     + ", the locks of" + " this user on this machine.")
     private @Nullable String url;
 
-    /** Opens a client that holds nothing. */
-    LockClient openToLook(Console console) {
-        return open(console, ClientOptions.defaults());
+    LockUrl url(Console console) {
+        return LockUrl.parse(url != null ? url : console.variable("KEYWAY_URL").orElse(DEFAULT_URL));
     }
 
-    LockClient open(Console console, ClientOptions options) {
-        String text = url != null ? url : console.variable("KEYWAY_URL").orElse(DEFAULT_URL);
-        return Locks.open(LockUrl.parse(text), options, Target.class.getClassLoader());
+    /** Opens a client that only looks: on this machine it never becomes the one that serves the others. */
+    LockClient openToLook(Console console) {
+        LockUrl parsed = url(console);
+        return open(parsed, MachineOptions.of(parsed).host("none").options());
+    }
+
+    /**
+     * Opens a client to run a command. On this machine it never serves the others, which Ctrl-Z would stop, and it counts
+     * as dead only when the supervisor is dead too.
+     */
+    LockClient openToRun(Console console, Supervision supervision) {
+        LockUrl parsed = url(console);
+        MachineOptions options = MachineOptions.of(parsed).host("process");
+        Optional<Path> file = LocalGuard.file(parsed, console.environment());
+        long guard = LocalGuard.draw();
+        LockClient client = open(parsed, file.isPresent() ? options.guard(guard).options() : options.options());
+        file.ifPresent(path -> supervision.guard(path, guard));
+        return client;
+    }
+
+    private static LockClient open(LockUrl parsed, ClientOptions options) {
+        return Locks.open(parsed, options, Target.class.getClassLoader());
     }
 }

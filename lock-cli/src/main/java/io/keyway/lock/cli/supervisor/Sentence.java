@@ -9,6 +9,9 @@ final class Sentence {
     /** To the supervisor: DEADLINE at grace. The lease ends then unless a later one comes. */
     static final String DEADLINE = "deadline";
 
+    /** GUARD byte file: lock this byte for as long as you live. */
+    static final String GUARD = "guard";
+
     /** The command may run from now on, even if its pid is never told. */
     static final String STARTING = "starting";
 
@@ -26,6 +29,12 @@ final class Sentence {
 
     /** To keyway: READY clock. */
     static final String READY = "ready";
+
+    /** The answer to GUARD: the byte is locked. */
+    static final String GUARDING = "guarding";
+
+    /** The other answer to GUARD, with a message. */
+    static final String UNGUARDED = "unguarded";
 
     /** The deadline passed without an extension; the command is being ended. */
     static final String LAPSED = "lapsed";

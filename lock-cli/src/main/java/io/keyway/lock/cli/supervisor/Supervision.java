@@ -2,6 +2,7 @@
 package io.keyway.lock.cli.supervisor;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -34,7 +35,10 @@ public final class Supervision implements AutoCloseable {
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final CompletableFuture<String> over = new CompletableFuture<>();
 
+    private final CompletableFuture<Void> guarding = new CompletableFuture<>();
+
     private @Nullable SupervisorProcess current;
+    private @Nullable String guardLine;
     private long clockOffset;
     private boolean currentIsReady;
     private long deadline;
@@ -79,17 +83,6 @@ public final class Supervision implements AutoCloseable {
         return over;
     }
 
-    /** Waits until a supervisor listens. */
-    public void awaitReady(long limitNanos) throws IOException, InterruptedException {
-        try {
-            ready.get(limitNanos, TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            throw new IOException("it did not answer within " + TimeUnit.NANOSECONDS.toMillis(limitNanos) + " ms");
-        } catch (ExecutionException e) {
-            throw new IOException("it cannot be started", e);
-        }
-    }
-
     /** The lease is good until {@code at} on this process's {@link System#nanoTime()}; then the command has {@code graceNanos} to end. */
     public synchronized void leaseUntil(long at, long graceNanos) {
         deadline = at;
@@ -97,6 +90,25 @@ public final class Supervision implements AutoCloseable {
         if (queuedDeadlines.get() < MOST_DEADLINES_IN_THE_PIPE) {
             queuedDeadlines.incrementAndGet();
             tell(deadlineLine(), queuedDeadlines::decrementAndGet);
+        }
+    }
+
+    /** The supervisor, and any that follows it, keeps this byte of the file locked for its life. */
+    public synchronized void guard(Path file, long position) {
+        guardLine = Sentence.GUARD + " " + position + " " + file;
+        tell(guardLine);
+    }
+
+    /** Waits until a supervisor listens and has locked what it was told to lock. */
+    public void awaitReady(long limitNanos) throws IOException, InterruptedException {
+        long begin = System.nanoTime();
+        await(ready, limitNanos);
+        boolean guarded;
+        synchronized (this) {
+            guarded = guardLine != null;
+        }
+        if (guarded) {
+            await(guarding, limitNanos - (System.nanoTime() - begin));
         }
     }
 
@@ -150,6 +162,17 @@ public final class Supervision implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void await(CompletableFuture<Void> what, long limitNanos) throws IOException, InterruptedException {
+        try {
+            what.get(limitNanos, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException("it does not answer", e);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            throw new IOException(cause == null ? "unknown" : cause.getMessage(), e);
         }
     }
 
@@ -219,6 +242,8 @@ public final class Supervision implements AutoCloseable {
                     wasReady = true;
                     welcome(SharedClock.offset(asked, Long.parseLong(words[1]), System.nanoTime()));
                 }
+                case Sentence.GUARDING -> guarding.complete(null);
+                case Sentence.UNGUARDED -> unguarded(words.length < 2 ? "" : words[1]);
                 case Sentence.LAPSED, Sentence.ENDED -> over.complete("its lease ended without an extension");
                 default -> {
                     // A word of a later version.
@@ -228,9 +253,17 @@ public final class Supervision implements AutoCloseable {
         return wasReady;
     }
 
+    /** Before the command runs this prevents it; after that the lease, which ends by its term, still protects it. */
+    private void unguarded(String why) {
+        guarding.completeExceptionally(new IOException(why));
+    }
+
     private synchronized void welcome(long offset) {
         clockOffset = offset;
         currentIsReady = true;
+        if (guardLine != null) {
+            tell(guardLine);
+        }
         if (grace >= 0) {
             tell(deadlineLine());
         }

@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
+import io.keyway.lock.peer.node.LocalGuard;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +59,7 @@ public final class Supervisor {
     private void serve() throws InterruptedException {
         String line = inbox.next(null);
         while (!Inbox.CLOSED.equals(line)) {
-            if (line != null && !obey(line.split(" ", -1))) {
+            if (line != null && !obey(line.split(" ", 3))) {
                 return;
             }
             act();
@@ -82,6 +84,7 @@ public final class Supervisor {
     private boolean obey(String[] words) {
         switch (words[0]) {
             case Sentence.DEADLINE -> watch.deadline(Long.parseLong(words[1]), Long.parseLong(words[2]));
+            case Sentence.GUARD -> guard(Long.parseLong(words[1]), words[2]);
             case Sentence.STARTING -> starting = true;
             case Sentence.COMMAND -> {
                 started = true;
@@ -95,6 +98,18 @@ public final class Supervisor {
             default -> throw new IllegalArgumentException(words[0]);
         }
         return true;
+    }
+
+    /** On one machine the locks of a dead process are free at once; while this byte is locked, keyway is not dead. */
+    private void guard(long position, String file) {
+        try {
+            LocalGuard.take(Path.of(file), position);
+            reply(Sentence.GUARDING, System.nanoTime());
+        } catch (RuntimeException e) {
+            replies.print(
+                    Sentence.UNGUARDED + " " + String.valueOf(e.getMessage()).replace('\n', ' ') + "\n");
+            replies.flush();
+        }
     }
 
     private void act() throws InterruptedException {

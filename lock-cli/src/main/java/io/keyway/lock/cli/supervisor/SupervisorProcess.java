@@ -66,7 +66,7 @@ final class SupervisorProcess {
     String @Nullable [] receive() {
         try {
             String line = in.readLine();
-            return line == null ? null : line.split(" ", -1);
+            return line == null ? null : line.split(" ", 2);
         } catch (IOException e) {
             return null;
         }

@@ -76,6 +76,20 @@ public final class ByteLocks {
         return position;
     }
 
+    /**
+     * Takes this very byte, until {@link #release}.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if the file was replaced, or another process keeps the byte locked for 2 s
+     */
+    void take(long position) {
+        file.takeThis(position);
+        if (!file.sameFile()) {
+            file.release(position);
+            throw LockFile.unavailable(
+                    file.path() + " was removed or replaced while a byte of it was being locked; try again", null);
+        }
+    }
+
     /** Says whether a byte that this JVM took is in force: not given back, in the kernel's table, its file in place. */
     public boolean stillHeld(long position) {
         return standing(position) == Standing.HELD;

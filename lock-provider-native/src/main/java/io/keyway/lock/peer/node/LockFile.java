@@ -227,6 +227,18 @@ final class LockFile {
         throw unavailable("Cannot lock any byte of " + path + ": a process keeps all of it locked", null);
     }
 
+    /** Takes one byte that nobody else is to have. A moment's wait is possible while another process examines the file. */
+    void takeThis(long position) {
+        long start = System.nanoTime();
+        do {
+            if (take(position) == Outcome.TAKEN) {
+                return;
+            }
+            LockSupport.parkNanos(200_000);
+        } while (System.nanoTime() - start < PATIENCE_NANOS);
+        throw unavailable("Cannot lock byte " + position + " of " + path + ": another process has it", null);
+    }
+
     /** Tries a byte and gives it back at once. */
     Outcome probe(long position) {
         return probe(position, position + 1);

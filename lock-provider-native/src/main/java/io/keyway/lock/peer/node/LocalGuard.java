@@ -1,0 +1,38 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.LockUrl;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A byte of clients.lock for a process that works under the leases of another one, such as the supervisor of a command:
+ * the client names the byte when it says hello, and counts as dead only when both processes are.
+ */
+public final class LocalGuard {
+    private LocalGuard() {}
+
+    /** Draws the byte that the client will name and the other process will take. */
+    public static long draw() {
+        return LockFile.draw();
+    }
+
+    /** Returns the file that the byte is of; empty if this URL is not about the processes of one machine. */
+    public static Optional<Path> file(LockUrl url, Map<String, String> environment) {
+        if (!url.provider().equals("native") || !url.protocol().equals(Optional.of("local"))) {
+            return Optional.empty();
+        }
+        Path directory = LocalDirectory.choose(url.path(), environment, System.getProperty("user.home", ""));
+        return Optional.of(directory.resolve(LocalDirectory.CLIENTS));
+    }
+
+    /**
+     * Takes the byte until this process ends; the client has made the file when it was opened.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if another process has it, or the file cannot be opened
+     */
+    public static void take(Path file, long position) {
+        ByteLocks.open(file).take(position);
+    }
+}
