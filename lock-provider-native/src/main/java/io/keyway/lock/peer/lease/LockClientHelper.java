@@ -35,10 +35,14 @@ class LockClientHelper implements Machine {
     private static final int IDLE = 0;
     private static final int FROZEN = 1;
     private static final int INQUIRY = 2;
+    private static final int GRACE = 3;
 
     /** A grant that came, before it is known how much belief its echo leaves. */
     private record Offer(
             Peer session, LocalWaiters.Waiter waiter, LeaseMessage.Granted grant, boolean wanted, boolean confirming) {}
+
+    /** A grant that lapsed while it was in use: its user has until {@code at} to stop. */
+    private record Grace(Peer session, long token, long used, long at) {}
 
     private static final class Held {
         final Peer session;
@@ -86,6 +90,7 @@ class LockClientHelper implements Machine {
     private Inquirer inquirer;
     private @Nullable Offer offer;
     private @Nullable Held grant;
+    private @Nullable Grace grace;
     /** What the manager last said of the first waiter's place; null while nothing is known. */
     private LeaseMessage.@Nullable Place place;
     /** Releases that the member has not confirmed, by message number. */
@@ -179,6 +184,8 @@ class LockClientHelper implements Machine {
     public void due(int slot, Turn turn) {
         if (slot == INQUIRY) {
             inquirer.due(turn);
+        } else if (slot == GRACE) {
+            endGrace(turn);
         } else if (slot == FROZEN) {
             if (grant != null && grant.frozen && !grant.word.belief().holds(turn.now())) {
                 end(grant, EndCause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
@@ -235,6 +242,9 @@ class LockClientHelper implements Machine {
     private void release(long token, Turn turn) {
         Held held = grant;
         if (held == null || !held.word.active(token)) {
+            if (grace != null && grace.used() == token) {
+                endGrace(turn);
+            }
             if (!releases.containsValue(token)) {
                 turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.NOT_HELD));
             }
@@ -443,7 +453,10 @@ class LockClientHelper implements Machine {
         }
     }
 
-    /** The grant is over: once seen, for good. */
+    /**
+     * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the user has had a quarter of the ttl to stop, since it grants the lock at once; or
+     * earlier, when the user says that it is done.
+     */
     private void end(Held held, EndCause cause, String detail, boolean release, Turn turn) {
         CachedGrant.Use use = held.word.close();
         gone(held, turn);
@@ -451,7 +464,21 @@ class LockClientHelper implements Machine {
             turn.tell(new LeaseNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
         if (release && turn.client().exists()) {
-            turn.send(turn.client().session(), new LeaseMessage.Release(key, held.word.token(), held.word.used()));
+            CachedGrant word = held.word;
+            grace = new Grace(turn.client().session(), word.token(), word.used(), word.deadline() + word.ttl() / 4);
+            if (use == null || turn.now() - grace.at() >= 0) {
+                endGrace(turn);
+            } else {
+                turn.timer(GRACE, grace.at());
+            }
+        }
+    }
+
+    private void endGrace(Turn turn) {
+        if (grace != null) {
+            turn.send(grace.session(), new LeaseMessage.Release(key, grace.token(), grace.used()));
+            grace = null;
+            turn.timer(GRACE, Turn.NEVER);
         }
     }
 
@@ -496,6 +523,8 @@ class LockClientHelper implements Machine {
             } else {
                 turn.send(from, new LeaseMessage.Denied(key, token));
             }
+        } else if (grace != null && grace.token() == token) {
+            turn.send(from, new LeaseMessage.Denied(key, token));
         }
     }
 
@@ -563,6 +592,8 @@ class LockClientHelper implements Machine {
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
         offer = null;
         place = null;
+        grace = null;
+        turn.timer(GRACE, Turn.NEVER);
         waiters.unsent();
         for (Long token : releases.values()) {
             turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
@@ -734,7 +765,7 @@ class LockClientHelper implements Machine {
 
     @Override
     public boolean atRest() {
-        return awaiting == 0 && grant == null;
+        return awaiting == 0 && grant == null && grace == null;
     }
 
     /** A helper of the same kind, for {@link #copy}. */
@@ -754,6 +785,7 @@ class LockClientHelper implements Machine {
                     ? null
                     : new Offer(offer.session, waiter, offer.grant, offer.wanted, offer.confirming);
         }
+        copy.grace = grace;
         copy.releases.putAll(releases);
         copy.owed.putAll(owed);
         copy.awaiting = awaiting;
@@ -781,6 +813,10 @@ class LockClientHelper implements Machine {
             out.put(grant.session).put(grant.request).put(grant.wanted).put(grant.evicted);
             out.put(grant.frozen).put(grant.reasserted).put(grant.confirming);
             grant.word.encode(out);
+        }
+        out.put(grace != null);
+        if (grace != null) {
+            out.put(grace.session()).put(grace.token()).put(grace.used()).time(grace.at());
         }
         out.value(releases).value(owed).put(awaiting).value(String.valueOf(place));
     }

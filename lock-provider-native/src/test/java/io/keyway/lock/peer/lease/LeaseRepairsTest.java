@@ -281,9 +281,41 @@ class LeaseRepairsTest {
         c(0).call("a", new LeaseCall.Lapse(token));
         world.settle();
         assertThat(c(0).told()).isEqualTo("Granted, Ended");
-        assertThat(world.manager("a")).isNull();
         c(0).call("a", new LeaseCall.Lapse(token));
         assertThat(c(0).told()).isEmpty();
+        world.advance(TTL);
+        assertThat(world.manager("a")).isNull();
+    }
+
+    /** Found by the simulator: the lapse gave the lock back at once, and the next client believed before the user of this one could stop. */
+    @Test
+    void r3_aUserWhoseLeaseLapsedHasAQuarterOfTheTtlToStop() {
+        c(0).acquire("a");
+        world.settle();
+        c(1).acquire("a");
+        world.settle();
+        c(0).holdToClient(true);
+        world.advance(TTL * 3 / 4);
+        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        world.advance(TTL / 4 - 1);
+        assertThat(c(1).believes("a")).isZero();
+        world.advance(1);
+        world.settle();
+        assertThat(c(1).believes("a")).isPositive();
+    }
+
+    @Test
+    void r3_aUserWhoSaysThatItStoppedIsNotWaitedFor() {
+        c(0).acquire("a");
+        world.settle();
+        long token = c(0).believes("a");
+        c(1).acquire("a");
+        world.settle();
+        c(0).holdToClient(true);
+        world.advance(TTL * 3 / 4);
+        c(0).call("a", new LeaseCall.Release(token));
+        world.settle();
+        assertThat(c(1).believes("a")).isPositive();
     }
 
     @Test

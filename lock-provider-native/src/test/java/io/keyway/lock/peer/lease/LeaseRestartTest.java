@@ -83,7 +83,7 @@ class LeaseRestartTest {
         assertThat(c(0).believes("a")).isZero();
         assertThat(c(0).told()).isEqualTo("Granted, Ended");
         c(0).holdToClient(false);
-        world.advance(MS);
+        world.advance(TTL / 4);
         assertThat(c(0).believes("a")).isZero();
         assertThat(world.manager("a"))
                 .as("the claim was taken back by its token")

@@ -544,7 +544,8 @@ final class LeaseWorld {
 
         private void released(LeaseNotice.ReleaseDone done) {
             Grant grant = releasing.remove(done.key().id());
-            if (grant == null || grant.token != done.token()) {
+            boolean lostBefore = done.outcome() == LeaseNotice.Outcome.NOT_HELD;
+            if (!lostBefore && (grant == null || grant.token != done.token())) {
                 violations.add(name + " was told of a release that it did not ask for: " + done);
             }
         }

@@ -10,7 +10,11 @@ final class Campaigns {
     static Campaign of(Profile profile) {
         return switch (profile) {
             case SESSION -> new Campaign(profile, SessionModel::new, SessionModel::acts);
-            case LEASE -> throw new IllegalArgumentException("no lease yet");
+            case LEASE -> lease(LeaseModel.Kit.PRODUCT);
         };
+    }
+
+    static Campaign lease(LeaseModel.Kit kit) {
+        return new Campaign(Profile.LEASE, world -> new LeaseModel(world, kit), LeaseUsers::acts);
     }
 }

@@ -20,10 +20,19 @@ interface Model {
 
     void notice(SimNode node, Notice notice);
 
+    /** A frame leaves its sender. */
+    default void sent(SimLink link, int direction, Object frame) {}
+
+    /** A frame reaches a process that runs. */
+    default void arrived(SimLink link, int direction, Object frame) {}
+
+    /** What machines do while this is on, copies do. */
+    default void mute(boolean on) {}
+
     /** The epoch in a record that a member forced; 0 if there is none. */
     long epoch(Object record);
 
-    /** The process of that node is about to end: by a crash, or at the end of a close. */
+    /** The process of that node is about to end: by a crash, or by a close whose last words are still to be said. */
     void ended(SimNode node, boolean crash);
 
     /** The session of that client that its member knows; 0 if there is none. For the proof of death. */

@@ -74,7 +74,7 @@ record Options(
                 small ? 1 : (int) draws.between(1, 3),
                 small ? 2 : (int) draws.between(1, 4),
                 draws.chance(400),
-                draws.logarithmic(10 * Nanos.MICRO, 20 * Nanos.MILLI),
+                draws.logarithmic(10 * Nanos.MICRO, 80 * Nanos.MILLI),
                 draws.chance(100) ? 0 : draws.logarithmic(10 * Nanos.MICRO, 50 * Nanos.MILLI),
                 draws.chance(300) ? 0 : draws.logarithmic(Nanos.MILLI, 2 * maxTtl),
                 calm ? 0 : draws.one(0, 5, 20, 60),

@@ -20,8 +20,9 @@ final class Sessions {
         return SessionSettings.of("sim", 1, 1, algorithm, maxTtl, new CheapAuthenticator());
     }
 
+    /** The number of the node, and the number of its life. */
     static Incarnation incarnation(SimNode node) {
-        return new Incarnation(node.index(), Canon.mix(node.incarnation()));
+        return new Incarnation(node.index(), node.incarnation());
     }
 
     static long epoch(Object record) {

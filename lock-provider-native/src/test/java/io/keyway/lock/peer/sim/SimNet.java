@@ -39,6 +39,11 @@ final class SimNet {
         }
     }
 
+    /** The client at the other end of a member's link. */
+    int client(long atMember) {
+        return all.get((int) atMember).client.index();
+    }
+
     Noise noise() {
         return noise;
     }
@@ -107,6 +112,9 @@ final class SimNet {
     }
 
     private void carry(SimLink link, int direction, Object frame, boolean close) {
+        if (!close) {
+            world.model().sent(link, direction, frame);
+        }
         Condition condition = condition(link.client, direction);
         if (condition.cuts > 0) {
             if (options.ordered()) {

@@ -35,6 +35,8 @@ final class SimNode implements Driver {
     private boolean dirty;
     private long tickAt = NO_TICK;
     private long tickVersion;
+    private long runningSince;
+    private @Nullable Input lastInput;
     private long forcedEpoch;
 
     SimNode(SimWorld world, int index) {
@@ -104,6 +106,7 @@ final class SimNode implements Driver {
         paused = false;
         dirty = false;
         tickAt = NO_TICK;
+        runningSince = clock();
         long quarantine = incarnation == 1 ? 0 : world.quarantine();
         quarantineUntil = clock() + quarantine;
         forcedEpoch++;
@@ -134,6 +137,7 @@ final class SimNode implements Driver {
             return;
         }
         paused = false;
+        runningSince = clock();
         long late = clock() - pausedAt;
         if (isMember() && late > world.options().maxTtl() / 64) {
             stalled += late;
@@ -158,11 +162,23 @@ final class SimNode implements Driver {
     void input(Input input) {
         world.counted();
         dirty = true;
+        lastInput = input;
         if (world.checksPurity()) {
-            PurityCheck.run(cell(), input, this);
+            PurityCheck.run(cell(), input, this, world.model());
         } else {
             cell().input(input, this);
         }
+    }
+
+    /** What the current or last turn is about. */
+    @Nullable
+    Input lastInput() {
+        return lastInput;
+    }
+
+    /** Nanoseconds that this process has been running without a pause. */
+    long running() {
+        return clock() - runningSince;
     }
 
     boolean dirty() {
@@ -172,7 +188,7 @@ final class SimNode implements Driver {
     void flush() {
         dirty = false;
         if (world.checksPurity() && draws.chance(250)) {
-            PurityCheck.run(cell(), null, this);
+            PurityCheck.run(cell(), null, this, world.model());
         } else {
             cell().flush(this);
         }

@@ -156,6 +156,7 @@ final class SimWorld {
             case ARRIVE -> {
                 SimLink link = event.link;
                 if (link != null && link.openAt((int) event.number) && event.what instanceof Frame frame) {
+                    model.arrived(link, (int) event.number, frame);
                     if (tracer != null) {
                         tracer.arrived(link, (int) event.number, frame);
                     }
@@ -305,10 +306,9 @@ final class SimWorld {
         downs[node.index()] += more;
         if (more > 0) {
             if (node.alive() && !node.paused()) {
+                model.ended(node, false);
                 node.input(new Input.Closing());
                 node.flush();
-                look(node);
-                model.ended(node, false);
                 stop(node, true);
             } else if (node.alive()) {
                 model.ended(node, true);
@@ -358,25 +358,17 @@ final class SimWorld {
     }
 
     private void check() {
-        long healedAt = options.faultPhase();
         if (finishedAt < 0) {
             String waiting = model.waiting();
-            if (waiting.isEmpty()) {
-                finishedAt = now;
-            } else if (now - healedAt > model.finishWithin()) {
-                throw new Violation(
-                        "R15", "faults ended " + Nanos.text(now - healedAt) + " ago, and still waiting: " + waiting);
-            }
+            new Liveness(model.finishWithin()).check(now - options.faultPhase(), waiting);
+            finishedAt = waiting.isEmpty() ? now : -1;
         }
         if (finishedAt >= 0) {
             String left = model.leftOver();
+            new NoLeak(model.cleanWithin()).check(now - finishedAt, left);
             if (left.isEmpty()) {
                 over = true;
                 return;
-            }
-            if (now - finishedAt > model.cleanWithin()) {
-                throw new Violation(
-                        "R16", "all users finished " + Nanos.text(now - finishedAt) + " ago, and still there: " + left);
             }
         }
         heap.push(now + CHECK_EVERY, Event.Kind.CHECK, nodes[0]);

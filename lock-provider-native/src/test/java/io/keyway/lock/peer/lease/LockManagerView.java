@@ -1,0 +1,48 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Peer;
+
+/** What oracles see of a manager's grants and queue. */
+public final class LockManagerView {
+    private LockManagerView() {}
+
+    private static LockManager of(Machine machine) {
+        return (LockManager) machine;
+    }
+
+    public static int grants(Machine machine) {
+        return of(machine).grants.size();
+    }
+
+    public static long token(Machine machine, int index) {
+        return of(machine).grants.get(index).token;
+    }
+
+    public static long hi(Machine machine, int index) {
+        return of(machine).grants.get(index).hi;
+    }
+
+    public static long ttl(Machine machine, int index) {
+        return of(machine).grants.get(index).ttl;
+    }
+
+    public static long request(Machine machine, int index) {
+        return of(machine).grants.get(index).request;
+    }
+
+    public static Peer session(Machine machine, int index) {
+        return of(machine).grants.get(index).peer;
+    }
+
+    /** True if that request is in the queue. */
+    public static boolean waits(Machine machine, Peer session, long request) {
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            if (wait.peer.equals(session) && wait.request.request() == request) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

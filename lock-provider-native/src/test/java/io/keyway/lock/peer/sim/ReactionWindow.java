@@ -1,0 +1,67 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * R3: after belief ended by the clock, its user has time to stop: nobody else believes for about a quarter of the ttl, on the old holder's clock. A hold that was released, broken or whose process is dead
+ * needs none.
+ */
+final class ReactionWindow implements LeaseOracle {
+    private final double rateError;
+    private final Map<String, List<Use>> overdue = new HashMap<>();
+    private final IdentityHashMap<Use, Boolean> stopped = new IdentityHashMap<>();
+
+    /** @param rateError each clock's rate is right to within this share */
+    ReactionWindow(double rateError) {
+        this.rateError = rateError;
+    }
+
+    private long window(long ttl) {
+        return (long) (ttl * (1 - rateError) / (1 + rateError)) - (ttl - ttl / 4);
+    }
+
+    @Override
+    public void began(Use use) {
+        List<Use> lately = overdue.get(use.name);
+        if (lately == null) {
+            return;
+        }
+        for (Use old : lately) {
+            long since = old.clock() - old.deadline();
+            if (old.client != use.client && since < window(old.ttl)) {
+                throw new Violation(
+                        "R3",
+                        use + ", only " + Nanos.text(since) + " after the belief of " + old + " ended; its user has "
+                                + Nanos.text(window(old.ttl)) + " to stop");
+            }
+        }
+        lately.removeIf(old -> old.clock() - old.deadline() >= old.ttl);
+    }
+
+    /** Its user has stopped. */
+    @Override
+    public void releasing(Use use) {
+        stopped.put(use, true);
+        List<Use> lately = overdue.get(use.name);
+        if (lately != null) {
+            lately.remove(use);
+        }
+    }
+
+    @Override
+    public void finished(Use use, Use.Finish how) {
+        if (stopped.remove(use) == null && how == Use.Finish.LOST) {
+            overdue.computeIfAbsent(use.name, fresh -> new ArrayList<>(2)).add(use);
+        }
+    }
+
+    @Override
+    public void died(int client) {
+        overdue.values().forEach(lately -> lately.removeIf(old -> old.client == client));
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.lease.Unsafe;
+import io.keyway.lock.peer.lease.UnsafeVariants;
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The simulator must find each repair of the lease service that is undone: a search that could not find them would say nothing about the product. */
+class UnsafeVariantsTest {
+    private static final long EVENTS = 2_000_000;
+
+    static Campaign campaign(Unsafe variant) {
+        return Campaigns.lease(new LeaseModel.Kit(
+                settings -> UnsafeVariants.members(variant, settings),
+                settings -> UnsafeVariants.clients(variant, settings),
+                UnsafeVariants.quarantine(variant, 1) != 0));
+    }
+
+    private static Set<String> foundBy(Unsafe variant) {
+        return switch (variant) {
+            case DEADLINE_FROM_RECEIPT -> Set.of("R8");
+            case RELEASE_WITHOUT_TOKEN, NO_QUARANTINE, CACHE_DURING_OFFER -> Set.of("R1");
+            case LATE_ANSWER_IS_A_GRANT -> Set.of("R1", "R5");
+            case WAITER_STAYS -> Set.of("R15", "R16");
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isFound(Unsafe variant) {
+        Campaign campaign = campaign(variant);
+        long events = 0;
+        for (long seed = 0; events < EVENTS; seed++) {
+            RunResult result = campaign.run(seed);
+            events += result.events();
+            Violation violation = result.violation();
+            if (violation != null && foundBy(variant).contains(violation.property())) {
+                RunResult small = campaign.shrink(result);
+                assertThat(small.plan().size()).as(campaign.report(result)).isLessThanOrEqualTo(30);
+                return;
+            }
+        }
+        throw new AssertionError(variant + " was not found in " + events + " events");
+    }
+}

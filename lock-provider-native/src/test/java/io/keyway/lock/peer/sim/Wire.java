@@ -1,0 +1,120 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.session.SessionFrame;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads along on all links: which stamps came to the member and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
+final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
+    private static final int KEPT = 128;
+    private static final long NEVER = Long.MIN_VALUE;
+
+    private static final class Client {
+        final long[] stamps = new long[KEPT];
+        final long[] cameAt = new long[KEPT];
+        int next;
+        int kept;
+        long echoed;
+        long arrived;
+        long stalledThen;
+        long highestBack = NEVER;
+    }
+
+    private final SimWorld world;
+    /** By node, and by its incarnation. */
+    private final List<List<Client>> clients = new ArrayList<>();
+
+    Wire(SimWorld world) {
+        this.world = world;
+        for (int i = 0; i < world.size(); i++) {
+            clients.add(new ArrayList<>());
+        }
+    }
+
+    private Client client(int node, int life) {
+        List<Client> lives = clients.get(node);
+        while (lives.size() <= life) {
+            lives.add(new Client());
+        }
+        return lives.get(life);
+    }
+
+    /** A member starts: what its former life heard counts no more. */
+    void forget() {
+        for (List<Client> lives : clients) {
+            for (Client client : lives) {
+                client.kept = 0;
+            }
+        }
+    }
+
+    void arrived(SimLink link, int direction, Object frame) {
+        Client client = client(link.client.index(), link.clientIncarnation);
+        if (direction == SimLink.TO_CLIENT) {
+            if (frame instanceof SessionFrame.Data data && data.stamped()) {
+                client.highestBack =
+                        client.highestBack == NEVER ? data.stamp() : Math.max(client.highestBack, data.stamp());
+            }
+            return;
+        }
+        client.arrived = clock();
+        client.stalledThen = world.node(0).stalled();
+        if (frame instanceof SessionFrame.Data data && data.stamped()) {
+            for (int i = 0; i < client.kept; i++) {
+                if (client.stamps[i] == data.stamp()) {
+                    return;
+                }
+            }
+            client.stamps[client.next] = data.stamp();
+            client.cameAt[client.next] = clock();
+            client.next = (client.next + 1) % KEPT;
+            client.kept = Math.min(KEPT, client.kept + 1);
+        }
+    }
+
+    void sent(SimLink link, int direction, Object frame) {
+        if (direction != SimLink.TO_CLIENT || !(frame instanceof SessionFrame.Data data) || !data.stamped()) {
+            return;
+        }
+        Client client = client(link.client.index(), link.clientIncarnation);
+        for (int i = 0; i < client.kept; i++) {
+            if (client.stamps[i] == data.stamp()) {
+                client.echoed = Math.max(client.echoed, client.cameAt[i]);
+                return;
+            }
+        }
+    }
+
+    @Override
+    public long clock() {
+        return world.node(0).clock();
+    }
+
+    @Override
+    public long echoed(int client, int life) {
+        return client(client, life).echoed;
+    }
+
+    @Override
+    public long arrived(int client, int life) {
+        Client of = client(client, life);
+        return of.arrived + world.node(0).stalled() - of.stalledThen;
+    }
+
+    @Override
+    public long highest(int client) {
+        return client(client, world.node(client).incarnation()).highestBack;
+    }
+
+    @Override
+    public long running(int client) {
+        return world.node(client).running();
+    }
+
+    /** Timers may be late, and short pauses of the member add up before it counts them as stalls. */
+    @Override
+    public long lateness() {
+        return world.options().lateness() + world.options().maxTtl() / 8 + 10 * Nanos.MILLI;
+    }
+}
