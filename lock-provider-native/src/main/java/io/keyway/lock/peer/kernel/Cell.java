@@ -123,6 +123,8 @@ public final class Cell {
             sessions.closed(closed.link(), closed.why(), turn);
         } else if (input instanceof Input.Died died) {
             sessions.died(died.session(), turn);
+        } else if (input instanceof Input.Reborn reborn) {
+            sessions.reborn(reborn.life(), reborn.guard(), reborn.why(), turn);
         } else if (input instanceof Input.Proved) {
             sessions.proved(turn);
         } else if (input instanceof Input.Forced forced) {

@@ -30,6 +30,11 @@ public sealed interface Input {
     /** The driver was late by so many nanoseconds: deadlines that this cell set for others move by as much before any of them is looked at. */
     record Stalled(long nanos) implements Input {}
 
+    /**
+     * What the operating system said of this client's life no longer holds: everything of its session is dropped, and the next one names other bytes (local mode).
+     */
+    record Reborn(long life, long guard, String why) implements Input {}
+
     /** The user of this cell closes it: a client says BYE, a member grants no more. */
     record Closing() implements Input {}
 }

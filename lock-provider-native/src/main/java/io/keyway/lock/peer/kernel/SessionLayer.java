@@ -20,6 +20,9 @@ public interface SessionLayer {
     /** The process behind that session is proved dead. */
     void died(long session, SessionTurn turn);
 
+    /** Drops the session, which stood on a proof of life that no longer holds. */
+    default void reborn(long life, long guard, String why, SessionTurn turn) {}
+
     /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
     default void proved(SessionTurn turn) {}
 

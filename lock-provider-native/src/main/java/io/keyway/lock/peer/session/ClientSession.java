@@ -44,8 +44,8 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private final SessionSettings settings;
     private final Incarnation self;
-    private final long life;
-    private final long guard;
+    private long life;
+    private long guard;
     private final Map<String, Seen> seen = new TreeMap<>();
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
@@ -431,6 +431,20 @@ public final class ClientSession implements SessionLayer, ClientView {
             session.owedSince += nanos;
         }
         dialer.stalled(nanos);
+    }
+
+    @Override
+    public void reborn(long newLife, long newGuard, String why, SessionTurn turn) {
+        life = newLife;
+        guard = newGuard;
+        if (dialer.phase() != Dialer.Phase.DOWN) {
+            turn.hangUp(dialer.link());
+            dialer.downForNow();
+        }
+        OpenSession session = open;
+        if (session != null) {
+            over(session, false, why, turn);
+        }
     }
 
     @Override

@@ -127,6 +127,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
      */
     public record Life(Peer peer, List<Long> bytes, boolean told) {}
 
+    /** How many sessions live. */
+    public int size() {
+        return sessions.size();
+    }
+
     /** All live sessions. */
     public List<Life> lives() {
         List<Life> lives = new ArrayList<>();

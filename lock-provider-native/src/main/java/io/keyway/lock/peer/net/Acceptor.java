@@ -1,0 +1,58 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import io.keyway.lock.peer.wire.FrameCodec;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ServerChannel;
+import java.io.IOException;
+import java.net.SocketAddress;
+
+/** Takes connections for a member's cell, all on the cell's loop, and numbers them. */
+@SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
+public final class Acceptor implements AutoCloseable {
+    /** Says whether a connection may speak at all; a refusal closes it. */
+    public interface Gate {
+        boolean admits(Channel channel);
+    }
+
+    private final Channel server;
+    private long links;
+
+    /**
+     * Listens.
+     *
+     * @throws IOException if the address can't be bound
+     */
+    public Acceptor(
+            CellLoop cell, Class<? extends ServerChannel> kind, SocketAddress address, FrameCodec codec, Gate gate)
+            throws IOException {
+        try {
+            this.server = new ServerBootstrap()
+                    .group(cell.loop(), cell.loop())
+                    .channel(kind)
+                    .childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            if (gate.admits(channel)) {
+                                channel.pipeline().addLast(new FrameLink(cell, ++links, channel, codec));
+                            } else {
+                                channel.close();
+                            }
+                        }
+                    })
+                    .bind(address)
+                    .syncUninterruptibly()
+                    .channel();
+        } catch (RuntimeException e) {
+            throw new IOException("cannot listen on " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Takes no more connections; those that stand are not touched. */
+    @Override
+    public void close() {
+        server.close().syncUninterruptibly();
+    }
+}

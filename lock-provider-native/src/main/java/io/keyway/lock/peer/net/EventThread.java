@@ -1,0 +1,39 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/** One event loop with its one thread, owned by whoever made it. */
+public final class EventThread implements AutoCloseable {
+    private static final long PATIENCE_SECONDS = 5;
+
+    private final MultiThreadIoEventLoopGroup group;
+    private final EventLoop loop;
+
+    /** @param name of the thread */
+    public EventThread(String name) {
+        this.group =
+                new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
+        this.loop = group.next();
+    }
+
+    public EventLoop loop() {
+        return loop;
+    }
+
+    /** Runs the task on the loop and waits for it. Not on the loop's thread. */
+    public void run(Runnable task) {
+        loop.submit(task).syncUninterruptibly();
+    }
+
+    /** Ends the thread and waits for it. */
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+}
