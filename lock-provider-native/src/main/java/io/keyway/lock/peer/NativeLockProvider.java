@@ -1,0 +1,107 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.MemoryWorlds;
+import io.keyway.lock.peer.engine.NativeEngine;
+import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.node.LocalMode;
+import io.keyway.lock.peer.session.Authenticator;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.spi.LockProvider;
+import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.ProviderInfo;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Serves {@code lock:native:local://}, the lease service of this machine, and {@code lock:native:mem://name}, that of one JVM. */
+public final class NativeLockProvider implements LockProvider {
+    private static final Duration MIN_TTL = Duration.ofMillis(100);
+    private static final MemoryWorlds WORLDS = new MemoryWorlds();
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("native");
+    }
+
+    @Override
+    public ProviderInfo info() {
+        return new ProviderInfo("Keyway native", "0.1.0", ProviderInfo.API_LEVEL, NativeOptions.ALL);
+    }
+
+    @Override
+    public Set<Feature> features(LockUrl url) {
+        Set<Feature> features = EnumSet.of(Feature.FENCING, Feature.FIFO, Feature.LIST, Feature.BREAK, Feature.WAKE_UP);
+        if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
+            features.add(Feature.CACHING);
+        }
+        return features;
+    }
+
+    @Override
+    public LockClient open(OpenRequest request) {
+        LockUrl url = request.url();
+        Duration maxTtl = request.get(NativeOptions.MAX_TTL);
+        NativeEngine engine = new NativeEngine(
+                request.clientName(), request.get(CommonOptions.REQUEST_TIMEOUT), features(url), guarantees(maxTtl));
+        engine.sit(seat(request, engine, maxTtl));
+        return request.over(engine);
+    }
+
+    private static Seat seat(OpenRequest request, NativeEngine engine, Duration maxTtl) {
+        LockUrl url = request.url();
+        return switch (url.protocol().orElse("")) {
+            case "mem" -> mem(request, engine, maxTtl);
+            case "local" -> LocalMode.seat(request, leaseSettings(request), engine::heard);
+            default ->
+                throw new InvalidLockUrlException(url
+                        + ": the native provider serves lock:native:local:// (this machine) and lock:native:mem://<name> (this JVM), not the protocol '"
+                        + url.protocol().orElse("") + "'");
+        };
+    }
+
+    private static Seat mem(OpenRequest request, NativeEngine engine, Duration maxTtl) {
+        LockUrl url = request.url();
+        if (url.hosts().size() != 1 || url.path().isPresent()) {
+            throw new InvalidLockUrlException(url + ": a world has one name, as in lock:native:mem://name");
+        }
+        String name = url.hosts().get(0).toString();
+        Cells cells = new Cells("mem:" + name, maxTtl, leaseSettings(request), Authenticator.none());
+        boolean manual = request.get(NativeOptions.CLOCK) == NativeOptions.Clock.MANUAL;
+        MemoryWorlds.Members members =
+                (epoch, now, quarantine) -> cells.member(name, epoch, now + quarantine, Horizon.NONE);
+        return WORLDS.join(name, manual, members, cells.quarantine(), cells::client, engine::heard);
+    }
+
+    private static LeaseSettings leaseSettings(OpenRequest request) {
+        LeaseSettings settings = LeaseSettings.defaults();
+        return request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
+                ? settings.withoutCache()
+                : settings.withCache(
+                        request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
+    }
+
+    private static Guarantees guarantees(Duration maxTtl) {
+        return new Guarantees(
+                new Guarantee(
+                        Grade.TIMED,
+                        "without any assumption while the member lives; over its restart if clock rates differ by less than 1 %"),
+                new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
+                new Guarantee(Grade.ALWAYS, "while the member's file is not replaced by an older one"),
+                new Guarantee(
+                        Grade.TIMED,
+                        "another process takes over; it grants when no lease of the former can be believed in"),
+                MIN_TTL,
+                maxTtl);
+    }
+}

@@ -1,0 +1,71 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer;
+
+import io.keyway.lock.Option;
+import java.time.Duration;
+import java.util.List;
+
+/** The options of the native provider, beside the common ones. */
+public final class NativeOptions {
+    /** Whose time a {@code mem} world runs on. */
+    public enum Clock {
+        /** The machine's monotonic clock. */
+        REAL,
+        /** Time passes by {@link MemoryWorld#advance} only. */
+        MANUAL
+    }
+
+    /** A switch. */
+    public enum Switch {
+        ON,
+        OFF
+    }
+
+    /** Who hosts the member of this machine ({@code local}) if nobody does. */
+    public enum Host {
+        /** This process. */
+        INPROCESS,
+        /** A process of its own, which ends by itself after a minute without clients. */
+        PROCESS,
+        /** Nobody: without a host the client is not connected. */
+        NONE
+    }
+
+    public static final Option<Clock> CLOCK = Option.choice("clock", Clock.class)
+            .withDefault(Clock.REAL)
+            .withDescription("the clock of a mem world: the machine's, or one that a test moves");
+
+    public static final Option<Duration> MAX_TTL = Option.duration(
+                    "maxTtl", Duration.ofMillis(100), Duration.ofHours(24))
+            .withDefault(Duration.ofSeconds(60))
+            .withDescription(
+                    "the longest ttl that the members grant, and so how long they are silent after a crash; the same for all clients and members");
+
+    public static final Option<Switch> CACHE = Option.choice("cache", Switch.class)
+            .withDefault(Switch.ON)
+            .withDescription("whether a released lock stays with this client until somebody else wants it");
+
+    public static final Option<Duration> CACHE_FOR = Option.duration(
+                    "cacheFor", Duration.ofMillis(1), Duration.ofHours(24))
+            .withDefault(Duration.ofSeconds(30))
+            .withDescription("how long an unused lock stays with this client");
+
+    public static final Option<Integer> CACHE_SIZE = Option.number("cacheSize", 0, 1_000_000)
+            .withDefault(1000)
+            .withDescription("how many unused locks stay with this client at most");
+
+    public static final Option<Host> HOST = Option.choice("host", Host.class)
+            .withDefault(Host.INPROCESS)
+            .withDescription(
+                    "who serves the locks of this machine (local) if nobody does: this process, a process of its own, or none");
+
+    /** The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a supervisor. */
+    public static final Option<Long> GUARD = Option.object("guard", Long.class)
+            .withDefault(0L)
+            .withDescription("the byte of clients.lock of a process that works under this client's leases (local)");
+
+    /** All of them. */
+    public static final List<Option<?>> ALL = List.of(CLOCK, MAX_TTL, CACHE, CACHE_FOR, CACHE_SIZE, HOST, GUARD);
+
+    private NativeOptions() {}
+}

@@ -1,0 +1,144 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.engine;
+
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseMessage;
+import io.keyway.lock.peer.lease.Party;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/** Questions of an administrator, and the answers that come back to them by number. */
+final class Admin {
+    /** Above the numbers that the façade gives to requests for locks. */
+    private static final long FIRST = 1L << 62;
+
+    private final AtomicLong numbers = new AtomicLong(FIRST);
+    private final Map<Long, CompletableFuture<LeaseMessage>> open = new ConcurrentHashMap<>();
+    private final BiConsumer<Key, LeaseCall> post;
+    private final Supplier<String> server;
+
+    Admin(BiConsumer<Key, LeaseCall> post, Supplier<String> server) {
+        this.post = post;
+        this.server = server;
+    }
+
+    /** A page of names, then the status of each; names that came to rest in between are left out. */
+    CompletableFuture<LockPage> list(String prefix, String after, int max, Duration limit) {
+        long number = numbers.incrementAndGet();
+        return ask(number, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(number, prefix, after, max, limit.toNanos()))
+                .thenCompose(answer -> {
+                    LeaseMessage.Page page = (LeaseMessage.Page) answer;
+                    List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
+                    for (String name : page.names()) {
+                        each.add(show(name, limit));
+                    }
+                    return CompletableFuture.allOf(each.toArray(new CompletableFuture<?>[0]))
+                            .thenApply(all -> page(page, each));
+                });
+    }
+
+    private static LockPage page(LeaseMessage.Page page, List<CompletableFuture<Optional<LockStatus>>> each) {
+        List<LockStatus> locks = new ArrayList<>();
+        each.forEach(status -> status.join().ifPresent(locks::add));
+        Optional<String> next =
+                page.more() ? Optional.of(page.names().get(page.names().size() - 1)) : Optional.empty();
+        return new LockPage(locks, next);
+    }
+
+    /** Empty if nobody holds the lock and nobody waits; an idle cache is no holder. */
+    CompletableFuture<Optional<LockStatus>> show(String name, Duration limit) {
+        long number = numbers.incrementAndGet();
+        return ask(number, LeaseKeys.lock(name), new LeaseCall.Show(number, limit.toNanos()))
+                .thenApply(answer -> status(name, (LeaseMessage.Status) answer));
+    }
+
+    private static Optional<LockStatus> status(String name, LeaseMessage.Status status) {
+        if (status.holders().isEmpty() && status.waiters().isEmpty()) {
+            return Optional.empty();
+        }
+        List<LockStatus.Holder> holders = new ArrayList<>();
+        for (Party party : status.holders()) {
+            holders.add(new LockStatus.Holder(
+                    party.owner().client(),
+                    party.mode(),
+                    party.permits(),
+                    token(party),
+                    Duration.ofNanos(party.nanos()),
+                    party.owner().metadata()));
+        }
+        List<LockStatus.Waiter> waiters = new ArrayList<>();
+        for (Party party : status.waiters()) {
+            waiters.add(new LockStatus.Waiter(
+                    party.owner().client(),
+                    party.mode(),
+                    party.permits(),
+                    token(party),
+                    Duration.ofNanos(party.nanos()),
+                    party.owner().metadata()));
+        }
+        return Optional.of(new LockStatus(new LockKey(LockKey.Kind.LOCK, LockName.of(name)), holders, waiters));
+    }
+
+    private static OptionalLong token(Party party) {
+        return party.token() == 0 ? OptionalLong.empty() : OptionalLong.of(party.token());
+    }
+
+    CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
+        long number = numbers.incrementAndGet();
+        return ask(number, LeaseKeys.lock(name), new LeaseCall.Break(number, token, reason, limit.toNanos()))
+                .thenApply(answer -> ((LeaseMessage.Answer) answer).done());
+    }
+
+    private CompletableFuture<LeaseMessage> ask(long number, Key key, LeaseCall call) {
+        CompletableFuture<LeaseMessage> answer = new CompletableFuture<>();
+        open.put(number, answer);
+        post.accept(key, call);
+        return answer;
+    }
+
+    void told(LeaseMessage answer) {
+        long number;
+        if (answer instanceof LeaseMessage.Page page) {
+            number = page.request();
+        } else if (answer instanceof LeaseMessage.Status status) {
+            number = status.request();
+        } else if (answer instanceof LeaseMessage.Answer broken) {
+            number = broken.request();
+        } else {
+            throw new IllegalStateException("not an answer: " + answer);
+        }
+        CompletableFuture<LeaseMessage> asked = open.remove(number);
+        if (asked != null) {
+            asked.complete(answer);
+        }
+    }
+
+    /** True if that number was a question of an administrator. */
+    boolean failed(long number, LockException why) {
+        CompletableFuture<LeaseMessage> asked = open.remove(number);
+        return asked != null && asked.completeExceptionally(why);
+    }
+
+    void close() {
+        open.values()
+                .forEach(asked -> asked.completeExceptionally(new LockUnavailableException(
+                        "the client was closed before an answer came", null, server.get(), null)));
+    }
+}

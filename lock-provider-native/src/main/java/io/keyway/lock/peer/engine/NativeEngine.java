@@ -1,0 +1,319 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.engine;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.CachedGrant;
+import io.keyway.lock.peer.lease.EndCause;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.lease.Party;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The lease service as a {@link LockEngine}. Requests, releases and questions become calls of this client's cell, the cell's notices become words to the sinks. A cached lock is taken and returned on the
+ * user's thread, by the published word of its grant; nothing else is shared with the cell.
+ */
+public final class NativeEngine implements LockEngine {
+    private static final Logger LOG = LoggerFactory.getLogger(NativeEngine.class);
+
+    private final LeaseOwner plainOwner;
+    private final long patience;
+    private final Set<Feature> features;
+    private final Guarantees guarantees;
+    private final Map<String, WordHold> words = new ConcurrentHashMap<>();
+    private final Map<Use, CompletableFuture<Answer>> releases = new ConcurrentHashMap<>();
+    private final Admin admin;
+    private final SeatHolder seat = new SeatHolder();
+
+    private record Use(Key key, long token) {}
+
+    /** Breaks the circle of an engine that needs a seat and a seat that needs the engine's ears. */
+    private static final class SeatHolder {
+        private @Nullable Seat seat;
+
+        Seat get() {
+            Seat taken = seat;
+            if (taken == null) {
+                throw new IllegalStateException("the engine has no cell yet");
+            }
+            return taken;
+        }
+    }
+
+    /**
+     * An engine without a cell; give it one by {@link #sit} before anything else.
+     *
+     * @param client the client's name, for others to see
+     * @param requestTimeout how long an attempt that does not wait may take
+     */
+    public NativeEngine(String client, Duration requestTimeout, Set<Feature> features, Guarantees guarantees) {
+        this.plainOwner = new LeaseOwner(client, Map.of());
+        // Half of it is for the way there and back.
+        this.patience = requestTimeout.toNanos() / 2;
+        this.features = features;
+        this.guarantees = guarantees;
+        this.admin = new Admin(this::post, this::server);
+    }
+
+    public void sit(Seat taken) {
+        seat.seat = taken;
+    }
+
+    /** What the cell tells; on the cell's thread. */
+    public void heard(Notice notice) {
+        if (!(notice instanceof LeaseNotice said)) {
+            return;
+        }
+        if (said instanceof LeaseNotice.Granted granted) {
+            sink(granted.user()).granted(hold(granted.word()), granted.token());
+        } else if (said instanceof LeaseNotice.Waiting waiting) {
+            OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
+            sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
+        } else if (said instanceof LeaseNotice.Refused refused) {
+            sink(refused.user()).refused(owners(refused.holders()));
+        } else if (said instanceof LeaseNotice.Trouble trouble) {
+            sink(trouble.user()).doubt(trouble.why());
+        } else if (said instanceof LeaseNotice.Failed failed) {
+            failed(failed);
+        } else if (said instanceof LeaseNotice.Ended ended) {
+            sink(ended.user()).ended(cause(ended.cause()), ended.detail());
+        } else if (said instanceof LeaseNotice.ReleaseDone done) {
+            CompletableFuture<Answer> release = releases.remove(new Use(done.key(), done.token()));
+            if (release != null) {
+                release.complete(answer(done.outcome()));
+            }
+        } else if (said instanceof LeaseNotice.Closed closed) {
+            words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.word() ? null : hold);
+        } else if (said instanceof LeaseNotice.Told told) {
+            admin.told(told.answer());
+        } else if (said instanceof LeaseNotice.Alarm alarm) {
+            LOG.warn("{}: {}", alarm.key().id(), alarm.text());
+        }
+    }
+
+    private void failed(LeaseNotice.Failed failed) {
+        LockUnavailableException why = new LockUnavailableException(failed.why(), null, server(), null);
+        if (!admin.failed(failed.request(), why) && failed.user() != null) {
+            sink(failed.user()).failed(why);
+        }
+    }
+
+    private static Sink sink(@Nullable Object user) {
+        if (user instanceof Sink sink) {
+            return sink;
+        }
+        throw new IllegalStateException("a notice for nobody");
+    }
+
+    private WordHold hold(CachedGrant word) {
+        return words.compute(
+                word.key().id(), (name, known) -> known != null && known.word == word ? known : new WordHold(word));
+    }
+
+    @Override
+    public TimeSource time() {
+        return seat.get().time();
+    }
+
+    @Override
+    public void observe(Observer observer) {
+        seat.get().observe(observer);
+    }
+
+    @Override
+    public void submit(Request request, Sink sink) {
+        post(
+                key(request.key()),
+                new LeaseCall.Acquire(
+                        request.id(),
+                        request.mode(),
+                        request.permits(),
+                        Math.max(1, request.capacity()),
+                        request.ttl().toNanos(),
+                        owner(request.owner().metadata()),
+                        request.queue(),
+                        request.queue(),
+                        patience,
+                        sink));
+    }
+
+    @Override
+    public boolean reacquire(
+            LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
+        WordHold hold = words.get(key.name().toString());
+        if (hold == null) {
+            return false;
+        }
+        CachedGrant word = hold.word;
+        LeaseOwner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
+        long token = word.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
+        if (token == 0) {
+            return false;
+        }
+        sink.granted(hold, token);
+        return true;
+    }
+
+    @Override
+    public void withdraw(Request request) {
+        post(key(request.key()), new LeaseCall.Withdraw(request.id()));
+    }
+
+    @Override
+    public Set<Feature> features() {
+        return features;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return guarantees;
+    }
+
+    @Override
+    public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
+        return admin.list(prefix, after.orElse(""), max, limit);
+    }
+
+    @Override
+    public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
+        if (key.kind() != LockKey.Kind.LOCK) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+        return admin.show(key.name().toString(), limit);
+    }
+
+    @Override
+    public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
+        if (key.kind() != LockKey.Kind.LOCK) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return admin.breakGrant(key.name().toString(), token, reason, limit);
+    }
+
+    @Override
+    public CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit) {
+        throw new UnsupportedOperationException("semaphores are not served; the façade refuses them before this");
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        return seat.get().unwrap(type);
+    }
+
+    @Override
+    public void close() {
+        seat.get().close();
+        releases.values().forEach(release -> release.complete(Answer.UNKNOWN));
+        admin.close();
+    }
+
+    private String server() {
+        return seat.get().server();
+    }
+
+    private void post(Key key, LeaseCall call) {
+        seat.get().post(new Input.Command(key, call));
+    }
+
+    private static Key key(LockKey key) {
+        return LeaseKeys.lock(key.name().toString());
+    }
+
+    private LeaseOwner owner(Map<String, String> metadata) {
+        return metadata.isEmpty() ? plainOwner : new LeaseOwner(plainOwner.client(), metadata);
+    }
+
+    private static List<Owner> owners(List<Party> parties) {
+        return parties.stream()
+                .map(party -> new Owner(party.owner().client(), party.owner().metadata()))
+                .toList();
+    }
+
+    private static LeaseLoss.Cause cause(EndCause cause) {
+        return switch (cause) {
+            case EXPIRED -> LeaseLoss.Cause.EXPIRED;
+            case BROKEN -> LeaseLoss.Cause.BROKEN;
+            case DENIED -> LeaseLoss.Cause.DENIED;
+        };
+    }
+
+    private static Answer answer(LeaseNotice.Outcome outcome) {
+        return switch (outcome) {
+            case DONE -> Answer.DONE;
+            case NOT_HELD -> Answer.NOT_HELD;
+            case UNKNOWN -> Answer.UNKNOWN;
+        };
+    }
+
+    /** What the leases of one grant stand on. */
+    private final class WordHold implements Hold {
+        final CachedGrant word;
+        private final Duration ttl;
+
+        WordHold(CachedGrant word) {
+            this.word = word;
+            this.ttl = Duration.ofNanos(word.ttl());
+        }
+
+        @Override
+        public Duration ttl() {
+            return ttl;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return word.deadline();
+        }
+
+        @Override
+        public CompletionStage<Answer> release(long token) {
+            if (word.tryRelease(token, time().nanoTime())) {
+                return DONE;
+            }
+            CompletableFuture<Answer> answer =
+                    releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
+            post(word.key(), new LeaseCall.Release(token));
+            return answer;
+        }
+
+        @Override
+        public void lapsed(long token) {
+            post(word.key(), new LeaseCall.Lapse(token));
+        }
+
+        @Override
+        public Optional<String> server() {
+            return Optional.of(NativeEngine.this.server());
+        }
+    }
+
+    private static final CompletionStage<Answer> DONE = CompletableFuture.completedStage(Answer.DONE);
+}

@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.engine;
+
+import io.keyway.lock.peer.net.CellHost;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.TimeSource;
+import java.util.Optional;
+
+/** A client's cell, wherever it runs. */
+public interface Seat extends CellHost {
+    /** The clock of the cell, with timers. */
+    TimeSource time();
+
+    /** Whom the cell talks to, for messages. */
+    String server();
+
+    /** Who is told when the session's connection stands or breaks. */
+    void observe(LockEngine.Observer observer);
+
+    /** The provider's own objects, such as a {@code MemoryWorld}. */
+    default <T> Optional<T> unwrap(Class<T> type) {
+        return Optional.empty();
+    }
+
+    /** Lets the cell say goodbye, then ends its thread; bounded. Idempotent. */
+    void close();
+}

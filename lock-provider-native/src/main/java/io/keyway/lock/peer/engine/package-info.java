@@ -1,0 +1,6 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+/** The native provider as the kit sees it: requests become calls of a client's cell, its notices become grants. */
+@NullMarked
+package io.keyway.lock.peer.engine;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,61 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.net.CellEars;
+import io.keyway.lock.peer.session.Authenticator;
+import io.keyway.lock.spi.OpenRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Opens {@code lock:native:local://}. */
+public final class LocalMode {
+    private LocalMode() {}
+
+    /**
+     * A client's seat; nothing but the directory is touched before its first request.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
+     */
+    public static Seat seat(OpenRequest request, LeaseSettings lease, CellEars ears) {
+        LockUrl url = request.url();
+        if (!url.hosts().isEmpty()) {
+            throw new InvalidLockUrlException(
+                    url + ": local mode has no hosts; write lock:native:local:// or lock:native:local:///a/directory");
+        }
+        Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
+        LocalPlace place =
+                place(directory, request.get(NativeOptions.MAX_TTL), lease, request.get(CommonOptions.CONNECT_TIMEOUT));
+        return new LocalSeat(
+                request.clientName(),
+                place,
+                request.get(NativeOptions.HOST),
+                request.get(NativeOptions.GUARD),
+                request.time(),
+                ears,
+                request.get(CommonOptions.CLOSE_TIMEOUT));
+    }
+
+    static LocalPlace place(Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout) {
+        MachineFacts facts = new SystemFacts();
+        LocalDirectory directory = LocalDirectory.open(path, facts);
+        Cells cells = new Cells(LocalPlace.CLUSTER, maxTtl, lease, Authenticator.none());
+        MemberSettings unbound = new MemberSettings(
+                LocalPlace.CLUSTER, LocalPlace.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
+        ByteLocks bytes = directory.clients(facts, unbound);
+        MemberSettings settings = new MemberSettings(
+                LocalPlace.CLUSTER,
+                LocalPlace.NODE,
+                cells.membersHash(),
+                cells.settingsHash(),
+                maxTtl,
+                bytes.fileKey());
+        return new LocalPlace(directory, bytes, settings, facts, cells, connectTimeout);
+    }
+}

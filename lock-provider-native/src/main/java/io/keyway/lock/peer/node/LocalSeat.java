@@ -1,0 +1,323 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.net.CellEars;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.TimeSource;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client of this machine's member. It finds the host by host.info; where nobody hosts, this process does, or starts a process that does. While it lives it keeps a byte of clients.lock.
+ *
+ * <p>Nothing is opened before the first request.
+ */
+public final class LocalSeat implements Seat {
+    private static final Logger LOG = LoggerFactory.getLogger(LocalSeat.class);
+    private static final long CHECK_MILLIS = 200;
+    private static final long LAUNCH_AGAIN_NANOS = Duration.ofSeconds(3).toNanos();
+
+    private final String client;
+    private final LocalPlace place;
+    private final NativeOptions.Host host;
+    private final long guard;
+    private final TimeSource time;
+    private final CellEars ears;
+    private final Duration closeTimeout;
+    private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable Running running;
+    private volatile boolean closed;
+    private volatile String server;
+
+    LocalSeat(
+            String client,
+            LocalPlace place,
+            NativeOptions.Host host,
+            long guard,
+            TimeSource time,
+            CellEars ears,
+            Duration closeTimeout) {
+        this.client = client;
+        this.place = place;
+        this.host = host;
+        this.guard = guard;
+        this.time = time;
+        this.ears = ears;
+        this.closeTimeout = closeTimeout;
+        this.server = "local:" + place.directory().path();
+    }
+
+    @Override
+    public void post(Input input) {
+        Running now = running;
+        if (now == null) {
+            now = start();
+        }
+        if (now != null) {
+            now.loop.post(input);
+        }
+    }
+
+    private @Nullable Running start() {
+        lock.lock();
+        try {
+            if (running == null && !closed) {
+                running = new Running();
+            }
+            return running;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public TimeSource time() {
+        return time;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    @Override
+    public void observe(LockEngine.Observer observer) {
+        observers.add(observer);
+    }
+
+    @Override
+    public void close() {
+        Running ending;
+        lock.lock();
+        try {
+            ending = closed ? null : running;
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        if (ending != null) {
+            ending.end();
+        }
+    }
+
+    /** The cell, its threads and its byte, from the first request on. */
+    private final class Running implements CellLoop.Surroundings {
+        final CellLoop loop;
+        private final EventThread io = new EventThread("keyway-" + client + "-io");
+        private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "keyway-" + client + "-place");
+            thread.setDaemon(true);
+            return thread;
+        });
+        private final Connector connector;
+        private final CountDownLatch saidGoodbye = new CountDownLatch(1);
+        private long life;
+        private boolean connected;
+        private long launchedAt = System.nanoTime() - LAUNCH_AGAIN_NANOS;
+
+        Running() {
+            Path directory = place.directory().path();
+            LocalHosts.OF_THIS_JVM.join(directory);
+            this.life = place.bytes().take();
+            Cell cell = place.cells().client(life, guard);
+            this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
+            this.connector =
+                    new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());
+            watchLife();
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // checkLife itself says what went wrong
+        private void watchLife() {
+            worker.scheduleWithFixedDelay(this::checkLife, CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
+        /** A byte that vanished, or a file that was replaced, would prove us dead while we live. */
+        private void checkLife() {
+            Standing standing = place.bytes().standing(life);
+            if (standing == Standing.HELD) {
+                return;
+            }
+            String why = place.directory().path() + "/clients.lock: " + standing.sentence();
+            LOG.error("all leases of {} are lost: {}", client, why);
+            try {
+                long fresh = place.bytes().take();
+                life = fresh;
+                loop.post(new Input.Reborn(fresh, guard, why));
+            } catch (RuntimeException e) {
+                loop.post(new Input.Reborn(0, guard, why));
+                LOG.error("no new byte can be taken: {}", e.getMessage());
+            }
+        }
+
+        @Override
+        public void dial(long link) {
+            onWorker(() -> attempt(link));
+        }
+
+        private void attempt(long link) {
+            Optional<HostInfo> info = place.directory().arbiter().info();
+            Optional<Path> socket = info.flatMap(HostInfo::socket);
+            if (socket.isEmpty()) {
+                elect(link, "nobody hosts " + place.directory().path());
+                return;
+            }
+            connect(link, info.get(), socket.get(), why -> onWorker(() -> elect(link, why)));
+        }
+
+        private void connect(long link, HostInfo info, Path socket, Consumer<String> failed) {
+            server = "local:" + place.directory().path() + " (host: process " + info.pid() + ")";
+            connector.connect(link, NioDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), failed);
+        }
+
+        /** Nobody answers where a host should be. */
+        private void elect(long link, String why) {
+            try {
+                switch (host) {
+                    case INPROCESS -> {
+                        if (LocalHosts.OF_THIS_JVM.tryHost(place)) {
+                            reconnect(link);
+                        } else {
+                            loop.refused(link, taken(why));
+                        }
+                    }
+                    case PROCESS -> {
+                        if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
+                            hosting.close();
+                            launch();
+                            loop.refused(link, "a host is being started");
+                        } else {
+                            loop.refused(link, taken(why));
+                        }
+                    }
+                    case NONE -> loop.refused(link, why);
+                }
+            } catch (IOException | RuntimeException e) {
+                LOG.warn("cannot host {}: {}", place.directory().path(), e.toString());
+                loop.refused(link, "cannot host: " + e.getMessage());
+            }
+        }
+
+        private void reconnect(long link) {
+            Optional<HostInfo> info = place.directory().arbiter().info();
+            if (info.isPresent() && info.get().socket().isPresent()) {
+                connect(link, info.get(), info.get().socket().get(), again -> loop.refused(link, again));
+            } else {
+                loop.refused(link, "the host has ended");
+            }
+        }
+
+        private String taken(String why) {
+            return place.directory()
+                    .arbiter()
+                    .info()
+                    .map(info -> info
+                            + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
+                            + why + ")")
+                    .orElse("another process starts to host (" + why + ")");
+        }
+
+        private void launch() throws IOException {
+            if (System.nanoTime() - launchedAt < LAUNCH_AGAIN_NANOS) {
+                return;
+            }
+            launchedAt = System.nanoTime();
+            try {
+                HostMain.launch(place);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            throw new IllegalStateException("clients have nothing to persist");
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            ears.heard(notice);
+        }
+
+        @Override
+        public void turned(SessionLayer sessions) {
+            ClientSession session = (ClientSession) sessions;
+            boolean now = session.connected();
+            if (now != connected) {
+                connected = now;
+                for (LockEngine.Observer observer : observers) {
+                    if (now) {
+                        observer.connected(server);
+                    } else {
+                        observer.disconnected(server, "the connection ended");
+                    }
+                }
+            }
+            if (session.closed()) {
+                saidGoodbye.countDown();
+            }
+        }
+
+        private void onWorker(Runnable task) {
+            try {
+                worker.execute(task);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
+            }
+        }
+
+        /** Says goodbye, within the close timeout; what could not be said, the member sees by our byte. */
+        void end() {
+            loop.post(new Input.Closing());
+            boolean interrupted = false;
+            try {
+                saidGoodbye.await(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            worker.shutdown();
+            io.run(loop::shut);
+            io.close();
+            try {
+                worker.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            place.bytes().release(life);
+            LocalHosts.OF_THIS_JVM.leave(place.directory().path());
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}
