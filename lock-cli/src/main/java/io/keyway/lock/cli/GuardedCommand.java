@@ -92,7 +92,7 @@ final class GuardedCommand {
 
     private Process start() {
         ProcessBuilder builder = new ProcessBuilder(words.words()).inheritIO();
-        CommandEnvironment.prepare(builder.environment(), lease, supervision.mark());
+        CommandEnvironment.prepare(builder.environment(), lease.name(), lease.token(), supervision.mark());
         try {
             return builder.start();
         } catch (IOException e) {

@@ -5,8 +5,12 @@ package io.keyway.lock.cli;
 final class Rehearsal {
     private Rehearsal() {}
 
-    /** Prints what it does to standard output, which the launcher throws away. */
+    /** What it prints is thrown away by the launcher, and a failure costs no more than a slower start. */
     public static void main(String[] args) {
-        new CommandTree(Console.ofThisProcess()).execute("providers");
+        CommandTree tree = new CommandTree(Console.ofThisProcess());
+        String url = "lock:native:mem://rehearsal";
+        tree.execute("providers");
+        tree.execute("show", "--url", url);
+        System.exit(tree.execute("run", "--url", url, "rehearsal", "--", "true"));
     }
 }
