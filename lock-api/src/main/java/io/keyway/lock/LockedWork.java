@@ -10,6 +10,8 @@ final class LockedWork {
 
     static <T, X extends Exception> T call(Lease lease, LockedFunction<T, X> work) throws X {
         try (lease) {
+            // It may have ended before this thread came to run.
+            lease.ensureHeld();
             T result;
             try {
                 result = work.apply(lease);
@@ -21,6 +23,9 @@ final class LockedWork {
                 throw failure;
             }
             LeaseLostException loss = loss(lease);
+            if (loss == null && lease.release() == ReleaseOutcome.ALREADY_LOST) {
+                loss = loss(lease);
+            }
             if (loss != null) {
                 throw loss;
             }

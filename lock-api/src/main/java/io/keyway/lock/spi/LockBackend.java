@@ -25,7 +25,11 @@ public interface LockBackend extends AutoCloseable {
     /** Connects, as far as the store needs it before the first verb; called once, first. */
     void start(Signals signals, Incarnation client) throws Exception;
 
-    /** Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. */
+    /**
+     * Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. With a grant, new
+     * or from an earlier attempt, the ttl runs anew from this attempt: belief is counted from the clock before it. A
+     * request that does not queue leaves nothing at the store unless it is granted.
+     */
     Attempt attempt(Request request, Duration limit) throws Exception;
 
     /** Renews, in one round trip where the store can; one answer for each grant, in order. */

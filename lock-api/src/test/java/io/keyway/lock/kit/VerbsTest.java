@@ -154,6 +154,16 @@ class VerbsTest extends Naive {
     }
 
     @Test
+    void aLossThatOnlyTheReleaseFindsIsNotSilentEither() {
+        LockClient client = open("a");
+        assertThatThrownBy(() -> client.lock("x").callLocked(lease -> {
+                    store(client).forgetAll();
+                    return 1;
+                }))
+                .isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
     void readersShareAndWritersDoNot() throws Exception {
         LockClient client = open("a");
         DistributedReadWriteLock both = client.readWriteLock("x");

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -49,9 +50,16 @@ public final class NaiveStore {
         }
     }
 
+    private record Id(Session session, long request) {}
+
     private static final class Entry {
         final List<Place> holders = new ArrayList<>();
-        final List<Place> queue = new ArrayList<>();
+        final Map<Id, Place> queue = new LinkedHashMap<>();
+
+        /** The queue was looked through at this time; nothing expires twice in one instant. */
+        long scannedAt;
+
+        boolean scanned;
     }
 
     /** One client's life at the store. */
@@ -102,13 +110,14 @@ public final class NaiveStore {
                 return granted(holder);
             }
         }
-        Place place = find(entry.queue, session, request.id());
-        int ahead = place == null ? entry.queue.size() : entry.queue.indexOf(place);
+        Id id = new Id(session, request.id());
+        Place place = entry.queue.get(id);
+        int ahead = ahead(entry, place);
         if (ahead == 0 && fits(entry, request)) {
             Place holder = new Place(session, request, now);
             holder.token = ++lastToken;
             holder.expires = now + ttl;
-            entry.queue.remove(place);
+            entry.queue.remove(id);
             entry.holders.add(holder);
             if (!entry.queue.isEmpty() && request.mode() != LockMode.EXCLUSIVE) {
                 wake(request.key(), entry, wake);
@@ -118,7 +127,7 @@ public final class NaiveStore {
         if (request.queue()) {
             if (place == null) {
                 place = new Place(session, request, now);
-                entry.queue.add(place);
+                entry.queue.put(id, place);
             }
             place.expires = now + ttl;
         }
@@ -166,10 +175,9 @@ public final class NaiveStore {
             if (entry != null) {
                 expire(request.key(), entry, now, wake);
                 Place holder = find(entry.holders, session, request.id());
-                Place waiter = find(entry.queue, session, request.id());
+                Place waiter = entry.queue.remove(new Id(session, request.id()));
                 if (holder != null || waiter != null) {
                     entry.holders.remove(holder);
-                    entry.queue.remove(waiter);
                     wake(request.key(), entry, wake);
                 }
                 drop(request.key(), entry);
@@ -245,7 +253,7 @@ public final class NaiveStore {
                         request.owner().metadata()));
             }
         }
-        for (Place place : entry.queue) {
+        for (Place place : entry.queue.values()) {
             if (now - place.expires < 0) {
                 Request request = place.request;
                 waiters.add(new LockStatus.Waiter(
@@ -319,8 +327,13 @@ public final class NaiveStore {
     }
 
     private void expire(LockKey key, Entry entry, long now, Set<Runnable> wake) {
+        if (entry.scanned && entry.scannedAt == now) {
+            return;
+        }
+        entry.scanned = true;
+        entry.scannedAt = now;
         boolean changed = entry.holders.removeIf(holder -> now - holder.expires >= 0);
-        changed |= entry.queue.removeIf(waiter -> now - waiter.expires >= 0);
+        changed |= entry.queue.values().removeIf(waiter -> now - waiter.expires >= 0);
         if (changed) {
             wake(key, entry, wake);
         }
@@ -329,9 +342,20 @@ public final class NaiveStore {
     /** Tells the client at the head of the queue. */
     private static void wake(LockKey key, Entry entry, Set<Runnable> wake) {
         if (!entry.queue.isEmpty()) {
-            LockBackend.Signals signals = entry.queue.get(0).session.signals;
+            LockBackend.Signals signals = first(entry).session.signals;
             wake.add(() -> signals.recheck(key));
         }
+    }
+
+    private static Place first(Entry entry) {
+        return entry.queue.values().iterator().next();
+    }
+
+    private static int ahead(Entry entry, @Nullable Place place) {
+        if (place == null) {
+            return entry.queue.size();
+        }
+        return first(entry) == place ? 0 : List.copyOf(entry.queue.values()).indexOf(place);
     }
 
     private void drop(LockKey key, Entry entry) {
