@@ -197,15 +197,7 @@ public final class LocalDirectory {
                 throw unfit(path, "it is not a directory", null);
             }
             Path real = path.toRealPath();
-            String type = facts.fileSystemType(real);
-            if (isNetwork(type)) {
-                throw unfit(
-                        path,
-                        "it is on a " + type
-                                + " file system, which other machines may use too; name a directory on a local disk in "
-                                + VARIABLE + " or in the URL",
-                        null);
-            }
+            checkFileSystem(real, facts);
             checkOwner(real);
             checkMode(real);
             return new LocalDirectory(real);
@@ -213,6 +205,23 @@ public final class LocalDirectory {
             throw unfit(path, reason(e), e);
         } catch (IOException e) {
             throw unfit(path, e.toString(), e);
+        }
+    }
+
+    private static void checkFileSystem(Path path, MachineFacts facts) {
+        String type;
+        try {
+            type = facts.fileSystemType(path);
+        } catch (IOException e) {
+            throw unfit(path, "it may be on a network file system: this system does not say which (" + e + ")", e);
+        }
+        if (isNetwork(type)) {
+            throw unfit(
+                    path,
+                    "it is on a " + type
+                            + " file system, which other machines may use too; name a directory on a local disk in "
+                            + VARIABLE + " or in the URL",
+                    null);
         }
     }
 

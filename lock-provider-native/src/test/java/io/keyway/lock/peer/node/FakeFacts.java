@@ -66,7 +66,10 @@ final class FakeFacts implements MachineFacts {
     }
 
     @Override
-    public String fileSystemType(Path path) {
+    public String fileSystemType(Path path) throws IOException {
+        if (fileSystem.isEmpty()) {
+            throw new IOException("Mount point not found");
+        }
         return fileSystem;
     }
 }

@@ -108,6 +108,12 @@ class LocalDirectoryTest {
         assertUnfit(() -> LocalDirectory.open(base.resolve("locks"), facts), "on a " + type + " file system");
     }
 
+    @Test
+    void anUnknownFileSystemIsRefused() {
+        facts.fileSystem = "";
+        assertUnfit(() -> LocalDirectory.open(base.resolve("locks"), facts), "does not say which");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "apfs", "fuse.gocryptfs", "f2fs"})
     void aLocalFileSystemIsAccepted(String type) {

@@ -3,12 +3,15 @@ package io.keyway.lock.peer.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Signals to processes, and what ps says about them. */
+/** Signals to processes, and what the system says about them. */
 public final class Signals {
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -16,26 +19,55 @@ public final class Signals {
 
     /** Sends a signal by its name, such as STOP. */
     public static void send(String signal, long pid) throws IOException, InterruptedException {
-        run("kill", "-" + signal, Long.toString(pid));
+        run("/bin/sh", "-c", "kill -" + signal + " " + pid); // the shell's own: needs nothing installed
     }
 
     /** Stops a process and returns when it is stopped. */
     public static void stop(long pid) throws IOException, InterruptedException {
         send("STOP", pid);
-        until("process " + pid + " is stopped", () -> ps(pid, "stat").startsWith("T"));
+        until("process " + pid + " is stopped", () -> isStopped(pid));
     }
 
     /** Lets a stopped process go on and returns when it does. */
     public static void cont(long pid) throws IOException, InterruptedException {
         send("CONT", pid);
-        until("process " + pid + " goes on", () -> !ps(pid, "stat").startsWith("T"));
+        until("process " + pid + " goes on", () -> !isStopped(pid));
     }
 
-    /** Returns a column of ps for a process; empty if there is no such process. */
-    public static String ps(long pid, String column) {
+    /** Whether there is such a process and it has not ended, stopped or not. */
+    public static boolean lives(long pid) {
+        String state = column(pid, 0, "stat");
+        return !state.isEmpty() && !state.startsWith("Z") && !state.startsWith("X");
+    }
+
+    public static boolean isStopped(long pid) {
+        return column(pid, 0, "stat").startsWith("T");
+    }
+
+    /** The parent's id; empty if there is no such process. */
+    public static String parent(long pid) {
+        return column(pid, 1, "ppid");
+    }
+
+    /** The session's id; empty if there is no such process. */
+    public static String session(long pid) {
+        return column(pid, 3, "sess");
+    }
+
+    /** A field of /proc/PID/stat, counted from the state, or a column of ps where there is no /proc. */
+    private static String column(long pid, int field, String name) {
         try {
-            return run("ps", "-o", column + "=", "-p", Long.toString(pid));
+            if (!Files.exists(Path.of("/proc/self/stat"))) {
+                return run("ps", "-o", name + "=", "-p", Long.toString(pid));
+            }
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[field];
+        } catch (NoSuchFileException e) {
+            return "";
         } catch (IOException e) {
+            if (ProcessHandle.of(pid).isEmpty()) {
+                return ""; // it ended while its entry was read
+            }
             throw new AssertionError(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
