@@ -95,10 +95,10 @@ public final class Arbiter {
     }
 
     /**
-     * Somebody else hosts.
+     * Somebody else hosts, or prepares the directory for a moment: where nobody answers, try again within connectTimeout before this is an error.
      *
      * @param thisJvm it is this JVM: connect to it
-     * @param info where, if it has said so yet
+     * @param info where, if it has said so yet; possibly the word of the host before it
      */
     public record Taken(boolean thisJvm, Optional<HostInfo> info) implements Answer {}
 

@@ -141,6 +141,9 @@ public final class LocalDirectory {
     }
 
     private static Path parse(String text) {
+        if (text.chars().anyMatch(Character::isISOControl)) {
+            throw new InvalidLockUrlException("The name of the lock directory has a control character in it");
+        }
         try {
             return Path.of(text);
         } catch (InvalidPathException e) {

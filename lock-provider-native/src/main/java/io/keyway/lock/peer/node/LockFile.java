@@ -3,6 +3,7 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUnavailableException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -61,7 +62,8 @@ final class LockFile {
     private final ReentrantLock guard;
     private final TreeMap<Long, FileLock> own;
     private final String kernelName;
-    private volatile String descriptor;
+    /** At most one: what the kernel says of a descriptor of this file, kept open so that a check needs no new descriptor. */
+    private final List<RandomAccessFile> kernel;
 
     @SuppressWarnings("unchecked") // only this class writes the entries
     private LockFile(Path path, String key, List<Object> entry) {
@@ -71,7 +73,7 @@ final class LockFile {
         this.guard = (ReentrantLock) entry.get(1);
         this.own = (TreeMap<Long, FileLock>) entry.get(2);
         this.kernelName = (String) entry.get(3);
-        this.descriptor = (String) entry.get(4);
+        this.kernel = (List<RandomAccessFile>) entry.get(4);
         NEVER_CLOSED.add(channel);
     }
 
@@ -117,25 +119,26 @@ final class LockFile {
         return registry;
     }
 
-    /** Channel, guard, positions taken, the kernel's name of the file, a descriptor of it. */
+    /** Channel, guard, positions taken, the kernel's name of the file, what it says of a descriptor. */
     private static List<Object> entry(FileChannel channel) throws IOException {
-        String descriptor = "";
         String kernelName = "";
+        List<RandomAccessFile> kernel = List.of();
         // Learn how the kernel calls this file, by a byte that nobody else can have; tried again since somebody's close
         // may come between.
         for (int i = 0; i < TRIES && kernelName.isEmpty(); i++) {
             long position = draw();
             try (FileLock lock = channel.tryLock(position, 1, false)) {
-                if (lock != null) {
-                    Optional<KernelLocks.Place> place = KernelLocks.SELF.find(position, "");
-                    descriptor = place.map(KernelLocks.Place::descriptor).orElse("");
-                    kernelName = place.map(KernelLocks.Place::file).orElse("");
+                Optional<KernelLocks.Place> place =
+                        lock == null ? Optional.empty() : KernelLocks.SELF.find(position, "");
+                if (place.isPresent()) {
+                    kernel = List.of(KernelLocks.SELF.open(place.get().descriptor()));
+                    kernelName = place.get().file();
                 }
             } catch (OverlappingFileLockException e) {
                 kernelName = ""; // drawn a byte that this JVM has
             }
         }
-        return List.of(channel, new ReentrantLock(), new TreeMap<Long, FileLock>(), kernelName, descriptor);
+        return List.of(channel, new ReentrantLock(), new TreeMap<Long, FileLock>(), kernelName, kernel);
     }
 
     private static String make(Path path) throws IOException {
@@ -339,12 +342,15 @@ final class LockFile {
     }
 
     private boolean inKernel(long position) {
-        if (!checkable()
-                || KernelLocks.SELF.at(descriptor, position, kernelName).isPresent()) {
-            return true;
+        for (RandomAccessFile descriptor : kernel) {
+            try {
+                if (KernelLocks.at(descriptor, position, kernelName).isPresent()) {
+                    return true;
+                }
+            } catch (IOException e) {
+                break; // somebody closed that descriptor: look at the others
+            }
         }
-        Optional<KernelLocks.Place> place = KernelLocks.SELF.find(position, kernelName);
-        place.ifPresent(p -> descriptor = p.descriptor());
-        return place.isPresent();
+        return !checkable() || KernelLocks.SELF.find(position, kernelName).isPresent();
     }
 }

@@ -58,6 +58,9 @@ class LocalDirectoryTest {
         assertThatThrownBy(() -> choose(Optional.of("locks"), Map.of(), "/home/me"))
                 .isInstanceOf(InvalidLockUrlException.class)
                 .hasMessageContaining("not absolute");
+        assertThatThrownBy(() -> choose(Optional.of("/srv/a\nb"), Map.of(), "/home/me"))
+                .isInstanceOf(InvalidLockUrlException.class)
+                .hasMessageContaining("control character");
         assertUnfit(() -> choose(Optional.empty(), Map.of("KEYWAY_DIR", "locks"), "/home/me"), "KEYWAY_DIR is 'locks'");
         assertUnfit(() -> choose(Optional.empty(), Map.of(), "?"), "no home directory");
         assertUnfit(() -> choose(Optional.empty(), Map.of(), ""), "no home directory");
