@@ -2,9 +2,12 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Turn;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -48,11 +51,27 @@ final class LocalWaiters {
         }
     }
 
+    private final Key key;
+    private final boolean cache;
     private final Map<Long, Waiter> queue = new LinkedHashMap<>(2);
     private final Map<Long, Waiter> asks = new LinkedHashMap<>(2);
+    /** What the manager last said of the first waiter's place; null while nothing is known. */
+    private LeaseMessage.@Nullable Place place;
 
-    void add(LeaseCall.Acquire call, long now) {
-        (call.queue() ? queue : asks).putIfAbsent(call.request(), new Waiter(call, now));
+    /** @param cache whether granted locks may be kept */
+    LocalWaiters(Key key, boolean cache) {
+        this.key = key;
+        this.cache = cache;
+    }
+
+    /** @param local the user of this client who holds the lock; null if none does */
+    void add(LeaseCall.Acquire call, @Nullable List<Party> local, Turn turn) {
+        Waiter waiter = new Waiter(call, turn.now());
+        (call.queue() ? queue : asks).put(call.request(), waiter);
+        List<Party> holders = local != null || place == null ? local : place.holders();
+        if (holders != null && call.queue() && call.wantPlace()) {
+            tellWaiting(waiter, -1, holders, turn);
+        }
     }
 
     @Nullable
@@ -92,12 +111,91 @@ final class LocalWaiters {
         return asks.values();
     }
 
-    Collection<Waiter> queue() {
-        return queue.values();
+    /** The first who queues, else the first who wants an answer at once. */
+    @Nullable
+    Waiter next() {
+        Waiter first = first();
+        return first == null ? firstAsk() : first;
+    }
+
+    /** Sends the waiter's request, unless that has been done. */
+    void request(Waiter waiter, Turn turn) {
+        if (waiter.sent) {
+            return;
+        }
+        waiter.sent = true;
+        LeaseCall.Acquire call = waiter.call;
+        turn.send(
+                turn.client().session(),
+                new LeaseMessage.Acquire(
+                        key,
+                        call.request(),
+                        call.mode(),
+                        call.permits(),
+                        call.limit(),
+                        call.ttl(),
+                        !call.queue(),
+                        call.wantPlace(),
+                        cache,
+                        turn.now() - waiter.since,
+                        call.patience(),
+                        call.owner()));
+    }
+
+    /** The waiter whose request is at the manager learns each place that it is told; the others learn once that they wait behind it. */
+    void placed(LeaseMessage.Place now, Turn turn) {
+        Waiter asked = find(now.request());
+        if (asked == null) {
+            return;
+        }
+        place = now;
+        tellWaiting(asked, now.ahead(), now.holders(), turn);
+        for (Waiter waiter : queue.values()) {
+            if (!waiter.told && waiter.call.wantPlace()) {
+                tellWaiting(waiter, -1, now.holders(), turn);
+            }
+        }
+    }
+
+    private void tellWaiting(Waiter waiter, int ahead, List<Party> holders, Turn turn) {
+        waiter.told = true;
+        turn.tell(new LeaseNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));
+    }
+
+    /** The lock is this client's: what was said of places is of no use any more. */
+    void granted() {
+        place = null;
+    }
+
+    /** Another user of this client holds the lock: those who want an answer at once, and whose request was not sent, get it. */
+    void refuseAsks(List<Party> holders, Turn turn) {
+        asks.values().removeIf(ask -> {
+            if (!ask.sent) {
+                turn.tell(new LeaseNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
+            }
+            return !ask.sent;
+        });
+    }
+
+    void trouble(String why, Turn turn) {
+        queue.values().forEach(waiter -> tellTrouble(waiter, why, turn));
+        asks.values().forEach(waiter -> tellTrouble(waiter, why, turn));
+    }
+
+    private void tellTrouble(Waiter waiter, String why, Turn turn) {
+        turn.tell(new LeaseNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
+    }
+
+    void failAll(String why, Turn turn) {
+        for (Waiter waiter = next(); waiter != null; waiter = next()) {
+            remove(waiter.call.request());
+            turn.tell(new LeaseNotice.Failed(key, waiter.call.request(), why, waiter.call.user()));
+        }
     }
 
     /** The session is over, and all requests with it. */
     void unsent() {
+        place = null;
         asks.values().forEach(ask -> ask.sent = false);
         Waiter first = first();
         if (first != null) {
@@ -106,7 +204,8 @@ final class LocalWaiters {
     }
 
     LocalWaiters copy() {
-        LocalWaiters copy = new LocalWaiters();
+        LocalWaiters copy = new LocalWaiters(key, cache);
+        copy.place = place;
         queue.forEach((request, waiter) -> copy.queue.put(request, waiter.copy()));
         asks.forEach((request, waiter) -> copy.asks.put(request, waiter.copy()));
         return copy;
@@ -117,5 +216,6 @@ final class LocalWaiters {
         queue.values().forEach(waiter -> waiter.encode(out));
         out.put(asks.size());
         asks.values().forEach(waiter -> waiter.encode(out));
+        out.value(String.valueOf(place));
     }
 }

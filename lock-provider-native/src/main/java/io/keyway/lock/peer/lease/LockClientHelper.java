@@ -11,8 +11,6 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -37,73 +35,26 @@ class LockClientHelper implements Machine {
     private static final int INQUIRY = 2;
     private static final int GRACE = 3;
 
-    /** A grant that came, before it is known how much belief its echo leaves. */
-    private record Offer(
-            Peer session, LocalWaiters.Waiter waiter, LeaseMessage.Granted grant, boolean wanted, boolean confirming) {}
-
     /** A grant that lapsed while it was in use: its user has until {@code at} to stop. */
     private record Grace(Peer session, long token, long used, long at) {}
 
-    private static final class Held {
-        final Peer session;
-        final long request;
-        final CachedGrant word;
-        /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
-        boolean wanted;
-        /** The cache is full. */
-        boolean evicted;
-        /** The member restarted; belief stays where it was until the grant is re-asserted. */
-        boolean frozen;
-
-        boolean reasserted;
-        boolean confirming;
-
-        Held(Peer session, long request, CachedGrant word) {
-            this.session = session;
-            this.request = request;
-            this.word = word;
-        }
-
-        Held copy(Peer to, CachedGrant copied) {
-            Held copy = new Held(to, request, copied);
-            copy.wanted = wanted;
-            copy.evicted = evicted;
-            copy.frozen = frozen;
-            copy.reasserted = reasserted;
-            copy.confirming = confirming;
-            return copy;
-        }
-
-        /** A grant of one token is never cached. */
-        boolean cacheable() {
-            return word.hi() > word.token();
-        }
-
-        boolean mustReturn() {
-            return wanted || evicted || !cacheable() || word.used() >= word.hi();
-        }
-    }
-
     private final Key key;
     private final LeaseSettings settings;
-    private LocalWaiters waiters = new LocalWaiters();
+    private LocalWaiters waiters;
     private Inquirer inquirer;
+    private OpenReleases releases;
     private @Nullable Offer offer;
-    private @Nullable Held grant;
+    private @Nullable ClientGrant grant;
     private @Nullable Grace grace;
-    /** What the manager last said of the first waiter's place; null while nothing is known. */
-    private LeaseMessage.@Nullable Place place;
-    /** Releases that the member has not confirmed, by message number. */
-    private final Map<Long, Long> releases = new LinkedHashMap<>(2);
-    /** Grants of a member's former life that were released before its new one could be told: token and last use. */
-    private final Map<Long, Long> owed = new LinkedHashMap<>(0);
     /** The ttl with which this key awaits its session; 0 if it does not. */
     private long awaiting;
 
     LockClientHelper(Key key, LeaseSettings settings) {
         this.key = key;
         this.settings = settings;
+        this.waiters = new LocalWaiters(key, settings.cache());
         this.inquirer = new Inquirer(key, INQUIRY);
+        this.releases = new OpenReleases(key);
     }
 
     Phase phase() {
@@ -126,7 +77,7 @@ class LockClientHelper implements Machine {
         } else if (message instanceof LeaseMessage.NotGranted refusal) {
             notGranted(refusal, turn);
         } else if (message instanceof LeaseMessage.Place place) {
-            place(place, turn);
+            waiters.placed(place, turn);
         } else if (message instanceof LeaseMessage.Recall recall) {
             recall(from, recall.token(), turn);
         } else if (message instanceof LeaseMessage.Revoke revoke) {
@@ -166,10 +117,7 @@ class LockClientHelper implements Machine {
                 end(grant, EndCause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
         } else if (call instanceof ClientView.Received received) {
-            Long token = releases.remove(received.number());
-            if (token != null) {
-                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
-            }
+            releases.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.SessionOpen open) {
@@ -202,51 +150,17 @@ class LockClientHelper implements Machine {
         if (waiters.find(call.request()) != null) {
             return;
         }
-        waiters.add(call, turn.now());
-        LocalWaiters.Waiter waiter = waiters.find(call.request());
-        if (waiter == null || !call.queue() || !call.wantPlace()) {
-            return;
-        }
-        if (grant != null && !grant.word.idle()) {
-            tellWaiting(waiter, -1, self(grant, turn), turn);
-        } else if (place != null) {
-            tellWaiting(waiter, -1, place.holders(), turn);
-        }
-    }
-
-    /** The first of the local waiters learns each place that it is told; the others learn once that they wait behind it. */
-    private void place(LeaseMessage.Place now, Turn turn) {
-        LocalWaiters.Waiter first = waiters.find(now.request());
-        if (first == null) {
-            return;
-        }
-        place = now;
-        tellWaiting(first, now.ahead(), now.holders(), turn);
-        for (LocalWaiters.Waiter waiter : waiters.queue()) {
-            if (!waiter.told && waiter.call.wantPlace()) {
-                tellWaiting(waiter, -1, now.holders(), turn);
-            }
-        }
-    }
-
-    private void tellWaiting(LocalWaiters.Waiter waiter, int ahead, List<Party> holders, Turn turn) {
-        waiter.told = true;
-        turn.tell(new LeaseNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));
-    }
-
-    private List<Party> self(Held held, Turn turn) {
-        CachedGrant word = held.word;
-        return List.of(new Party(word.owner(), word.mode(), word.permits(), word.current(), turn.now() - word.since()));
+        waiters.add(call, grant == null || grant.word.idle() ? null : grant.holder(turn.now()), turn);
     }
 
     private void release(long token, Turn turn) {
-        Held held = grant;
+        ClientGrant held = grant;
         if (held == null || !held.word.active(token)) {
             if (grace != null && grace.used() == token) {
                 endGrace(turn);
             }
-            if (!releases.containsValue(token)) {
-                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.NOT_HELD));
+            if (!releases.awaits(token)) {
+                releases.tell(token, LeaseNotice.Outcome.NOT_HELD, turn);
             }
             return;
         }
@@ -254,12 +168,13 @@ class LockClientHelper implements Machine {
         if (held.wanted && next != null) {
             turn.goal(LeaseGoal.HAND_OVER_FORBIDDEN);
         }
-        if (held.frozen || held.mustReturn() || (next != null && !fits(held, next))) {
-            held.word.closeActive(token);
-            giveBack(held, token, turn);
+        if (held.frozen || held.mustReturn() || (next != null && !held.fits(next))) {
+            if (held.word.closeActive(token) != null) {
+                giveBack(held, token, turn);
+            }
             return;
         }
-        turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
+        releases.tell(token, LeaseNotice.Outcome.DONE, turn);
         if (next != null && held.word.fresh(turn.now())) {
             long following = held.word.handOver(token, next.call.user(), turn.now());
             if (following != 0) {
@@ -276,8 +191,8 @@ class LockClientHelper implements Machine {
         if (waiter == null) {
             return;
         }
-        if (offer != null && offer.waiter == waiter) {
-            returnUnused(offer.session, offer.grant.token(), turn);
+        if (offer != null && offer.waiter() == waiter) {
+            returnUnused(offer.session(), offer.grant().token(), turn);
             offer = null;
         } else if (waiter.sent && turn.client().exists()) {
             sendWithdraw(request, turn);
@@ -291,27 +206,10 @@ class LockClientHelper implements Machine {
 
     private void unreachable(ClientView.Unreachable member, Turn turn) {
         if (member.final_()) {
-            failAll(member.why(), turn);
-            return;
+            waiters.failAll(member.why(), turn);
+        } else {
+            waiters.trouble(member.why(), turn);
         }
-        waiters.queue().forEach(waiter -> tellTrouble(waiter, member.why(), turn));
-        waiters.asks().forEach(waiter -> tellTrouble(waiter, member.why(), turn));
-    }
-
-    private void tellTrouble(LocalWaiters.Waiter waiter, String why, Turn turn) {
-        turn.tell(new LeaseNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
-    }
-
-    private void failAll(String why, Turn turn) {
-        for (LocalWaiters.Waiter waiter = next(); waiter != null; waiter = next()) {
-            waiters.remove(waiter.call.request());
-            turn.tell(new LeaseNotice.Failed(key, waiter.call.request(), why, waiter.call.user()));
-        }
-    }
-
-    private LocalWaiters.@Nullable Waiter next() {
-        LocalWaiters.Waiter first = waiters.first();
-        return first == null ? waiters.firstAsk() : first;
     }
 
     // Grants
@@ -323,7 +221,7 @@ class LockClientHelper implements Machine {
             returnUnused(from, granted.token(), turn);
             return;
         }
-        offer = new Offer(from, waiter, granted, granted.wanted(), false);
+        offer = new Offer(from, waiter, granted);
         turn.client().afterEcho(key);
     }
 
@@ -343,7 +241,7 @@ class LockClientHelper implements Machine {
     }
 
     private void echoed(Turn turn) {
-        Held held = grant;
+        ClientGrant held = grant;
         if (held != null) {
             held.confirming = false;
             if (held.frozen && held.reasserted) {
@@ -354,14 +252,14 @@ class LockClientHelper implements Machine {
         if (offered == null) {
             return;
         }
-        LocalWaiters.Waiter waiter = offered.waiter;
+        LocalWaiters.Waiter waiter = offered.waiter();
         Belief belief = belief(waiter.call.ttl(), turn);
         if (belief.deadline() - turn.now() >= belief.ttl() / 8) {
             offer = null;
             accept(offered, belief, turn);
         } else if (!offered.confirming()) {
             turn.goal(LeaseGoal.STALE_GRANT_CONFIRMED);
-            offer = new Offer(offered.session(), waiter, offered.grant(), offered.wanted(), true);
+            offer = offered.nowConfirming();
             turn.client().confirm(key);
         } else {
             turn.goal(LeaseGoal.STALE_GRANT_RETURNED);
@@ -388,10 +286,10 @@ class LockClientHelper implements Machine {
     private void accept(Offer offered, Belief belief, Turn turn) {
         LocalWaiters.Waiter waiter = offered.waiter();
         CachedGrant word = new CachedGrant(key, offered.grant(), waiter.call, turn.now(), belief);
-        Held held = new Held(offered.session(), waiter.call.request(), word);
+        ClientGrant held = new ClientGrant(offered.session(), waiter.call.request(), word);
         held.wanted = offered.wanted();
         grant = held;
-        place = null;
+        waiters.granted();
         turn.client().hold(key, word.ttl());
         if (held.cacheable()) {
             turn.timer(IDLE, turn.now() + settings.cacheFor());
@@ -417,39 +315,31 @@ class LockClientHelper implements Machine {
                         : new LeaseNotice.Failed(key, request, refusal.cause().why(), waiter.call.user()));
     }
 
-    private boolean fits(Held held, LocalWaiters.Waiter waiter) {
-        LeaseCall.Acquire call = waiter.call;
-        return held.word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
-    }
-
     // The way back
 
     /** The word is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0 if nobody does. */
-    private void giveBack(Held held, long token, Turn turn) {
-        CachedGrant word = held.word;
+    private void giveBack(ClientGrant held, long token, Turn turn) {
         gone(held, turn);
+        ClientView client = turn.client();
         if (held.frozen) {
-            if (turn.client().exists()) {
-                turn.send(turn.client().session(), new LeaseMessage.Release(key, word.token(), word.used()));
+            if (client.exists()) {
+                turn.send(client.session(), held.release(key));
             } else {
-                owed.put(word.token(), word.used());
+                releases.owe(held.word);
             }
             if (token != 0) {
-                turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE));
+                releases.tell(token, LeaseNotice.Outcome.DONE, turn);
             }
             return;
         }
         LocalWaiters.Waiter next = waiters.first();
-        if (held.wanted && next != null) {
+        if (held.wanted && next != null && client.exists()) {
             // In the queue before the lock moves on: its place is that of its user's call.
-            request(next, turn);
+            waiters.request(next, turn);
         }
-        long number = turn.send(held.session, new LeaseMessage.Release(key, word.token(), word.used()));
-        if (token != 0 && number != 0) {
-            releases.put(number, token);
-            turn.client().receipt(key, number);
-        } else if (token != 0) {
-            turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
+        long number = turn.send(held.session, held.release(key));
+        if (token != 0) {
+            releases.sent(number, token, turn);
         }
     }
 
@@ -457,7 +347,7 @@ class LockClientHelper implements Machine {
      * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the user has had a quarter of the ttl to stop, since it grants the lock at once; or
      * earlier, when the user says that it is done.
      */
-    private void end(Held held, EndCause cause, String detail, boolean release, Turn turn) {
+    private void end(ClientGrant held, EndCause cause, String detail, boolean release, Turn turn) {
         CachedGrant.Use use = held.word.close();
         gone(held, turn);
         if (use != null) {
@@ -482,7 +372,7 @@ class LockClientHelper implements Machine {
         }
     }
 
-    private void gone(Held held, Turn turn) {
+    private void gone(ClientGrant held, Turn turn) {
         grant = null;
         turn.client().unhold(key, held.word.ttl());
         turn.timer(IDLE, Turn.NEVER);
@@ -493,7 +383,7 @@ class LockClientHelper implements Machine {
         turn.tell(new LeaseNotice.Closed(key, held.word));
     }
 
-    private void idle(Held held, Turn turn) {
+    private void idle(ClientGrant held, Turn turn) {
         boolean idle = held.word.idle();
         long due = (idle ? held.word.since() : turn.now()) + settings.cacheFor();
         if (idle && turn.now() - due >= 0 && held.word.closeIdle()) {
@@ -505,8 +395,8 @@ class LockClientHelper implements Machine {
     }
 
     private void recall(Peer from, long token, Turn turn) {
-        if (offer != null && offer.grant.token() == token) {
-            offer = new Offer(offer.session, offer.waiter, offer.grant, true, offer.confirming);
+        if (offer != null && offer.grant().token() == token) {
+            offer = offer.nowWanted();
             turn.send(from, new LeaseMessage.Denied(key, token));
         } else if (grant != null && grant.frozen) {
             // In use, or it would have gone back; the echo that thaws it comes behind this message.
@@ -515,7 +405,7 @@ class LockClientHelper implements Machine {
                 turn.send(from, new LeaseMessage.Denied(key, token));
             }
         } else if (grant != null && grant.word.token() == token) {
-            Held held = grant;
+            ClientGrant held = grant;
             held.wanted = true;
             if (closeForRecall(held.word)) {
                 gone(held, turn);
@@ -540,14 +430,14 @@ class LockClientHelper implements Machine {
 
     private void revoke(Peer from, LeaseMessage.Revoke revoke, Turn turn) {
         boolean breaking = revoke.cause() == EndCause.BROKEN;
-        if (offer != null && offer.grant.token() == revoke.token()) {
+        if (offer != null && offer.grant().token() == revoke.token()) {
             if (breaking) {
                 turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), revoke.token(), revoke.token()));
             }
-            stale(offer.waiter, turn);
+            stale(offer.waiter(), turn);
             return;
         }
-        Held held = grant;
+        ClientGrant held = grant;
         if (held != null && !breaking && held.word.token() == revoke.token()) {
             String why = revoke.cause() == EndCause.DENIED
                     ? "the member restarted and refused it"
@@ -568,20 +458,11 @@ class LockClientHelper implements Machine {
     }
 
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
-        Held held = grant;
+        ClientGrant held = grant;
         if (held == null || held.word.token() != query.token()) {
             turn.send(from, new LeaseMessage.Use(key, query.query(), query.token(), 0, 0, NOBODY));
         } else {
-            CachedGrant word = held.word;
-            turn.send(
-                    from,
-                    new LeaseMessage.Use(
-                            key,
-                            query.query(),
-                            query.token(),
-                            word.current(),
-                            turn.now() - word.since(),
-                            word.owner()));
+            turn.send(from, held.use(key, query.query(), turn.now()));
         }
     }
 
@@ -591,15 +472,11 @@ class LockClientHelper implements Machine {
 
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
         offer = null;
-        place = null;
         grace = null;
         turn.timer(GRACE, Turn.NEVER);
         waiters.unsent();
-        for (Long token : releases.values()) {
-            turn.tell(new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.UNKNOWN));
-        }
-        releases.clear();
-        Held held = grant;
+        releases.lost(turn);
+        ClientGrant held = grant;
         if (held == null || held.frozen) {
             return;
         }
@@ -618,25 +495,12 @@ class LockClientHelper implements Machine {
     }
 
     private void sessionOpen(Peer session, Turn turn) {
-        owed.forEach((token, used) -> turn.send(session, new LeaseMessage.Release(key, token, used)));
-        owed.clear();
+        releases.opened(session, turn);
         inquirer.opened(turn);
-        Held held = grant;
+        ClientGrant held = grant;
         if (held != null && held.frozen && held.word.belief().holds(turn.now())) {
-            CachedGrant word = held.word;
             held.reasserted = false;
-            turn.send(
-                    session,
-                    new LeaseMessage.Reassert(
-                            key,
-                            held.request,
-                            word.token(),
-                            word.used(),
-                            word.hi(),
-                            word.mode(),
-                            word.permits(),
-                            word.ttl(),
-                            word.owner()));
+            turn.send(session, held.reassertion(key));
         }
     }
 
@@ -649,10 +513,8 @@ class LockClientHelper implements Machine {
     }
 
     /** The grant is one of the new session from here on. */
-    private void thaw(Held held, Turn turn) {
-        Held thawed = held.copy(turn.client().session(), held.word);
-        thawed.frozen = false;
-        thawed.reasserted = false;
+    private void thaw(ClientGrant held, Turn turn) {
+        ClientGrant thawed = held.thawed(turn.client().session());
         grant = thawed;
         thawed.word.believe(belief(thawed.word.ttl(), turn));
         turn.timer(FROZEN, Turn.NEVER);
@@ -662,29 +524,31 @@ class LockClientHelper implements Machine {
     // After each event
 
     private void settle(Turn turn) {
-        Held held = grant;
+        ClientGrant held = grant;
         while (held != null && held == grant && !serve(held, turn)) {}
         if (grant == null && offer == null && turn.client().exists()) {
             LocalWaiters.Waiter first = waiters.first();
             if (first != null) {
-                request(first, turn);
+                waiters.request(first, turn);
             }
             for (LocalWaiters.Waiter ask : waiters.asks()) {
-                request(ask, turn);
+                waiters.request(ask, turn);
             }
         }
         await(turn);
     }
 
     /** Lets the lock be used, kept or returned; false if a user thread came between and the word has to be looked at again. */
-    private boolean serve(Held held, Turn turn) {
+    private boolean serve(ClientGrant held, Turn turn) {
         CachedGrant word = held.word;
         if (!word.idle()) {
-            refuseAsks(held, turn);
+            if (waiters.firstAsk() != null) {
+                waiters.refuseAsks(held.holder(turn.now()), turn);
+            }
             return word.attend(held.frozen || held.mustReturn() || waiters.first() != null);
         }
-        LocalWaiters.Waiter next = next();
-        if (held.mustReturn() || (next != null && !fits(held, next))) {
+        LocalWaiters.Waiter next = waiters.next();
+        if (held.mustReturn() || (next != null && !held.fits(next))) {
             if (word.used() >= word.hi()) {
                 turn.goal(LeaseGoal.RANGE_USED_UP);
             }
@@ -711,44 +575,11 @@ class LockClientHelper implements Machine {
         return false;
     }
 
-    /** Requests that don't wait and have not been sent: another user of this client holds the lock. */
-    private void refuseAsks(Held held, Turn turn) {
-        waiters.asks().removeIf(ask -> {
-            if (!ask.sent) {
-                turn.tell(new LeaseNotice.Refused(key, ask.call.request(), self(held, turn), ask.call.user()));
-            }
-            return !ask.sent;
-        });
-    }
-
-    private void request(LocalWaiters.Waiter waiter, Turn turn) {
-        if (waiter.sent) {
-            return;
-        }
-        waiter.sent = true;
-        LeaseCall.Acquire call = waiter.call;
-        turn.send(
-                turn.client().session(),
-                new LeaseMessage.Acquire(
-                        key,
-                        call.request(),
-                        call.mode(),
-                        call.permits(),
-                        call.limit(),
-                        call.ttl(),
-                        !call.queue(),
-                        call.wantPlace(),
-                        settings.cache(),
-                        turn.now() - waiter.since,
-                        call.patience(),
-                        call.owner()));
-    }
-
     private void await(Turn turn) {
-        LocalWaiters.Waiter waiter = offer == null ? next() : offer.waiter;
+        LocalWaiters.Waiter waiter = offer == null ? waiters.next() : offer.waiter();
         long needed = waiter != null
                 ? waiter.call.ttl()
-                : releases.isEmpty() && owed.isEmpty() && inquirer.isEmpty() && (grant == null || !grant.frozen)
+                : releases.isEmpty() && inquirer.isEmpty() && (grant == null || !grant.frozen)
                         ? 0
                         : DirectoryClient.TTL;
         if (needed == awaiting) {
@@ -778,18 +609,14 @@ class LockClientHelper implements Machine {
         LockClientHelper copy = fresh(key, settings);
         copy.waiters = waiters.copy();
         copy.inquirer = inquirer.copy();
-        copy.grant = grant == null ? null : grant.copy(grant.session, grant.word.copy());
+        copy.grant = grant == null ? null : grant.copy();
         if (offer != null) {
-            LocalWaiters.Waiter waiter = copy.waiters.find(offer.waiter.call.request());
-            copy.offer = waiter == null
-                    ? null
-                    : new Offer(offer.session, waiter, offer.grant, offer.wanted, offer.confirming);
+            LocalWaiters.Waiter waiter = copy.waiters.find(offer.waiter().call.request());
+            copy.offer = waiter == null ? null : offer.of(waiter);
         }
         copy.grace = grace;
-        copy.releases.putAll(releases);
-        copy.owed.putAll(owed);
+        copy.releases = releases.copy();
         copy.awaiting = awaiting;
-        copy.place = place;
         return copy;
     }
 
@@ -806,18 +633,17 @@ class LockClientHelper implements Machine {
         inquirer.encode(out);
         out.put(offer != null);
         if (offer != null) {
-            out.put(offer.session).value(offer.grant).put(offer.wanted).put(offer.confirming);
+            offer.encode(out);
         }
         out.put(grant != null);
         if (grant != null) {
-            out.put(grant.session).put(grant.request).put(grant.wanted).put(grant.evicted);
-            out.put(grant.frozen).put(grant.reasserted).put(grant.confirming);
-            grant.word.encode(out);
+            grant.encode(out);
         }
         out.put(grace != null);
         if (grace != null) {
             out.put(grace.session()).put(grace.token()).put(grace.used()).time(grace.at());
         }
-        out.value(releases).value(owed).put(awaiting).value(String.valueOf(place));
+        releases.encode(out);
+        out.put(awaiting);
     }
 }

@@ -1,0 +1,94 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import java.util.List;
+
+/** A grant as its helper knows it. Whether it is in use and believed is in its word. */
+final class ClientGrant {
+    final Peer session;
+    final long request;
+    final CachedGrant word;
+    /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
+    boolean wanted;
+    /** The cache is full. */
+    boolean evicted;
+    /** The member restarted; belief stays where it was until the grant is re-asserted. */
+    boolean frozen;
+    /** The new member confirmed it, but the echo that thaws it has not been taken. */
+    boolean reasserted;
+    /** Too little belief is left for another use; a KEEP was sent. */
+    boolean confirming;
+
+    ClientGrant(Peer session, long request, CachedGrant word) {
+        this.session = session;
+        this.request = request;
+        this.word = word;
+    }
+
+    /** A grant of one token is never cached. */
+    boolean cacheable() {
+        return word.hi() > word.token();
+    }
+
+    boolean mustReturn() {
+        return wanted || evicted || !cacheable() || word.used() >= word.hi();
+    }
+
+    boolean fits(LocalWaiters.Waiter waiter) {
+        LeaseCall.Acquire call = waiter.call;
+        return word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+    }
+
+    /** The present use, as a holder. */
+    List<Party> holder(long now) {
+        return List.of(new Party(word.owner(), word.mode(), word.permits(), word.current(), now - word.since()));
+    }
+
+    LeaseMessage.Release release(Key key) {
+        return new LeaseMessage.Release(key, word.token(), word.used());
+    }
+
+    LeaseMessage.Reassert reassertion(Key key) {
+        return new LeaseMessage.Reassert(
+                key,
+                request,
+                word.token(),
+                word.used(),
+                word.hi(),
+                word.mode(),
+                word.permits(),
+                word.ttl(),
+                word.owner());
+    }
+
+    LeaseMessage.Use use(Key key, long query, long now) {
+        return new LeaseMessage.Use(key, query, word.token(), word.current(), now - word.since(), word.owner());
+    }
+
+    /** The same grant in another session. */
+    ClientGrant thawed(Peer to) {
+        ClientGrant thawed = new ClientGrant(to, request, word);
+        thawed.wanted = wanted;
+        thawed.evicted = evicted;
+        return thawed;
+    }
+
+    ClientGrant copy() {
+        ClientGrant copy = new ClientGrant(session, request, word.copy());
+        copy.wanted = wanted;
+        copy.evicted = evicted;
+        copy.frozen = frozen;
+        copy.reasserted = reasserted;
+        copy.confirming = confirming;
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(session).put(request).put(wanted).put(evicted);
+        out.put(frozen).put(reasserted).put(confirming);
+        word.encode(out);
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The releases of one name that the member does not have yet. */
+final class OpenReleases {
+    private final Key key;
+    /** Those that a user waits for: the number of the message, and the token that was in use. */
+    private final Map<Long, Long> unconfirmed = new LinkedHashMap<>(2);
+    /** Grants of a member's former life, released before its new one could be told: token and last use. */
+    private final Map<Long, Long> owed = new LinkedHashMap<>(0);
+
+    OpenReleases(Key key) {
+        this.key = key;
+    }
+
+    boolean isEmpty() {
+        return unconfirmed.isEmpty() && owed.isEmpty();
+    }
+
+    boolean awaits(long token) {
+        return unconfirmed.containsValue(token);
+    }
+
+    /** A release was queued as that message; 0 if the session is over. */
+    void sent(long number, long token, Turn turn) {
+        if (number == 0) {
+            tell(token, LeaseNotice.Outcome.UNKNOWN, turn);
+        } else {
+            unconfirmed.put(number, token);
+            turn.client().receipt(key, number);
+        }
+    }
+
+    void received(long number, Turn turn) {
+        Long token = unconfirmed.remove(number);
+        if (token != null) {
+            tell(token, LeaseNotice.Outcome.DONE, turn);
+        }
+    }
+
+    /** The session is over before its member confirmed them. */
+    void lost(Turn turn) {
+        for (Long token : unconfirmed.values()) {
+            tell(token, LeaseNotice.Outcome.UNKNOWN, turn);
+        }
+        unconfirmed.clear();
+    }
+
+    void owe(CachedGrant word) {
+        owed.put(word.token(), word.used());
+    }
+
+    void opened(Peer session, Turn turn) {
+        owed.forEach((token, used) -> turn.send(session, new LeaseMessage.Release(key, token, used)));
+        owed.clear();
+    }
+
+    void tell(long token, LeaseNotice.Outcome outcome, Turn turn) {
+        turn.tell(new LeaseNotice.ReleaseDone(key, token, outcome));
+    }
+
+    OpenReleases copy() {
+        OpenReleases copy = new OpenReleases(key);
+        copy.unconfirmed.putAll(unconfirmed);
+        copy.owed.putAll(owed);
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.value(unconfirmed).value(owed);
+    }
+}
