@@ -144,9 +144,10 @@ public final class ClientSession implements SessionLayer, ClientView {
         return Math.min(held / 2, waited / 4);
     }
 
-    /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends. */
+    /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends, and long enough for a link that is slow but alive. */
     private long silence(OpenSession session) {
-        return Math.max(SHORTEST_SILENCE, smallest(session) / 6);
+        long slow = Math.min(2 * dialer.roundTrip(), settings.maxTtl());
+        return Math.max(Math.max(SHORTEST_SILENCE, slow), smallest(session) / 6);
     }
 
     private long retryBase(OpenSession session) {
@@ -286,7 +287,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             freeze(session, turn);
         }
         byte[] ours = Handshake.transcript(Role.CLIENT, hello, challenge.wire(), challenge.member(), challenge.nonce());
-        dialer.proved(challenge.member());
+        dialer.proved(challenge.member(), turn.now());
         turn.transmit(link, new Proof(settings.authenticator().prove(ours)));
     }
 
@@ -348,7 +349,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             session.keepNow = true;
         }
         session.heard = turn.now();
-        dialer.welcomed();
+        dialer.welcomed(turn.now());
         trouble = null;
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), session.member));
@@ -487,7 +488,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         if (dialer.mayDial(turn.now()) && wanted()) {
             long patience = session == null ? settings.proofTimeout() : 3 * silence(session);
-            dialer.dial(Math.min(settings.proofTimeout(), patience), turn);
+            dialer.dial(patience, settings.proofTimeout(), turn);
         }
         turn.timer(WAKE, nextWork());
     }

@@ -32,6 +32,8 @@ final class Dialer {
     private int failures;
     private @Nullable Hello hello;
     private @Nullable Incarnation member;
+    private long provedAt;
+    private long roundTrip;
 
     Phase phase() {
         return phase;
@@ -70,10 +72,11 @@ final class Dialer {
         return phase == Phase.DOWN && (next == Turn.NEVER || now - next >= 0);
     }
 
-    void dial(long longestPatience, SessionTurn turn) {
+    /** Waits for the welcome for {@code patience} at first, and twice as long after each failure: a slow link is not a dead one. */
+    void dial(long patience, long longest, SessionTurn turn) {
         phase = Phase.DIALING;
         link++;
-        next = turn.now() + Math.min(longestPatience, SHORTEST_PATIENCE << Math.min(failures, 8));
+        next = turn.now() + Math.min(longest, Math.min(patience, SHORTEST_PATIENCE) << Math.min(failures, 8));
         turn.dial(link);
     }
 
@@ -82,9 +85,15 @@ final class Dialer {
         hello = said;
     }
 
-    void proved(Incarnation to) {
+    void proved(Incarnation to, long now) {
         phase = Phase.PROVED;
+        provedAt = now;
         member = to;
+    }
+
+    /** Nanoseconds from the last proof to its welcome; 0 before the first. */
+    long roundTrip() {
+        return roundTrip;
     }
 
     /** Who answers on the current link. */
@@ -95,8 +104,9 @@ final class Dialer {
         return member;
     }
 
-    void welcomed() {
+    void welcomed(long now) {
         phase = Phase.UP;
+        roundTrip = now - provedAt;
         next = Turn.NEVER;
         hello = null;
         failures = 0;
@@ -134,6 +144,8 @@ final class Dialer {
         copy.failures = failures;
         copy.hello = hello;
         copy.member = member;
+        copy.provedAt = provedAt;
+        copy.roundTrip = roundTrip;
         return copy;
     }
 
@@ -143,6 +155,8 @@ final class Dialer {
                 .time(next)
                 .put(failures)
                 .value(String.valueOf(hello))
-                .value(String.valueOf(member));
+                .value(String.valueOf(member))
+                .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
+                .put(roundTrip);
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Many worlds of one kind. The first violation stops it. */
 final class Campaign {
-    private static final int SHRINK_RUNS = 1500;
+    private static final int SHRINK_RUNS = 4000;
     private static final int CHART_LINES = 70;
 
     private final Profile profile;

@@ -109,7 +109,6 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     private final List<List<Use>> holds = new ArrayList<>();
     private final LeaseOwner[] owners;
     private final Key[] keys;
-    private final Draws draws;
     private @Nullable GrantWatch watch;
     private long requests;
 
@@ -119,7 +118,6 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         this.users = new User[world.size()][world.options().users()];
         this.owners = new LeaseOwner[world.size()];
         this.keys = new Key[world.options().names()];
-        this.draws = new Draws(world.options().seed(), 7);
         for (int name = 0; name < keys.length; name++) {
             keys[name] = LeaseKeys.lock("n" + name);
         }
@@ -232,6 +230,12 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
+    /** A number below the bound that belongs to this operation, and stays the same when others are taken out of the plan. */
+    private long draw(User user, int purpose, long bound) {
+        long own = user.act == null ? 0 : user.act.at();
+        return Long.remainderUnsigned(Draws.of(world.options().seed() + purpose, own), bound);
+    }
+
     private void wake(User user, long nanos, int why) {
         world.wake(user.node, nanos, user.step << 3 | why, user);
     }
@@ -288,7 +292,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         user.releasing = 0;
         user.request = 0;
         user.step++;
-        wake(user, 1 + draws.below(Nanos.MILLI), NEXT);
+        wake(user, 1 + draw(user, 1, Nanos.MILLI), NEXT);
     }
 
     private void done(User user) {
@@ -315,8 +319,8 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         long time = world.healed() ? Math.min(act.hold(), LONGEST_HOLD_AFTER_FAULTS) : act.hold();
         wake(user, time, RELEASE);
         if (time > word.ttl() / 2) {
-            wake(user, draws.below(time), LOOK);
-            wake(user, draws.below(time), LOOK);
+            wake(user, draw(user, 4, time), LOOK);
+            wake(user, draw(user, 5, time), LOOK);
         }
     }
 
@@ -429,13 +433,13 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         if (user.releasing != 0) {
             return;
         }
-        if (!lost || draws.chance(500)) {
+        if (!lost || draw(user, 2, 2) == 0) {
             idle(user);
             return;
         }
         user.lost = hold;
         user.step++;
-        wake(user, draws.below(hold.ttl / 2), STOP);
+        wake(user, draw(user, 3, hold.ttl / 2), STOP);
     }
 
     /** The user of a lost lock has stopped, and says so: the lock need not wait longer for it. */

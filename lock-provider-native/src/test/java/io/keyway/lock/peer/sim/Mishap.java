@@ -2,34 +2,31 @@
 package io.keyway.lock.peer.sim;
 
 /**
- * What happened to one frame beyond the usual latency.
+ * What happened to one frame beyond the usual latency: to the first one that is sent at that time or later. It is known by its time and not by its number, so that it finds a frame when a plan has been made
+ * smaller.
  *
- * @param link the client's first link is 0, and so on
- * @param frame the first frame of that link and direction is 1; a close counts as a frame
+ * @param at real nanoseconds from the start of the world
+ * @param client whose links it is about
+ * @param direction {@link SimLink#TO_MEMBER} or {@link SimLink#TO_CLIENT}
  * @param late nanoseconds
  */
-record Mishap(int client, int link, int direction, long frame, boolean lost, boolean doubled, long late) {
-    Mishap earlier(long frames) {
-        return new Mishap(client, link, direction, frame - frames, lost, doubled, late);
-    }
-
-    long key() {
-        return Noise.key(client, link, direction, frame);
+record Mishap(long at, int client, int direction, boolean lost, boolean doubled, long late) {
+    Mishap of(int other) {
+        return new Mishap(at, other, direction, lost, doubled, late);
     }
 
     @Override
     public String toString() {
-        return "mishap client " + client + " link " + link + " direction " + direction + " frame " + frame + " lost "
-                + lost + " doubled " + doubled + " late " + Nanos.text(late);
+        return "mishap at " + Nanos.text(at) + " client " + client + " direction " + direction + " lost " + lost
+                + " doubled " + doubled + " late " + Nanos.text(late);
     }
 
     static Mishap parse(String line) {
         Words words = new Words(line);
         return new Mishap(
+                words.nanos("at"),
                 words.number("client"),
-                words.number("link"),
                 words.number("direction"),
-                words.number("frame"),
                 words.flag("lost"),
                 words.flag("doubled"),
                 words.nanos("late"));

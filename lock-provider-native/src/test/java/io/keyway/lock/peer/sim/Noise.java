@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,32 +14,41 @@ final class Noise {
     private static final int LIMIT = 4096;
 
     private final long seed;
-    private final @Nullable Map<Long, Mishap> listed;
+    private final @Nullable List<ArrayDeque<Mishap>> listed;
     private final List<Mishap> met = new ArrayList<>();
 
-    Noise(long seed, @Nullable List<Mishap> listed) {
+    Noise(long seed, int nodes, @Nullable List<Mishap> list) {
         this.seed = Draws.of(seed, 3);
-        this.listed = listed == null ? null : new HashMap<>();
-        if (listed != null) {
-            listed.forEach(mishap -> this.listed.put(mishap.key(), mishap));
+        if (list == null) {
+            listed = null;
+            return;
         }
+        listed = new ArrayList<>();
+        for (int i = 0; i < 2 * nodes; i++) {
+            listed.add(new ArrayDeque<>());
+        }
+        list.stream()
+                .filter(mishap -> mishap.client() < nodes)
+                .forEach(mishap ->
+                        listed.get(2 * mishap.client() + mishap.direction()).addLast(mishap));
     }
 
-    static long key(int client, int ordinal, int direction, long index) {
-        return ((((long) client << 16) | ordinal) << 1 | direction) << 24 | index;
-    }
-
-    long draw(long key) {
-        return Draws.of(seed, key);
+    long draw(int client, int ordinal, int direction, long index) {
+        return Draws.of(seed, ((((long) client << 16) | ordinal) << 1 | direction) << 24 | index);
     }
 
     boolean isListed() {
         return listed != null;
     }
 
+    /** Takes what the plan lists for the frame that is sent now. */
     @Nullable
-    Mishap listed(long key) {
-        return listed == null ? null : listed.get(key);
+    Mishap next(int client, int direction, long now) {
+        if (listed == null) {
+            return null;
+        }
+        ArrayDeque<Mishap> own = listed.get(2 * client + direction);
+        return !own.isEmpty() && own.peekFirst().at() <= now ? own.removeFirst() : null;
     }
 
     /** Remembered for the shrinker. */

@@ -3,6 +3,8 @@ package io.keyway.lock.peer.sim;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -45,7 +47,6 @@ final class Shrinker {
             faults();
             acts();
             mishaps();
-            shift();
             durations();
         } while (best.plan().size() + best.plan().options().clients() < before && runs < limit);
     }
@@ -81,20 +82,47 @@ final class Shrinker {
             attempt(plan.withFaults(keep(plan.faults(), fault -> fault.node() != gone))
                     .withActs(keep(plan.acts(), act -> act.client() != gone)));
         }
-        while (best.plan().options().clients() > 1) {
-            Plan plan = best.plan();
-            int last = plan.options().clients();
-            if (plan.acts().stream().anyMatch(act -> act.client() == last)
-                    || !attempt(plan.with(plan.options().with("clients", String.valueOf(last - 1)))
-                            .withFaults(keep(plan.faults(), fault -> fault.node() != last)))) {
-                break;
-            }
-        }
+        renumber();
         for (int name = best.plan().options().names() - 1; name >= 0; name--) {
             int gone = name;
             Plan plan = best.plan();
             attempt(plan.withActs(keep(plan.acts(), act -> act.name() != gone)));
         }
+    }
+
+    /** Closes the gaps that clients left which are gone. */
+    private void renumber() {
+        Plan plan = best.plan();
+        TreeMap<Integer, Integer> numbers = new TreeMap<>();
+        plan.acts().forEach(act -> numbers.put(act.client(), 0));
+        plan.faults().stream().filter(fault -> fault.node() > 0).forEach(fault -> numbers.put(fault.node(), 0));
+        int next = 1;
+        for (Map.Entry<Integer, Integer> entry : numbers.entrySet()) {
+            entry.setValue(next++);
+        }
+        numbers.put(0, 0);
+        List<Fault> faults = plan.faults().stream()
+                .map(fault ->
+                        new Fault(fault.kind(), fault.at(), fault.nanos(), numbers.get(fault.node()), fault.amount()))
+                .toList();
+        List<Act> acts = plan.acts().stream()
+                .map(act -> new Act(
+                        act.at(),
+                        numbers.get(act.client()),
+                        act.user(),
+                        act.verb(),
+                        act.name(),
+                        act.patience(),
+                        act.hold()))
+                .toList();
+        List<Mishap> mishaps = plan.mishaps() == null
+                ? null
+                : plan.mishaps().stream()
+                        .filter(mishap -> numbers.containsKey(mishap.client()))
+                        .map(mishap -> mishap.of(numbers.get(mishap.client())))
+                        .toList();
+        Options options = plan.options().with("clients", String.valueOf(Math.max(1, next - 1)));
+        attempt(new Plan(options, faults, acts, mishaps));
     }
 
     private void faults() {
@@ -116,26 +144,6 @@ final class Shrinker {
             return;
         }
         minimize(met, kept -> attempt(best.plan().withMishaps(kept)));
-    }
-
-    /** A mishap is known by the number of its frame on its link: an operation that is taken out moves the numbers down. */
-    private void shift() {
-        for (int i = best.plan().acts().size() - 1; i >= 0; i--) {
-            for (int down = 1; down <= 3; down++) {
-                List<Mishap> mishaps = best.plan().mishaps();
-                List<Act> acts = new ArrayList<>(best.plan().acts());
-                if (mishaps == null || mishaps.isEmpty() || i >= acts.size()) {
-                    return;
-                }
-                acts.remove(i);
-                int frames = down;
-                List<Mishap> moved =
-                        mishaps.stream().map(mishap -> mishap.earlier(frames)).toList();
-                if (attempt(best.plan().withActs(acts).withMishaps(moved))) {
-                    break;
-                }
-            }
-        }
     }
 
     private void durations() {

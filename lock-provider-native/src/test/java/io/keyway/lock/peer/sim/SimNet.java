@@ -31,7 +31,7 @@ final class SimNet {
     SimNet(SimWorld world, Plan plan) {
         this.world = world;
         this.options = plan.options();
-        this.noise = new Noise(options.seed(), plan.mishaps());
+        this.noise = new Noise(options.seed(), options.clients() + 1, plan.mishaps());
         this.conditions = new Condition[options.clients() + 1][2];
         for (Condition[] both : conditions) {
             both[0] = new Condition();
@@ -126,9 +126,14 @@ final class SimNet {
             return;
         }
         long index = ++link.sent[direction];
-        long key = Noise.key(link.client.index(), link.ordinal, direction, index);
-        long draw = noise.draw(key);
-        Mishap mishap = noise.isListed() ? noise.listed(key) : mishap(link, direction, index, draw, condition, close);
+        int client = link.client.index();
+        long draw = noise.draw(client, link.ordinal, direction, index);
+        Mishap mishap = null;
+        if (!close) {
+            mishap = noise.isListed()
+                    ? noise.next(client, direction, world.now())
+                    : mishap(client, direction, draw, condition);
+        }
         if (mishap != null) {
             noise.met(mishap);
         }
@@ -146,15 +151,14 @@ final class SimNet {
         }
     }
 
-    private @Nullable Mishap mishap(
-            SimLink link, int direction, long index, long draw, Condition condition, boolean close) {
+    private @Nullable Mishap mishap(int client, int direction, long draw, Condition condition) {
         if (healed) {
             return null;
         }
         int loss = options.lossPerMille() + condition.lossPerMille;
-        boolean lost = loss > 0 && (draw & 0xffff) % 1000 < loss && !close;
+        boolean lost = loss > 0 && (draw & 0xffff) % 1000 < loss;
         int duplicate = options.duplicatePerMille() + condition.duplicatePerMille;
-        boolean doubled = duplicate > 0 && !options.ordered() && (draw >>> 16 & 0xffff) % 1000 < duplicate && !close;
+        boolean doubled = duplicate > 0 && !options.ordered() && (draw >>> 16 & 0xffff) % 1000 < duplicate;
         boolean slow = options.tail() > 0 && (draw >>> 32 & 63) == 0;
         if (!lost && !doubled && !slow) {
             return null;
@@ -163,8 +167,7 @@ final class SimNet {
         if (lost && options.ordered()) {
             late += RETRANSMISSION;
         }
-        return new Mishap(
-                link.client.index(), link.ordinal, direction, index, lost && !options.ordered(), doubled, late);
+        return new Mishap(world.now(), client, direction, lost && !options.ordered(), doubled, late);
     }
 
     private long arrival(SimLink link, int direction, long draw, long late) {

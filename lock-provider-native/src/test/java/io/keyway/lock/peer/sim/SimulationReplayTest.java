@@ -18,4 +18,35 @@ class SimulationReplayTest {
         }
         assertThat(result.events()).isPositive();
     }
+
+    private static void assertClean(String text) {
+        Plan plan = Plan.parse(text);
+        Campaign campaign = Campaigns.of(plan.options().profile());
+        RunResult result = campaign.run(plan);
+        assertThat(result.violation()).as(() -> campaign.chart(plan).toString()).isNull();
+    }
+
+    /** R3: the helper sent RELEASE at the lapse, and the next client believed before the user of this one could stop. */
+    @Test
+    void aLapsedLeaseLeavesItsUserTimeToStop() {
+        assertClean("""
+                options seed=131 profile=LEASE budget=STEADY clients=3 users=3 names=3 ordered=true latency=12183 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=850530 faultPhase=8000000000 faults=2 acts=159 maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
+                act lock at 260944611ns client 1 user 0 name 2 wait 0ns hold 1122152043ns
+                act lock at 857088630ns client 3 user 0 name 0 wait 0ns hold 22658ns
+                act try at 1429460356ns client 3 user 0 name 2 wait 1136365ns hold 12593138ns
+                act lock at 397976124ns client 1 user 1 name 0 wait 264219290ns hold 54679ns
+                listed mishaps 2
+                mishap at 179120052ns client 1 direction 1 lost false doubled false late 200ms
+                mishap at 1357125183ns client 1 direction 1 lost false doubled false late 385683554ns
+                """);
+    }
+
+    /** R15: a client hung up every link that took more than 100 ms there and back, and dialled for ever. */
+    @Test
+    void aSlowLinkIsNotADeadOne() {
+        assertClean("""
+                options seed=20077 profile=LEASE budget=STEADY clients=1 users=1 names=2 ordered=true latency=56520390 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=1000000 faultPhase=8000000000 faults=0 acts=1 maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
+                act lock at 1s client 1 user 0 name 1 wait 0ns hold 51ms
+                """);
+    }
 }
