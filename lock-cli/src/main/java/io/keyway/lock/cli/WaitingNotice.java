@@ -82,7 +82,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         } catch (InterruptedException e) {
             return new Situation("waiting for " + key.name(), "");
         } catch (LockException e) {
-            return new Situation("waiting for " + key.name() + ": " + Failures.sentence(e), "");
+            return new Situation(
+                    "waiting for " + key.name() + ": " + Failures.sentence(e).replaceFirst("\\.$", ""), "");
         }
     }
 

@@ -178,7 +178,7 @@ abstract class TerminalStories {
 
         assertThat(all.exitCode()).isZero();
         assertThat(all.out()).isEqualTo("20000\ny");
-        assertThat(all.err()).isEmpty();
+        assertThat(all.err()).doesNotContain("unexpectedly", "was lost");
     }
 
     @Test
@@ -254,7 +254,7 @@ abstract class TerminalStories {
 
         assertThat(operator.exitCode()).isZero();
         assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost").contains("it hangs");
+        assertThat(first.err()).contains("the lock n was lost (");
     }
 
     private Child terminal() {
