@@ -44,8 +44,7 @@ public final class BeliefWorker {
         SplittableRandom random = new SplittableRandom(Long.parseLong(args[3]));
         int names = Integer.parseInt(args[2]);
         try (Writer out = Files.newBufferedWriter(Path.of(args[1]), StandardCharsets.UTF_8);
-                LockClient client =
-                        Locks.open(args[0], ClientOptions.defaults().withName("worker-" + args[3]))) {
+                LockClient client = Locks.open(args[0], ClientOptions.defaults().withName("worker-" + args[3]))) {
             while (!Thread.interrupted()) {
                 use(client, "name-" + random.nextInt(names), random.nextLong(LONGEST_USE), out);
             }

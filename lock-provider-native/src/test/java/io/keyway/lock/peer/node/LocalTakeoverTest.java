@@ -106,7 +106,10 @@ class LocalTakeoverTest {
 
     /** The worker that hosts now, if host.info names one. */
     private Optional<ChildJvm> host() {
-        long pid = new Arbiter(directory.resolve("locks")).info().map(HostInfo::pid).orElse(0L);
+        long pid = new Arbiter(directory.resolve("locks"))
+                .info()
+                .map(HostInfo::pid)
+                .orElse(0L);
         return workers.stream().filter(worker -> worker.pid() == pid).findFirst();
     }
 
@@ -119,7 +122,10 @@ class LocalTakeoverTest {
         }
         Signals.until(
                 "progress of all processes " + when,
-                () -> alive.stream().filter(file -> size(file) > sizes.get(file)).count() >= workers.size());
+                () -> alive.stream()
+                                .filter(file -> size(file) > sizes.get(file))
+                                .count()
+                        >= workers.size());
     }
 
     private static long size(Path file) {
