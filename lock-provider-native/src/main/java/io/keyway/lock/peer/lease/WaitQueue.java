@@ -5,7 +5,7 @@ import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Peer;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -56,7 +56,7 @@ final class WaitQueue {
     }
 
     private final TreeMap<Place, Wait> inOrder = new TreeMap<>();
-    private final Map<Long, Wait> bySession = new HashMap<>();
+    private final Map<Long, Wait> bySession = new LinkedHashMap<>();
     private long orders;
     private int noWaits;
 

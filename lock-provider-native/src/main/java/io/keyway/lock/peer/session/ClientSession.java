@@ -176,11 +176,17 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** Drops everything of a session; its keys hear of it in this turn. */
     private void over(OpenSession session, boolean restarted, String why, SessionTurn turn) {
+        open = null;
+        if (!closing) {
+            tellGone(session, restarted, why, turn);
+        }
+    }
+
+    private void tellGone(OpenSession session, boolean restarted, String why, SessionTurn turn) {
         Set<Key> keys = new LinkedHashSet<>(waits.keys());
         session.keys(keys);
         keys.addAll(afterEcho);
         afterEcho.clear();
-        open = null;
         SessionGone gone = new SessionGone(session.peer, restarted, why);
         for (Key key : keys) {
             turn.call(key, gone);
@@ -388,12 +394,12 @@ public final class ClientSession implements SessionLayer, ClientView {
             session.ackBy = Clocks.earlier(session.ackBy, turn.now() + retryBase(session) / 4);
             if (!stream.take(number++)) {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
-            } else if (message.key().algorithm() == settings.algorithm()) {
-                turn.accept(session.peer, message);
-            } else {
+            } else if (message.key().algorithm() != settings.algorithm()) {
                 accepting = false;
                 broken("a message for algorithm " + message.key().algorithm(), turn);
                 return;
+            } else if (!closing) { // nothing that comes behind the goodbye can be kept
+                turn.accept(session.peer, message);
             }
         }
         accepting = false;
@@ -450,14 +456,18 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void closing(SessionTurn turn) {
+        // Everything of the session is dropped here and now: the member ends it as soon as it reads the goodbye.
         if (closing) {
             return;
         }
-        closing = true;
         OpenSession session = open;
         if (session != null) {
+            tellGone(session, false, "closed", turn);
+            session.leave(turn.now());
             session.stream.add(new Bye());
-        } else if (dialer.phase() != Dialer.Phase.DOWN) {
+        }
+        closing = true;
+        if (session == null && dialer.phase() != Dialer.Phase.DOWN) {
             turn.hangUp(dialer.link());
             dialer.downForNow();
         }
@@ -539,6 +549,11 @@ public final class ClientSession implements SessionLayer, ClientView {
         return session.owed() ? Clocks.earlier(next, session.owedSince + silence(session)) : next;
     }
 
+    /** Whose session it is that is open, for searches. */
+    Incarnation member() {
+        return current().member;
+    }
+
     private SessionTurn turn() {
         if (turn == null) {
             throw new IllegalStateException("no turn has begun");
@@ -547,7 +562,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     private OpenSession current() {
-        if (open == null) {
+        if (open == null || closing) {
             throw new IllegalStateException("there is no session; ask exists() first");
         }
         return open;
@@ -555,17 +570,17 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public Peer session() {
-        return open == null ? new Peer(0) : open.peer;
+        return open == null || closing ? new Peer(0) : open.peer;
     }
 
     @Override
     public boolean exists() {
-        return open != null;
+        return open != null && !closing;
     }
 
     @Override
     public boolean connected() {
-        return open != null && dialer.up();
+        return exists() && dialer.up();
     }
 
     @Override

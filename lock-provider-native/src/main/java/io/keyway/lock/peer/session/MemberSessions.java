@@ -240,8 +240,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     /**
-     * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was cloned. All grants are given up and the member starts anew above that epoch, as if
-     * restarted. False if the epoch can't be.
+     * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was cloned. What it granted itself stands; it goes on above that epoch and grants no more
+     * until all leases that it may have forgotten are over. False if the epoch can't be.
      */
     private boolean heardOfOneself(Hello hello, SessionTurn turn) {
         for (Seen seen : hello.seen()) {
@@ -254,8 +254,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
-            for (MemberSession session : List.copyOf(sessions.values())) {
-                end(session, turn);
+            for (MemberSession session : sessions.values()) {
+                session.classes.waiting(awaitOpening);
             }
             quarantined = true;
             quarantineUntil = turn.now() + settings.quarantine();
@@ -593,6 +593,17 @@ public final class MemberSessions implements SessionLayer, MemberView {
             session.classes.list(session.peer, grants);
         }
         return grants;
+    }
+
+    /** A live session, for searches; null if it is over. */
+    @Nullable
+    MemberSession session(long number) {
+        return sessions.get(number);
+    }
+
+    /** The number of the newest session. */
+    long lastSession() {
+        return lastSession;
     }
 
     /** The incarnation of the client behind a live session; null if it is over. For oracles. */

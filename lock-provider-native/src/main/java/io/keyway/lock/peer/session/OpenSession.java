@@ -97,6 +97,14 @@ final class OpenSession {
         return receipts.isEmpty() || receipts.firstKey() > stream.acked() ? null : receipts.pollFirstEntry();
     }
 
+    /** Nothing is believed or expected any more. */
+    void leave(long now) {
+        beliefs = new Beliefs(now);
+        receipts.clear();
+        unstampedConfirms.clear();
+        confirms.clear();
+    }
+
     boolean owed() {
         return owedSince != Turn.NEVER;
     }

@@ -111,6 +111,13 @@ final class TtlClasses {
         return keys;
     }
 
+    /** All keys with a wait. */
+    void waiting(Set<Key> into) {
+        for (TtlClass of : classes.values()) {
+            into.addAll(of.waits.keySet());
+        }
+    }
+
     void list(Peer peer, List<Grant> into) {
         for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
             for (Held held : entry.getValue().grants) {

@@ -4,19 +4,16 @@ package io.keyway.lock.peer.session;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Canon;
-import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
-import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 /** The smallest algorithm that shows what a session does: its messages are numbers, it tells everything that it hears, and it does what it is told. */
-final class Numbered implements Algorithm {
+class Numbered implements Algorithm {
     static final int ID = 9;
     static final Key KEY = new Key(ID, "k");
 
@@ -29,16 +26,11 @@ final class Numbered implements Algorithm {
 
     record Told(Call call) implements Notice {}
 
-    /** A member with this reaction answers messages; null answers none. */
-    private final Function<Item, Consumer<Turn>> reaction;
+    /** What a machine does beside telling what it heard. */
+    void received(Peer from, Item item, Turn turn) {}
 
-    Numbered() {
-        this(number -> turn -> {});
-    }
-
-    Numbered(Function<Item, Consumer<Turn>> reaction) {
-        this.reaction = reaction;
-    }
+    /** What a machine does beside telling what it was called with. */
+    void told(Call call, Turn turn) {}
 
     @Override
     public int id() {
@@ -52,7 +44,7 @@ final class Numbered implements Algorithm {
             public void received(Peer from, Message message, Turn turn) {
                 Item number = (Item) message;
                 turn.tell(new Heard(from, number.value()));
-                reaction.apply(number).accept(turn);
+                Numbered.this.received(from, number, turn);
             }
 
             @Override
@@ -61,9 +53,7 @@ final class Numbered implements Algorithm {
                     todo.work().accept(turn);
                 } else {
                     turn.tell(new Told(call));
-                    if (call instanceof MemberView.Expired || call instanceof ClientView.Lapsed) {
-                        turn.goal(() -> "TOLD");
-                    }
+                    told(call, turn);
                 }
             }
 

@@ -171,8 +171,12 @@ class SessionScriptTest {
         Peer peer = world.connect(TTL);
         world.member.work(turn -> turn.member().await(peer, Numbered.KEY, TTL));
         world.sendFromClient(1);
+        world.sendFromMember(peer, 2);
         world.client.input(new Input.Closing());
+        assertThat(world.client.told(ClientView.SessionGone.class)).hasSize(1);
+        assertThat(world.clientSide().exists()).isFalse();
         world.settle();
+        assertThat(world.client.heard()).as("behind the goodbye").isEmpty();
         assertThat(world.member.heard()).containsExactly(1L);
         assertThat(world.member.told(MemberView.SessionEnded.class)).containsExactly(new MemberView.SessionEnded(peer));
         assertThat(world.clientSide().closed()).isTrue();
