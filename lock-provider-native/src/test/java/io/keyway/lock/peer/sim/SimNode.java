@@ -30,6 +30,7 @@ final class SimNode implements Driver {
     private int links0;
     private long quarantineUntil;
     private boolean paused;
+    private boolean closing;
     private long pausedAt;
     private long stalled;
     private boolean dirty;
@@ -115,6 +116,14 @@ final class SimNode implements Driver {
     }
 
     /** The process is gone: memory, timers, links. */
+    /** Its users have gone already: they hear nothing of what the end does to their locks. */
+    void close() {
+        closing = true;
+        input(new Input.Closing());
+        flush();
+        closing = false;
+    }
+
     void stop() {
         cell = null;
         paused = false;
@@ -272,7 +281,9 @@ final class SimNode implements Driver {
 
     @Override
     public void deliver(Notice notice) {
-        world.model().notice(this, notice);
+        if (!closing) {
+            world.model().notice(this, notice);
+        }
     }
 
     @Override

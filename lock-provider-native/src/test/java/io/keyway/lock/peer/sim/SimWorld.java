@@ -307,8 +307,7 @@ final class SimWorld {
         if (more > 0) {
             if (node.alive() && !node.paused()) {
                 model.ended(node, false);
-                node.input(new Input.Closing());
-                node.flush();
+                node.close();
                 stop(node, true);
             } else if (node.alive()) {
                 model.ended(node, true);
