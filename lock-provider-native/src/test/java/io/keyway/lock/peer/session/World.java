@@ -105,6 +105,7 @@ final class World {
         @Override
         public void dial(long link) {
             dialled.add(link);
+            dials++;
         }
 
         @Override
@@ -147,6 +148,9 @@ final class World {
     final ArrayDeque<Input> toMember = new ArrayDeque<>();
     final ArrayDeque<Input> toClient = new ArrayDeque<>();
     final TreeSet<String> goals = new TreeSet<>();
+    /** How often the client asked for a link. */
+    int dials;
+
     boolean reachable = true;
     /** Frames vanish while links stay up. */
     boolean deaf;
