@@ -33,7 +33,10 @@ public sealed interface Input {
     /**
      * What the operating system said of this client's life no longer holds: everything of its session is dropped, and the next one names other bytes (local mode).
      */
-    record Reborn(long life, long guard, String why) implements Input {}
+    record Reborn(long life, long guard, String why) implements Input {
+        /** There is no other byte: there will be no other session either. */
+        public static final long NO_LIFE = -1;
+    }
 
     /** The user of this cell closes it: a client says BYE, a member grants no more. */
     record Closing() implements Input {}

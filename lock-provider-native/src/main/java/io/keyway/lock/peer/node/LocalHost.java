@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.net.Acceptor;
@@ -169,7 +170,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             return;
         }
         io.loop().execute(() -> {
-            MemberSessions view = (MemberSessions) cell.sessions();
+            MemberSessions view = cell();
             if (!view.quarantined()) {
                 return;
             }
@@ -192,7 +193,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
 
     @Override
     public void linkGone(long link) {
-        MemberSessions.Life life = ((MemberSessions) cell.sessions()).life(link);
+        MemberSessions.Life life = cell().life(link);
         if (life != null && !life.bytes().isEmpty()) {
             onDisk(() -> probe(life.peer(), life.bytes(), PROBES));
         }
@@ -257,7 +258,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     }
 
     @Override
-    public void turned(io.keyway.lock.peer.kernel.SessionLayer layer) {
+    public void turned(SessionLayer layer) {
         int now = ((MemberSessions) layer).size();
         if (now == 0 && sessions > 0) {
             idleSince = System.nanoTime();
@@ -312,12 +313,14 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     }
 
     private void end(boolean inOrder) {
-        loop.post(new Input.Closing());
         acceptor.close();
         boolean[] nothingLives = {false};
         io.run(() -> {
+            // In quarantine a lease of an earlier life may live that nobody has told us of.
+            boolean knowsAll = !cell().quarantined();
+            loop.post(new Input.Closing());
             loop.shut();
-            nothingLives[0] = ((MemberSessions) cell.sessions()).grants().isEmpty();
+            nothingLives[0] = knowsAll && cell().grants().isEmpty();
         });
         disk.shutdown();
         try {

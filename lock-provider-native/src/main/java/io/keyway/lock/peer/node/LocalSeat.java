@@ -143,6 +143,9 @@ public final class LocalSeat implements Seat {
         private final Connector connector;
         private final CountDownLatch saidGoodbye = new CountDownLatch(1);
         private long life;
+        /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
+        private boolean broken;
+
         private boolean connected;
         private long launchedAt = System.nanoTime() - LAUNCH_AGAIN_NANOS;
 
@@ -164,19 +167,21 @@ public final class LocalSeat implements Seat {
 
         /** A byte that vanished, or a file that was replaced, would prove us dead while we live. */
         private void checkLife() {
-            Standing standing = place.bytes().standing(life);
+            Standing standing = broken ? Standing.HELD : place.bytes().standing(life);
             if (standing == Standing.HELD) {
                 return;
             }
             String why = place.directory().path() + "/clients.lock: " + standing.sentence();
             LOG.error("all leases of {} are lost: {}", client, why);
+            place.bytes().release(life);
             try {
-                long fresh = place.bytes().take();
-                life = fresh;
-                loop.post(new Input.Reborn(fresh, guard, why));
+                life = place.bytes().take();
+                loop.post(new Input.Reborn(life, guard, why));
             } catch (RuntimeException e) {
-                loop.post(new Input.Reborn(0, guard, why));
-                LOG.error("no new byte can be taken: {}", e.getMessage());
+                LOG.error("{} cannot go on: {}", client, e.getMessage());
+                broken = true;
+                loop.post(
+                        new Input.Reborn(Input.Reborn.NO_LIFE, guard, why + "; close this client and open a new one"));
             }
         }
 

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
@@ -444,6 +445,12 @@ public final class ClientSession implements SessionLayer, ClientView {
     public void reborn(long newLife, long newGuard, String why, SessionTurn turn) {
         life = newLife;
         guard = newGuard;
+        if (life == Input.Reborn.NO_LIFE) {
+            trouble = new Unreachable(why, true);
+            for (Key key : waits.keys()) {
+                turn.call(key, trouble);
+            }
+        }
         if (dialer.phase() != Dialer.Phase.DOWN) {
             turn.hangUp(dialer.link());
             dialer.downForNow();
@@ -529,7 +536,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** True if a link is to be up. */
     private boolean wanted() {
-        return open != null || (!waits.isEmpty() && !closing);
+        return life != Input.Reborn.NO_LIFE && (open != null || (!waits.isEmpty() && !closing));
     }
 
     private long nextWork() {

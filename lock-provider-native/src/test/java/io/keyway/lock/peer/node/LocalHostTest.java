@@ -1,0 +1,120 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
+import io.keyway.lock.peer.process.ChildJvm;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a host does when it starts and ends, with real processes around it. */
+class LocalHostTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @TempDir
+    Path directory;
+
+    private String url;
+
+    @BeforeEach
+    void name() {
+        url = "lock:native:local://" + directory.resolve("locks");
+    }
+
+    @Test
+    void aKilledHolderIsProvedDeadAndItsLockIsFreeLongBeforeItsTtl() throws Exception {
+        try (LockClient client = Locks.open(url + "?ttl=1h&maxTtl=1h")) {
+            client.lock("other").acquire().close();
+            try (ChildJvm holder = ChildJvm.start(LeaseHolder.class, url + "?ttl=1h&maxTtl=1h", "a")) {
+                long token = Long.parseLong(holder.await("held").trim());
+                assertThat(client.lock("a").tryAcquire()).isEmpty();
+                holder.kill9();
+                Optional<Lease> next = client.lock("a").tryAcquire(PATIENCE);
+                assertThat(next).isPresent();
+                assertThat(next.get().token()).isGreaterThan(token);
+            }
+        }
+    }
+
+    @Test
+    void aNewHostServesAtOnceWhenNobodyIsLeftFromTheLifeBefore() throws Exception {
+        try (ChildJvm former = ChildJvm.start(LeaseHolder.class, url + "?ttl=1h&maxTtl=1h", "a")) {
+            former.await("held");
+            former.kill9();
+        }
+        try (LockClient client = Locks.open(url + "?ttl=1h&maxTtl=1h")) {
+            assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+        }
+    }
+
+    @Test
+    void holdersOutliveTheirHostAndTheNextOneServesWhenAllHaveTold() throws Exception {
+        String here = url + "?ttl=1h&maxTtl=1h";
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
+            host.await("held");
+            try (ChildJvm holder = ChildJvm.start(LeaseHolder.class, here, "a");
+                    LockClient client = Locks.open(here)) {
+                holder.await("held");
+                Lease mine = client.lock("mine").acquire();
+                host.kill9();
+                assertThat(client.lock("of-the-host").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("a").tryAcquire()).isEmpty();
+                assertThat(holder.ask("?", "believes").trim()).isEqualTo("true");
+                assertThat(mine.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aHostThatEndsInItsQuarantineDoesNotSayThatNothingLives() throws Exception {
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, url, "of-the-host")) {
+            host.await("held");
+            try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, url, "a")) {
+                stopped.await("held");
+                stopped.stop();
+                host.kill9();
+                for (int life = 0; life < 2; life++) {
+                    try (LockClient client = Locks.open(url)) {
+                        assertThat(granted(client)).as("host %s", life).isFalse();
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean granted(LockClient client) throws InterruptedException {
+        try {
+            return client.lock("a").tryAcquire(Duration.ofMillis(700)).isPresent();
+        } catch (LockUnavailableException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void aClientsLockFileThatIsReplacedEndsEveryLeaseWithTheReason() throws Exception {
+        try (LockClient client = Locks.open(url)) {
+            Lease lease = client.lock("a").acquire();
+            Path clients = directory.resolve("locks/clients.lock");
+            Files.delete(clients);
+            Files.createFile(clients);
+            LeaseLoss loss = lease.lost().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(loss.detail()).contains("clients.lock").contains("replaced");
+            assertThat(lease.isHeld()).isFalse();
+            assertThatThrownBy(() -> client.lock("b").tryAcquire(PATIENCE))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("open a new one");
+        }
+    }
+}
