@@ -1,7 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.kernel;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The canonical encoding of a state: equal states give equal words. Times are written as differences to now, so that a world that has only grown older is the same world.
@@ -48,10 +53,59 @@ public final class Canon {
         return put(peer.session());
     }
 
-    /** Any immutable value whose text tells all of it, such as a record of records. */
-    public Canon value(Object value) {
-        return put(value.toString());
+    /** Any immutable value: records and collections part by part, in their order, and everything else by its text, which must tell all of it. */
+    public Canon value(@Nullable Object value) {
+        if (value == null) {
+            return put(0);
+        } else if (value instanceof Number number) {
+            return put(1).put(number.longValue());
+        } else if (value instanceof String text) {
+            return put(2).put(text);
+        } else if (value instanceof Boolean flag) {
+            return put(3).put(flag);
+        } else if (value instanceof Record) {
+            return parts(value);
+        } else if (value instanceof Collection<?> all) {
+            put(5).put(all.size());
+            for (Object one : all) {
+                value(one);
+            }
+            return this;
+        } else if (value instanceof Map<?, ?> map) {
+            put(6).put(map.size());
+            for (Map.Entry<?, ?> entry : map.entrySet()) {
+                value(entry.getKey()).value(entry.getValue());
+            }
+            return this;
+        }
+        return put(7).put(value.toString());
     }
+
+    private Canon parts(Object value) {
+        Class<?> type = value.getClass();
+        put(4).put(type.getName().hashCode());
+        for (Method part : PARTS.get(type)) {
+            try {
+                value(part.invoke(value));
+            } catch (ReflectiveOperationException e) {
+                throw new LinkageError("the parts of a record can be read: " + type, e);
+            }
+        }
+        return this;
+    }
+
+    private static final ClassValue<Method[]> PARTS = new ClassValue<>() {
+        @Override
+        protected Method[] computeValue(Class<?> type) {
+            RecordComponent[] components = type.getRecordComponents();
+            Method[] parts = new Method[components.length];
+            for (int i = 0; i < parts.length; i++) {
+                parts[i] = components[i].getAccessor();
+                parts[i].setAccessible(true);
+            }
+            return parts;
+        }
+    };
 
     /** A copy of the words. */
     public long[] words() {

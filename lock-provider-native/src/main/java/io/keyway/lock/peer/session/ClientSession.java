@@ -664,7 +664,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         waits.encode(out);
         dialer.encode(out);
-        out.value(String.valueOf(trouble)).put(closing).put(open != null);
+        out.value(trouble).put(closing).put(open != null);
         if (open != null) {
             open.encode(out);
         }

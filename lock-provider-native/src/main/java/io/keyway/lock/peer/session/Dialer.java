@@ -154,8 +154,8 @@ final class Dialer {
                 .put(link)
                 .time(next)
                 .put(failures)
-                .value(String.valueOf(hello))
-                .value(String.valueOf(member))
+                .value(hello)
+                .value(member)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
                 .put(roundTrip);
     }

@@ -55,7 +55,7 @@ final class HalfOpen {
         for (Map.Entry<Long, Half> entry : links.entrySet()) {
             Half half = entry.getValue();
             out.put(entry.getKey()).time(half.until()).put(half.wire());
-            out.value(String.valueOf(half.hello())).value(String.valueOf(half.nonce()));
+            out.value(half.hello()).value(half.nonce());
         }
     }
 }
