@@ -205,7 +205,9 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
             long token = word.tryReuse(LockMode.EXCLUSIVE, 1, ttl, owners[node.index()], user, node.clock());
             if (token != 0) {
                 node.reached(UserGoal.FAST_REUSE);
-                world.trace(node, "takes cached " + key.id() + " with token " + token);
+                if (world.tracer() != null) {
+                    world.trace(node, "takes cached " + key.id() + " with token " + token);
+                }
                 got(user, word, token);
                 return;
             }
@@ -273,7 +275,9 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         SimNode node = user.node;
         if (hold.word.tryRelease(hold.token, node.clock())) {
             node.reached(UserGoal.FAST_RELEASE);
-            world.trace(node, "puts " + hold.name + " back into the cache");
+            if (world.tracer() != null) {
+                world.trace(node, "puts " + hold.name + " back into the cache");
+            }
             finished(hold, Use.Finish.RELEASED);
             user.hold = null;
             done(user);

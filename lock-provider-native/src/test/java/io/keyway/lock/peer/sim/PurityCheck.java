@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -97,11 +98,8 @@ final class PurityCheck {
                     || one instanceof Frame);
         }
         try {
-            for (RecordComponent component : one.getClass().getRecordComponents()) {
-                component.getAccessor().setAccessible(true);
-                if (!alike(
-                        component.getAccessor().invoke(one),
-                        component.getAccessor().invoke(other))) {
+            for (Method part : PARTS.get(one.getClass())) {
+                if (!alike(part.invoke(one), part.invoke(other))) {
                     return false;
                 }
             }
@@ -110,6 +108,18 @@ final class PurityCheck {
         }
         return true;
     }
+
+    private static final ClassValue<List<Method>> PARTS = new ClassValue<>() {
+        @Override
+        protected List<Method> computeValue(Class<?> type) {
+            List<Method> parts = new ArrayList<>();
+            for (RecordComponent component : type.getRecordComponents()) {
+                component.getAccessor().setAccessible(true);
+                parts.add(component.getAccessor());
+            }
+            return parts;
+        }
+    };
 
     private record Output(
             String verb, long number, @Nullable Object what) {}
