@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.peer.session.SessionSettings;
 import java.time.Duration;
 import java.util.OptionalLong;
 
@@ -11,17 +12,9 @@ import java.util.OptionalLong;
  * @param reason one sentence for logs and answers
  */
 public record Quarantine(Duration duration, String reason) {
-    /** The clock rates of two machines differ by at most this many percent. */
-    private static final long RATE_PERCENT = 1;
-
-    /** Returns the full wait: maxTtl x (1 + r) / (1 - r), rounded up to a nanosecond, r = 1 %. */
+    /** Returns the full wait, which covers clock rates that differ by 1 %. */
     public static Duration full(Duration maxTtl) {
-        long nanos = maxTtl.toNanos();
-        long numerator = 100 + RATE_PERCENT;
-        long denominator = 100 - RATE_PERCENT;
-        return Duration.ofNanos(Math.addExact(
-                Math.multiplyExact(nanos / denominator, numerator),
-                (nanos % denominator * numerator + denominator - 1) / denominator));
+        return Duration.ofNanos(SessionSettings.quarantine(maxTtl.toNanos()));
     }
 
     /** Computes the wait from what was found at the start. */

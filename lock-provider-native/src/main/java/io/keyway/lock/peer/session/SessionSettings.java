@@ -35,6 +35,8 @@ public record SessionSettings(
     public static final int MAX_NODE = 263;
 
     private static final long SECOND = 1_000_000_000L;
+    /** The clock rates of two machines differ by at most this many percent. */
+    private static final long RATE_PERCENT = 1;
 
     public SessionSettings {
         if (maxTtl <= 0 || proofTimeout <= 0 || maxHalfOpen <= 0 || wireLow <= 0 || wireLow > wireHigh) {
@@ -61,8 +63,19 @@ public record SessionSettings(
                 cluster, settingsHash, membersHash, algorithm, maxTtl, WIRE, WIRE, 5 * SECOND, 256, authenticator);
     }
 
-    /** How long a member that forgot its leases must wait: the longest lease of the slowest clock on the fastest one, each at most 0.1 % off. */
+    /** How long a member that forgot its leases must wait. */
     public long quarantine() {
-        return maxTtl + (2 * maxTtl + 998) / 999;
+        return quarantine(maxTtl);
+    }
+
+    /**
+     * How long the longest lease of the slowest clock lasts on the fastest one, if clock rates differ by at most r = 1 %: maxTtl x (1 + r) / (1 - r), rounded up.
+     *
+     * @throws ArithmeticException if that is more than 292 years
+     */
+    public static long quarantine(long maxTtl) {
+        long slow = 100 - RATE_PERCENT;
+        long fast = 100 + RATE_PERCENT;
+        return Math.addExact(Math.multiplyExact(maxTtl / slow, fast), (maxTtl % slow * fast + slow - 1) / slow);
     }
 }
