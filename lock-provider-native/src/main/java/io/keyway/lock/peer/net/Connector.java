@@ -26,6 +26,8 @@ public final class Connector {
     /** Opens that link: the cell gets Opened. Otherwise {@code failed} gets the reason, on the loop's thread, and the cell nothing. From any thread. */
     public void connect(long link, Class<? extends Channel> kind, SocketAddress address, Consumer<String> failed) {
         ChannelFuture connecting = new Bootstrap()
+                // The address is given; a resolver would also leave a thread of its own behind.
+                .disableResolver()
                 .group(cell.loop())
                 .channel(kind)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.min(Integer.MAX_VALUE, timeout.toMillis()))

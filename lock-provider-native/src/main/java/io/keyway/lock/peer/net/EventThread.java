@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.net;
 
 import io.netty.channel.EventLoop;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -11,14 +11,12 @@ import java.util.concurrent.TimeUnit;
 public final class EventThread implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 5;
 
-    private final MultiThreadIoEventLoopGroup group;
-    private final EventLoop loop;
+    // Without a group: one that ends would leave a thread of Netty's own behind for a second.
+    private final SingleThreadIoEventLoop loop;
 
     /** @param name of the thread */
     public EventThread(String name) {
-        this.group =
-                new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
-        this.loop = group.next();
+        this.loop = new SingleThreadIoEventLoop(null, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
     }
 
     public EventLoop loop() {
@@ -33,7 +31,7 @@ public final class EventThread implements AutoCloseable {
     /** Ends the thread and waits for it. */
     @Override
     public void close() {
-        group.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
+        loop.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .awaitUninterruptibly(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 }

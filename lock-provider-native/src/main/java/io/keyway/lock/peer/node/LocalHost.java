@@ -26,9 +26,9 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.net.ExtendedSocketOptions;
@@ -103,11 +103,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
                 wait == 0 ? "" : "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason());
         this.cell = place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
-        this.disk = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "keyway-host-disk");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.disk = diskThread();
         Acceptor listening = null;
         try {
             Path socket = hosting.socket()
@@ -264,6 +260,17 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             idleSince = System.nanoTime();
         }
         sessions = now;
+    }
+
+    private static ScheduledExecutorService diskThread() {
+        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread made = new Thread(task, "keyway-host-disk");
+            made.setDaemon(true);
+            return made;
+        });
+        // A look at the files that is due later would hold the end back until then.
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return thread;
     }
 
     private void onDisk(Runnable task) {
