@@ -93,15 +93,16 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         long wait = proved ? 0 : quarantine.duration().toNanos();
         long epoch = file.nextEpoch(0);
         long largestTtl = place.settings().maxTtl().toNanos();
+        long now = System.nanoTime();
+        // Whoever starts after this life must wait for the leases that this life waits for.
         this.first = new MemberRecord(epoch, largestTtl, BootClock.horizon(place.facts(), wait));
         file.force(first);
-        long now = System.nanoTime();
         LOG.info(
                 "this process hosts {} with epoch {}{}",
                 place.directory().path(),
                 epoch,
                 wait == 0 ? "" : "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason());
-        this.cell = place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now, largestTtl / 2));
+        this.cell = place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + wait, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
         this.disk = diskThread();
         Acceptor listening = null;

@@ -259,6 +259,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             quarantined = true;
             quarantineUntil = turn.now() + settings.quarantine();
+            promises.reach(quarantineUntil);
             newEpoch(seen.epoch() + 1, turn);
         }
         return true;

@@ -26,6 +26,13 @@ final class Promises {
         return askedUntil;
     }
 
+    /** Records of now promise at least that: leases that somebody else granted may last so long. The caller forces one. */
+    void reach(long until) {
+        if (horizon.kept() && until - askedUntil > 0) {
+            askedUntil = until;
+        }
+    }
+
     /** Before frames that make leases end as late as that: they wait for the disk if they must. */
     void need(long until, long epoch, SessionTurn turn) {
         if (!horizon.kept()) {

@@ -10,11 +10,14 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.process.ChildJvm;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +94,41 @@ class LocalHostTest {
                     }
                 }
             }
+        }
+    }
+
+    @Test
+    void aPromiseMadeInQuarantineDoesNotForgetWhatTheQuarantineIsFor() throws Exception {
+        String here = url + "?maxTtl=20s&ttl=";
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here + "20s", "of-the-host")) {
+            host.await("held");
+            try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "20s", "a");
+                    LockClient client = Locks.open(here + "1s")) {
+                stopped.await("held");
+                Lease lease = client.lock("short").acquire();
+                stopped.stop();
+                host.kill9();
+                long killed = System.nanoTime();
+                // Held for longer than its ttl, it was re-asserted to this process, which promised a second.
+                LockSupport.parkNanos(2 * TimeUnit.SECONDS.toNanos(1));
+                assertThat(lease.isHeld()).isTrue();
+                long left = horizon() - new SystemFacts().bootNanos().orElseThrow();
+                long since = System.nanoTime() - killed;
+                assertThat(left + since).isGreaterThan(Duration.ofSeconds(15).toNanos());
+            }
+        }
+    }
+
+    /** The end of all leases as the member file has it, on the boot clock. */
+    private long horizon() throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(
+                directory.resolve("locks").resolve(LocalDirectory.MEMBER).toFile(), "r")) {
+            StoredRecord[] slots = new StoredRecord[2];
+            for (int i = 0; i < 2; i++) {
+                slots[i] = ((MemberSlot.Whole) MemberSlot.decode(MemberFileReader.slot(file, i))).stored();
+            }
+            StoredRecord newest = slots[slots[0].sequence() > slots[1].sequence() ? 0 : 1];
+            return newest.record().horizonNanos();
         }
     }
 

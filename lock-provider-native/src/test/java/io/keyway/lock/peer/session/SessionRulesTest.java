@@ -248,6 +248,33 @@ class SessionRulesTest {
     }
 
     @Test
+    void theQuarantineOfAnAdoptedEpochIsOnDiskBeforeAnythingIsSaid() {
+        World world = new World();
+        held(world, TTL);
+        world.restartMember(new Incarnation(0xA, 2), 3, 0);
+        world.member = world
+        .new End(
+                true,
+                new Cell(
+                        new Numbered(),
+                        new MemberSessions(
+                                World.settings("c", Authenticator.none()),
+                                "a:1",
+                                new Incarnation(0xA, 2),
+                                3,
+                                world.now,
+                                new Horizon(world.now, MS))));
+        world.member.forceAtOnce = false;
+        world.pass(100 * MS);
+        MemberRecord record =
+                (MemberRecord) world.member.unforced.values().iterator().next();
+        assertThat(record.epoch()).isEqualTo(8);
+        assertThat(record.horizon())
+                .as("the next start must wait as long as this one")
+                .isGreaterThan(world.now - 100 * MS + world.memberSide().quarantine() - 1);
+    }
+
+    @Test
     void twoCopiesOfACellBehaveAlike() {
         World world = new World();
         held(world, TTL);
