@@ -14,18 +14,13 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
-import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
-import io.keyway.lock.peer.session.SessionFrame.Resume;
-import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,17 +36,10 @@ public final class ClientSession implements SessionLayer, ClientView {
     public static final int MAX_SEEN = 2;
 
     private static final int WAKE = 0;
-    private static final long SHORTEST_SILENCE = 100_000_000L;
 
     private final SessionSettings settings;
-    private final Incarnation self;
-    private long life;
-    private long guard;
-    private final Map<String, Seen> seen = new TreeMap<>();
-    /** Incarnations of the member whose grants may still be believed, and until when. */
-    private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
-
     private final Set<Key> afterEcho = new LinkedHashSet<>();
+    private final Introduction introduction;
     private Waits waits = new Waits();
     private Dialer dialer = new Dialer();
     private @Nullable OpenSession open;
@@ -60,9 +48,11 @@ public final class ClientSession implements SessionLayer, ClientView {
     private boolean closing;
     private @Nullable SessionTurn turn;
 
-    /** A client that has not been connected yet.
+    /**
+     * A client that has not been connected yet.
      *
-     * @param seen the highest epochs that this client's process knows of; at most {@value #MAX_SEEN}, which fit into a hello */
+     * @param seen the highest epochs that this client's process knows of; at most {@value #MAX_SEEN}, which fit into a hello
+     */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
         this(settings, self, seen, 0, 0);
     }
@@ -73,15 +63,13 @@ public final class ClientSession implements SessionLayer, ClientView {
      */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life, long guard) {
         this.settings = settings;
-        this.self = self;
-        this.life = life;
-        this.guard = guard;
-        if (seen.size() > MAX_SEEN) {
-            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + MAX_SEEN);
-        }
-        for (Seen one : seen) {
-            this.seen.put(one.node(), one);
-        }
+        this.introduction = new Introduction(settings, self, seen);
+        introduction.lives(life, guard);
+    }
+
+    private ClientSession(SessionSettings settings, Introduction introduction) {
+        this.settings = settings;
+        this.introduction = introduction;
     }
 
     @Override
@@ -93,7 +81,9 @@ public final class ClientSession implements SessionLayer, ClientView {
             session.beliefs.lapse(begun);
             if (dialer.up()) {
                 beginUp(session, begun);
-            } else if (dialer.phase() == Dialer.Phase.DOWN && now - forgetAt(session) >= 0 && idle(session)) {
+            } else if (dialer.phase() == Dialer.Phase.DOWN
+                    && now - forgetAt(session) >= 0
+                    && pace(session).idle()) {
                 over(session, false, "no answer for the longest lease, and nothing is held", begun);
             }
         }
@@ -104,7 +94,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private void beginUp(OpenSession session, SessionTurn turn) {
         long now = turn.now();
-        if (session.owed() && now - session.owedSince >= silence(session)) {
+        if (session.owed() && now - session.owedSince >= pace(session).silence()) {
             turn.goal(SessionGoal.SILENT_LINK);
             turn.hangUp(dialer.link());
             down(session);
@@ -117,42 +107,16 @@ public final class ClientSession implements SessionLayer, ClientView {
             }
             session.keepNow = true;
         }
-        session.keepNow |= now - session.lastStamp() >= period(session);
+        session.keepNow |= now - session.lastStamp() >= pace(session).heartbeat();
         session.ackNow |= Clocks.due(session.ackBy, now);
     }
 
-    /** True if a lost session would not be missed. */
-    private boolean idle(OpenSession session) {
-        return waits.isEmpty() && session.beliefs.smallest() == Turn.NEVER;
+    private Pace pace(OpenSession session) {
+        return new Pace(session.beliefs.smallest(), waits.smallest(), settings.maxTtl(), dialer.roundTrip());
     }
 
     private long forgetAt(OpenSession session) {
         return session.heard + settings.maxTtl();
-    }
-
-    /** The smallest ttl that is held or waited with. */
-    private long smallest(OpenSession session) {
-        return Math.min(settings.maxTtl(), Math.min(session.beliefs.smallest(), waits.smallest()));
-    }
-
-    /** How often a stamp is sent: twice a lease while holding, four times while waiting. */
-    private long period(OpenSession session) {
-        long held = session.beliefs.smallest();
-        long waited = waits.smallest();
-        if (held == Turn.NEVER && waited == Turn.NEVER) {
-            return settings.maxTtl() / 4;
-        }
-        return Math.min(held / 2, waited / 4);
-    }
-
-    /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends, and long enough for a link that is slow but alive. */
-    private long silence(OpenSession session) {
-        long slow = Math.min(2 * dialer.roundTrip(), settings.maxTtl());
-        return Math.max(Math.max(SHORTEST_SILENCE, slow), smallest(session) / 6);
-    }
-
-    private long retryBase(OpenSession session) {
-        return Retry.base(smallest(session));
     }
 
     /** The link of an open session is gone. */
@@ -200,24 +164,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             turn.hangUp(link);
             return;
         }
-        OpenSession session = open;
-        Resume resume =
-                session == null ? null : new Resume(session.member, session.peer.session(), session.stream.received());
-        Hello hello = new Hello(
-                settings.wireLow(),
-                settings.wireHigh(),
-                settings.cluster(),
-                settings.settingsHash(),
-                settings.membersHash(),
-                settings.algorithm(),
-                Role.CLIENT,
-                self,
-                Nonce.draw(turn),
-                link,
-                life,
-                guard,
-                List.copyOf(seen.values()),
-                resume);
+        Hello hello = introduction.hello(link, open, turn);
         dialer.greeted(hello);
         turn.transmit(link, hello);
     }
@@ -274,35 +221,24 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private void challenged(long link, Challenge challenge, SessionTurn turn) {
         Hello hello = dialer.hello();
-        if (challenge.wire() < settings.wireLow() || challenge.wire() > settings.wireHigh()) {
-            broken("the member chose wire version " + challenge.wire(), turn);
-            return;
-        }
-        byte[] theirs =
-                Handshake.transcript(Role.MEMBER, hello, challenge.wire(), challenge.member(), challenge.nonce());
-        if (!settings.authenticator().accepts(theirs, challenge.mac())) {
-            failed("the member did not prove that it knows the shared secret", true, turn);
-            return;
-        }
-        frozen.values().removeIf(until -> turn.now() - until >= 0);
-        if (frozen.containsKey(challenge.member())) {
-            failed("a former incarnation of the member answers while its grants are still believed", false, turn);
+        Introduction.Objection objection = introduction.objection(hello, challenge, turn.now());
+        if (objection != null) {
+            failed(objection.why(), objection.lasting(), turn);
             return;
         }
         OpenSession session = open;
         if (session != null && !session.member.equals(challenge.member())) {
             freeze(session, turn);
         }
-        byte[] ours = Handshake.transcript(Role.CLIENT, hello, challenge.wire(), challenge.member(), challenge.nonce());
         dialer.proved(challenge.member(), turn.now());
-        turn.transmit(link, new Proof(settings.authenticator().prove(ours)));
+        turn.transmit(link, introduction.proof(hello, challenge));
     }
 
     private void freeze(OpenSession session, SessionTurn turn) {
         long until = session.beliefs.lastLapse();
         if (until != Turn.NEVER) {
             turn.goal(SessionGoal.FROZEN);
-            frozen.put(session.member, until);
+            introduction.freeze(session.member, until);
         }
         over(session, true, "the member was restarted", turn);
     }
@@ -316,11 +252,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             dialer.downForNow();
             return;
         }
-        String why = refusal.field().isEmpty()
-                ? "the member refuses: " + refusal.code()
-                : "the member refuses: " + refusal.code() + ", " + refusal.field() + " is " + refusal.here()
-                        + " there and " + refusal.there() + " here";
-        failed(why, refusal.code().lasting(), turn);
+        failed(Introduction.why(refusal), refusal.code().lasting(), turn);
     }
 
     private void welcomed(Welcome welcome, SessionTurn turn) {
@@ -358,8 +290,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         session.heard = turn.now();
         dialer.welcomed(turn.now());
         trouble = null;
-        seen.clear(); // only the node that answers here is ever told
-        seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), session.member));
+        introduction.welcomed(welcome, session.member);
         finish(session, turn);
     }
 
@@ -392,7 +323,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         accepting = true;
         long number = frame.seq();
         for (Message message : frame.messages()) {
-            session.ackBy = Clocks.earlier(session.ackBy, turn.now() + retryBase(session) / 4);
+            session.ackBy =
+                    Clocks.earlier(session.ackBy, turn.now() + pace(session).acknowledgement());
             if (!stream.take(number++)) {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
             } else if (message.key().algorithm() != settings.algorithm()) {
@@ -410,7 +342,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         session.owedSince = session.owed() && !session.beliefs.covers(session.stamp) ? turn.now() : Turn.NEVER;
         if (progress) {
-            session.retry.progress(turn.now(), retryBase(session), session.outstanding());
+            session.retry.progress(turn.now(), pace(session).retry(), session.outstanding());
         }
         session.confirmed(afterEcho);
         for (Key key : afterEcho) {
@@ -443,9 +375,8 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void reborn(long newLife, long newGuard, String why, SessionTurn turn) {
-        life = newLife;
-        guard = newGuard;
-        if (life == Input.Reborn.NO_LIFE) {
+        introduction.lives(newLife, newGuard);
+        if (newLife == Input.Reborn.NO_LIFE) {
             trouble = new Unreachable(why, true);
             for (Key key : waits.keys()) {
                 turn.call(key, trouble);
@@ -504,7 +435,9 @@ public final class ClientSession implements SessionLayer, ClientView {
             transmit(session, turn);
         }
         if (dialer.mayDial(turn.now()) && wanted()) {
-            long patience = session == null ? settings.proofTimeout() : 3 * silence(session);
+            long patience = session == null
+                    ? settings.proofTimeout()
+                    : 3 * pace(session).silence();
             dialer.dial(patience, settings.proofTimeout(), turn);
         }
         turn.timer(WAKE, nextWork());
@@ -520,7 +453,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 boolean last = !stream.unsent();
                 turn.transmit(dialer.link(), frame(session, messages, last, last ? stamp : 0));
             } while (stream.unsent());
-            session.retry.sent(turn.now(), retryBase(session));
+            session.retry.sent(turn.now(), pace(session).retry());
         } else if (session.ackNow) {
             session.ackNow = false;
             session.ackBy = Turn.NEVER;
@@ -536,7 +469,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** True if a link is to be up. */
     private boolean wanted() {
-        return life != Input.Reborn.NO_LIFE && (open != null || (!waits.isEmpty() && !closing));
+        return introduction.possible() && (open != null || (!waits.isEmpty() && !closing));
     }
 
     private long nextWork() {
@@ -547,13 +480,16 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         next = Clocks.earlier(next, session.beliefs.nextLapse());
         if (!dialer.up()) {
-            boolean forgotten = dialer.phase() == Dialer.Phase.DOWN && idle(session);
+            boolean forgotten =
+                    dialer.phase() == Dialer.Phase.DOWN && pace(session).idle();
             return forgotten ? Clocks.earlier(next, forgetAt(session)) : next;
         }
         next = Clocks.earlier(next, session.retry.at());
         next = Clocks.earlier(next, session.ackBy);
-        next = Clocks.earlier(next, session.lastStamp() + period(session));
-        return session.owed() ? Clocks.earlier(next, session.owedSince + silence(session)) : next;
+        next = Clocks.earlier(next, session.lastStamp() + pace(session).heartbeat());
+        return session.owed()
+                ? Clocks.earlier(next, session.owedSince + pace(session).silence())
+                : next;
     }
 
     /** Whose session it is that is open, for searches. */
@@ -646,8 +582,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public ClientSession copy() {
-        ClientSession copy = new ClientSession(settings, self, List.copyOf(seen.values()), life, guard);
-        copy.frozen.putAll(frozen);
+        ClientSession copy = new ClientSession(settings, introduction.copy());
         copy.waits = waits.copy();
         copy.dialer = dialer.copy();
         copy.open = open == null ? null : open.copy();
@@ -658,10 +593,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void encode(Canon out) {
-        out.put(self.high()).put(self.low()).value(seen.values()).put(frozen.size());
-        for (Map.Entry<Incarnation, Long> entry : frozen.entrySet()) {
-            out.put(entry.getKey().high()).put(entry.getKey().low()).time(entry.getValue());
-        }
+        introduction.encode(out);
         waits.encode(out);
         dialer.encode(out);
         out.value(trouble).put(closing).put(open != null);

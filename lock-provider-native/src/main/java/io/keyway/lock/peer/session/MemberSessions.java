@@ -17,10 +17,8 @@ import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -41,19 +39,15 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private final SessionSettings settings;
     private final String node;
     private final Incarnation self;
-    private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
-    private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
-    private final Set<MemberSession> dirty = new LinkedHashSet<>();
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
-    private final Dues dues = new Dues();
-    private Doorkeeper door;
-    private Promises promises;
+    private final Doorkeeper door;
+    private final SessionTable table;
+    private final Promises promises;
     private long epoch;
     private long floor;
     private boolean quarantined = true;
     private long quarantineUntil;
     private boolean closing;
-    private long lastSession;
     private @Nullable SessionTurn turn;
 
     /**
@@ -68,13 +62,26 @@ public final class MemberSessions implements SessionLayer, MemberView {
             long epoch,
             long quarantineUntil,
             Horizon horizon) {
+        this(settings, node, self, epoch, quarantineUntil, new Doorkeeper(settings, self), null, new Promises(horizon));
+    }
+
+    private MemberSessions(
+            SessionSettings settings,
+            String node,
+            Incarnation self,
+            long epoch,
+            long quarantineUntil,
+            Doorkeeper door,
+            @Nullable SessionTable table,
+            Promises promises) {
         this.settings = settings;
         this.node = checkedNode(node);
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
-        this.door = new Doorkeeper(settings, self);
-        this.promises = new Promises(horizon);
+        this.door = door;
+        this.table = table == null ? new SessionTable(settings, door.admissions()) : table;
+        this.promises = promises;
     }
 
     private static String checkedNode(String node) {
@@ -94,14 +101,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void begin(SessionTurn begun) {
         turn = begun;
-        long now = begun.now();
-        if (quarantined && now - quarantineUntil >= 0) {
+        if (quarantined && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
         door.begin(begun);
-        for (long due = dues.due(now); due != 0; due = dues.due(now)) {
-            look(live(due), begun);
-        }
+        table.begin(begun);
     }
 
     private void open(SessionTurn turn) {
@@ -129,13 +133,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     /** How many sessions live. */
     public int size() {
-        return sessions.size();
+        return table.all().size();
     }
 
     /** All live sessions. */
     public List<Life> lives() {
         List<Life> lives = new ArrayList<>();
-        for (MemberSession session : sessions.values()) {
+        for (MemberSession session : table.all()) {
             lives.add(life(session));
         }
         return lives;
@@ -143,64 +147,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     /** The session that owns a link; null if none does. */
     public @Nullable Life life(long link) {
-        MemberSession session = byLink.get(link);
+        MemberSession session = table.byLink(link);
         return session == null ? null : life(session);
     }
 
     private static Life life(MemberSession session) {
         return new Life(session.peer, session.bytes(), session.stamped);
-    }
-
-    /** Ends what is over in a session, and lists it anew. */
-    private void look(MemberSession session, SessionTurn turn) {
-        long silence = turn.now() - session.heard;
-        dues.remove(session);
-        if (silence >= session.patience(settings.maxTtl())) {
-            turn.goal(SessionGoal.EXPIRED_SESSION);
-            end(session, turn);
-            return;
-        }
-        for (long ttl = session.classes.smallestGranted();
-                ttl != 0 && silence >= ttl;
-                ttl = session.classes.smallestGranted()) {
-            turn.goal(SessionGoal.EXPIRED_CLASS);
-            for (TtlClasses.Held held : session.classes.expireSmallest()) {
-                turn.call(held.key(), new Expired(session.peer, held.token()));
-            }
-        }
-        if (session.connected() && session.retry.due(turn.now())) {
-            session.retry.again(turn.now());
-            if (session.stream.rewind()) {
-                turn.goal(SessionGoal.RESENT);
-            }
-            dirty.add(session);
-        }
-        dues.list(session, session.due(settings.maxTtl()));
-    }
-
-    private MemberSession live(long number) {
-        MemberSession session = sessions.get(number);
-        if (session == null) {
-            throw new IllegalStateException("session " + number + " is listed and gone");
-        }
-        return session;
-    }
-
-    private void end(MemberSession session, SessionTurn turn) {
-        sessions.remove(session.peer.session());
-        dirty.remove(session);
-        dues.remove(session);
-        if (session.connected()) {
-            byLink.remove(session.link);
-            turn.hangUp(session.link);
-            session.link = MemberSession.NO_LINK;
-        }
-        door.admissions().ended(session.client, turn.now() + settings.proofTimeout());
-        Set<Key> keys = session.classes.keys();
-        keys.addAll(session.listeners);
-        for (Key key : keys) {
-            turn.call(key, new SessionEnded(session.peer));
-        }
     }
 
     @Override
@@ -211,18 +163,15 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void closed(long link, String why, SessionTurn turn) {
         door.closed(link);
-        MemberSession session = byLink.remove(link);
-        if (session != null) {
-            session.link = MemberSession.NO_LINK;
-        }
+        table.closed(link);
     }
 
     @Override
     public void arrived(long link, Frame frame, SessionTurn turn) {
-        MemberSession session = byLink.get(link);
+        MemberSession session = table.byLink(link);
         if (session != null) {
             if (frame instanceof Data data) {
-                data(session, data, turn);
+                table.data(session, data, turn);
             }
             return; // a hello or proof again: the network's duplicate
         }
@@ -254,7 +203,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
-            for (MemberSession session : sessions.values()) {
+            for (MemberSession session : table.all()) {
                 session.classes.waiting(awaitOpening);
             }
             quarantined = true;
@@ -269,7 +218,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         Resume resume = hello.resume();
         MemberSession session;
         if (resume != null && resume.member().equals(self)) {
-            session = sessions.get(resume.session());
+            session = table.get(resume.session());
             if (session == null || !session.client.equals(hello.client())) {
                 turn.goal(SessionGoal.UNKNOWN_SESSION_REFUSED);
                 door.refuse(link, Handshake.refuse(RefuseCode.UNKNOWN_SESSION, "session", 0, resume.session()), turn);
@@ -282,122 +231,28 @@ public final class MemberSessions implements SessionLayer, MemberView {
                         turn);
                 return;
             }
-            resume(session, resume, turn);
+            table.resume(session, resume, turn);
         } else {
-            MemberSession former = sessions.get(door.admissions().session(hello.client()));
-            if (former != null) {
-                turn.goal(SessionGoal.SUPERSEDED_SESSION);
-                end(former, turn);
-            }
-            session =
-                    new MemberSession(new Peer(++lastSession), hello.client(), hello.life(), hello.guard(), turn.now());
-            sessions.put(lastSession, session);
+            session = table.open(hello, turn);
         }
         door.admitted(link, hello, session.peer.session());
-        session.link = link;
-        session.heard = turn.now();
-        byLink.put(link, session);
-        dues.list(session, session.due(settings.maxTtl()));
+        table.bind(session, link, turn);
         long left = quarantined ? quarantineUntil - turn.now() : 0;
         turn.transmit(
                 link, new Welcome(session.peer.session(), session.stream.received(), node, epoch, Math.max(0, left)));
     }
 
-    private void resume(MemberSession session, Resume resume, SessionTurn turn) {
-        turn.goal(SessionGoal.RESUMED);
-        if (session.connected()) {
-            turn.goal(SessionGoal.SUPERSEDED_LINK);
-            byLink.remove(session.link);
-            turn.hangUp(session.link);
-        }
-        session.stream.acknowledged(resume.received());
-        session.retry.stop();
-        if (session.stream.rewind()) {
-            turn.goal(SessionGoal.RESENT);
-        }
-        if (session.stream.unsent()) {
-            dirty.add(session);
-        }
-    }
-
-    private void data(MemberSession session, Data frame, SessionTurn turn) {
-        Stream stream = session.stream;
-        Stream.Fit fit = frame.session() == session.peer.session() ? stream.fit(frame) : Stream.Fit.BROKEN;
-        if (fit != Stream.Fit.FITS) {
-            if (fit == Stream.Fit.GAP) {
-                turn.goal(SessionGoal.GAP_DROPPED);
-            } else {
-                breakLink(session, turn);
-            }
-            return;
-        }
-        if (stream.acknowledged(frame.ack())) {
-            session.retry.progress(turn.now(), retryBase(session), stream.unacknowledged());
-        }
-        long number = frame.seq();
-        for (Message message : frame.messages()) {
-            if (!stream.take(number++)) {
-                turn.goal(SessionGoal.DUPLICATE_DROPPED);
-            } else if (message instanceof Bye) {
-                turn.goal(SessionGoal.BYE);
-                turn.transmit(session.link, header(session, List.of(), false));
-                end(session, turn);
-                return;
-            } else if (message.key().algorithm() == settings.algorithm()) {
-                turn.accept(session.peer, message);
-            } else {
-                breakLink(session, turn);
-                return;
-            }
-        }
-        session.heard = turn.now();
-        if (frame.stamped()) {
-            session.stamped(frame.stamp());
-            dirty.add(session);
-        }
-        for (Key key : session.listeners) {
-            turn.call(key, new Heard(session.peer));
-        }
-        session.listeners.clear();
-    }
-
-    /** The peer does what no peer does. Its session ends by silence unless it comes back in its right mind. */
-    private void breakLink(MemberSession session, SessionTurn turn) {
-        byLink.remove(session.link);
-        turn.hangUp(session.link);
-        session.link = MemberSession.NO_LINK;
-    }
-
-    private long retryBase(MemberSession session) {
-        return Retry.base(session.classes.smallest(settings.maxTtl()));
-    }
-
-    private Data header(MemberSession session, List<Message> messages, boolean complete) {
-        Stream stream = session.stream;
-        boolean echo = complete && session.stamped;
-        return new Data(
-                session.peer.session(),
-                stream.next() - messages.size(),
-                stream.received(),
-                echo,
-                echo ? session.stamp : 0,
-                0,
-                messages);
-    }
-
     @Override
     public void died(long number, SessionTurn turn) {
-        MemberSession session = sessions.get(number);
+        MemberSession session = table.get(number);
         if (session != null) {
-            end(session, turn);
+            table.end(session, turn);
         }
     }
 
     @Override
     public void stalled(long nanos) {
-        for (MemberSession session : sessions.values()) {
-            session.heard += nanos;
-        }
+        table.stalled(nanos);
         if (quarantined) {
             quarantineUntil += nanos;
         }
@@ -416,63 +271,29 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public long send(Peer to, Message message) {
-        MemberSession session = sessions.get(to.session());
+        MemberSession session = table.get(to.session());
         if (session == null) {
             return 0;
         }
-        dirty.add(session);
+        table.touch(session);
         return session.stream.add(message);
     }
 
     @Override
     public void flush(SessionTurn turn) {
-        long until = leasesEnd();
+        long until = table.leasesEnd();
         if (until != Turn.NEVER) {
             promises.need(until, epoch, turn);
         }
-        for (MemberSession session : dirty) {
-            transmit(session, turn);
-        }
-        dirty.clear();
+        table.flush(turn);
         if (until != Turn.NEVER) {
             promises.ahead(until, epoch, turn);
         }
         turn.timer(WAKE, nextWork());
     }
 
-    /** When the last lease ends that a frame of this flush begins or extends; {@link Turn#NEVER} if none does. */
-    private long leasesEnd() {
-        long until = Turn.NEVER;
-        for (MemberSession session : dirty) {
-            long ttl = session.classes.largestGranted();
-            if (ttl != 0 && (until == Turn.NEVER || session.heard + ttl - until > 0)) {
-                until = session.heard + ttl;
-            }
-        }
-        return until;
-    }
-
-    private void transmit(MemberSession session, SessionTurn turn) {
-        if (session.connected()) {
-            Stream stream = session.stream;
-            while (stream.unsent()) {
-                List<Message> messages = stream.send(MAX_MESSAGES);
-                turn.transmit(session.link, header(session, messages, !stream.unsent()));
-                session.owes &= stream.unsent();
-            }
-            if (session.owes) {
-                session.owes = false;
-                turn.transmit(session.link, header(session, List.of(), true));
-            }
-            if (stream.inFlight()) {
-                session.retry.sent(turn.now(), retryBase(session));
-            }
-        }
-        dues.list(session, session.due(settings.maxTtl()));
-    }
-
     private long nextWork() {
-        long next = dues.next();
+        long next = table.nextWork();
         if (quarantined) {
             next = Clocks.earlier(next, quarantineUntil);
         }
@@ -535,29 +356,29 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public boolean live(Peer peer) {
-        return sessions.containsKey(peer.session());
+        return table.get(peer.session()) != null;
     }
 
     /** {@link Turn#NEVER} if the session is over. */
     @Override
     public long silence(Peer peer) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         return session == null ? Turn.NEVER : turn().now() - session.heard;
     }
 
     /** A session that is over takes none: its {@link SessionEnded} is on its way to the key, or has come. */
     @Override
     public void grant(Peer peer, Key key, long token, long ttl) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         if (session != null) {
             session.classes.grant(key, token, ttl);
-            dirty.add(session);
+            table.touch(session);
         }
     }
 
     @Override
     public void ungrant(Peer peer, Key key, long token, long ttl) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         if (session != null) {
             session.classes.ungrant(key, token, ttl);
         }
@@ -565,7 +386,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void await(Peer peer, Key key, long ttl) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         if (session != null) {
             session.classes.await(key, ttl);
         }
@@ -573,7 +394,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void unawait(Peer peer, Key key, long ttl) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         if (session != null) {
             session.classes.unawait(key, ttl);
         }
@@ -581,7 +402,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void listen(Peer peer, Key key) {
-        MemberSession session = sessions.get(peer.session());
+        MemberSession session = table.get(peer.session());
         if (session != null) {
             session.listeners.add(key);
         }
@@ -590,7 +411,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public List<Grant> grants() {
         List<Grant> grants = new ArrayList<>();
-        for (MemberSession session : sessions.values()) {
+        for (MemberSession session : table.all()) {
             session.classes.list(session.peer, grants);
         }
         return grants;
@@ -599,60 +420,48 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /** A live session, for searches; null if it is over. */
     @Nullable
     MemberSession session(long number) {
-        return sessions.get(number);
+        return table.get(number);
     }
 
     /** The number of the newest session. */
     long lastSession() {
-        return lastSession;
+        return table.last();
     }
 
     /** The incarnation of the client behind a live session; null if it is over. For oracles. */
     public @Nullable Incarnation client(long session) {
-        MemberSession live = sessions.get(session);
+        MemberSession live = table.get(session);
         return live == null ? null : live.client;
     }
 
     @Override
     public MemberSessions copy() {
-        MemberSessions copy = new MemberSessions(settings, node, self, epoch, quarantineUntil, Horizon.NONE);
-        copy.door = door.copy();
-        copy.promises = promises.copy();
+        Doorkeeper copiedDoor = door.copy();
+        MemberSessions copy = new MemberSessions(
+                settings,
+                node,
+                self,
+                epoch,
+                quarantineUntil,
+                copiedDoor,
+                table.copy(copiedDoor.admissions()),
+                promises.copy());
         copy.floor = floor;
         copy.quarantined = quarantined;
         copy.closing = closing;
-        copy.lastSession = lastSession;
         copy.awaitOpening.addAll(awaitOpening);
-        for (MemberSession session : sessions.values()) {
-            MemberSession twin = session.copy();
-            copy.sessions.put(twin.peer.session(), twin);
-            copy.dues.relist(twin);
-            if (twin.connected()) {
-                copy.byLink.put(twin.link, twin);
-            }
-        }
-        for (MemberSession session : dirty) {
-            copy.dirty.add(copy.live(session.peer.session()));
-        }
         return copy;
     }
 
     @Override
     public void encode(Canon out) {
-        out.put(self.high()).put(self.low()).put(epoch).put(floor).put(closing).put(lastSession);
+        out.put(self.high()).put(self.low()).put(epoch).put(floor).put(closing);
         out.put(quarantined).time(quarantined ? quarantineUntil : Turn.NEVER).put(awaitOpening.size());
         for (Key key : awaitOpening) {
             out.put(key);
         }
         door.encode(out);
         promises.encode(out);
-        out.put(sessions.size());
-        for (MemberSession session : sessions.values()) {
-            session.encode(out);
-        }
-        out.put(dirty.size());
-        for (MemberSession session : dirty) {
-            out.put(session.peer);
-        }
+        table.encode(out);
     }
 }

@@ -1,0 +1,129 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Resume;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** How a client introduces itself to a member, and whom it talks to. */
+final class Introduction {
+    /** Why a client does not talk to a member; {@code lasting} as in {@link RefuseCode#lasting}. */
+    record Objection(String why, boolean lasting) {}
+
+    private final SessionSettings settings;
+    private final Incarnation self;
+    private long life;
+    private long guard;
+    private final Map<String, Seen> seen = new TreeMap<>();
+    /** Incarnations of the member whose grants may still be believed, and until when. */
+    private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
+
+    Introduction(SessionSettings settings, Incarnation self, List<Seen> seen) {
+        this.settings = settings;
+        this.self = self;
+        if (seen.size() > ClientSession.MAX_SEEN) {
+            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + ClientSession.MAX_SEEN);
+        }
+        for (Seen one : seen) {
+            this.seen.put(one.node(), one);
+        }
+    }
+
+    void lives(long byItsByte, long byItsGuard) {
+        life = byItsByte;
+        guard = byItsGuard;
+    }
+
+    /** False while the client has no byte that shows that it lives, though it should. */
+    boolean possible() {
+        return life != Input.Reborn.NO_LIFE;
+    }
+
+    Hello hello(long attempt, @Nullable OpenSession open, Turn turn) {
+        Resume resume = open == null ? null : new Resume(open.member, open.peer.session(), open.stream.received());
+        return new Hello(
+                settings.wireLow(),
+                settings.wireHigh(),
+                settings.cluster(),
+                settings.settingsHash(),
+                settings.membersHash(),
+                settings.algorithm(),
+                Role.CLIENT,
+                self,
+                Nonce.draw(turn),
+                attempt,
+                life,
+                guard,
+                List.copyOf(seen.values()),
+                resume);
+    }
+
+    /** Null if the member has proved itself and may be talked to. */
+    @Nullable
+    Objection objection(Hello hello, Challenge challenge, long now) {
+        if (challenge.wire() < settings.wireLow() || challenge.wire() > settings.wireHigh()) {
+            return new Objection("the member chose wire version " + challenge.wire(), false);
+        }
+        if (!settings.authenticator().accepts(transcript(Role.MEMBER, hello, challenge), challenge.mac())) {
+            return new Objection("the member did not prove that it knows the shared secret", true);
+        }
+        frozen.values().removeIf(until -> now - until >= 0);
+        if (frozen.containsKey(challenge.member())) {
+            // A fresh session there would end the former one, and what is still believed of it.
+            return new Objection("a former incarnation of the member answers while its grants are believed", false);
+        }
+        return null;
+    }
+
+    Proof proof(Hello hello, Challenge challenge) {
+        return new Proof(settings.authenticator().prove(transcript(Role.CLIENT, hello, challenge)));
+    }
+
+    private static byte[] transcript(Role prover, Hello hello, Challenge challenge) {
+        return Handshake.transcript(prover, hello, challenge.wire(), challenge.member(), challenge.nonce());
+    }
+
+    void freeze(Incarnation member, long until) {
+        frozen.put(member, until);
+    }
+
+    void welcomed(Welcome welcome, Incarnation member) {
+        seen.clear(); // only the node that answers here is ever told
+        seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
+    }
+
+    static String why(Refuse refusal) {
+        String why = "the member refuses: " + refusal.code();
+        return refusal.field().isEmpty()
+                ? why
+                : why + ", " + refusal.field() + " is " + refusal.here() + " there and " + refusal.there() + " here";
+    }
+
+    Introduction copy() {
+        Introduction copy = new Introduction(settings, self, List.copyOf(seen.values()));
+        copy.lives(life, guard);
+        copy.frozen.putAll(frozen);
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(self.high()).put(self.low()).put(life).put(guard);
+        out.value(seen.values()).put(frozen.size());
+        for (Map.Entry<Incarnation, Long> entry : frozen.entrySet()) {
+            out.put(entry.getKey().high()).put(entry.getKey().low()).time(entry.getValue());
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Turn;
+
+/**
+ * How quickly a client talks, by the smallest leases in use.
+ *
+ * @param held the smallest ttl that is held, or {@link Turn#NEVER}
+ * @param waited the smallest ttl that is waited with, or {@link Turn#NEVER}
+ */
+record Pace(long held, long waited, long maxTtl, long roundTrip) {
+    private static final long SHORTEST_SILENCE = 100_000_000L;
+
+    /** True if a lost session would not be missed. */
+    boolean idle() {
+        return held == Turn.NEVER && waited == Turn.NEVER;
+    }
+
+    private long smallest() {
+        return Math.min(maxTtl, Math.min(held, waited));
+    }
+
+    /** How often a stamp is sent: twice a lease while holding, four times while waiting. */
+    long heartbeat() {
+        return idle() ? maxTtl / 4 : Math.min(held / 2, waited / 4);
+    }
+
+    /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends, and long enough for a link that is slow but alive. */
+    long silence() {
+        long slow = Math.min(2 * roundTrip, maxTtl);
+        return Math.max(Math.max(SHORTEST_SILENCE, slow), smallest() / 6);
+    }
+
+    long retry() {
+        return Retry.base(smallest());
+    }
+
+    /** How long messages may wait to be acknowledged: the peer must not send them again. */
+    long acknowledgement() {
+        return retry() / 4;
+    }
+}

@@ -1,0 +1,306 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView.Expired;
+import io.keyway.lock.peer.kernel.MemberView.Heard;
+import io.keyway.lock.peer.kernel.MemberView.SessionEnded;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionFrame.Data;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Resume;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The live sessions of a member: what comes in over their links, what goes out, and what is over. */
+final class SessionTable {
+    private final SessionSettings settings;
+    private final Admissions admissions;
+    private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
+    private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
+    private final Set<MemberSession> dirty = new LinkedHashSet<>();
+    private final Dues dues = new Dues();
+    private long lastSession;
+
+    SessionTable(SessionSettings settings, Admissions admissions) {
+        this.settings = settings;
+        this.admissions = admissions;
+    }
+
+    void begin(SessionTurn turn) {
+        for (long due = dues.due(turn.now()); due != 0; due = dues.due(turn.now())) {
+            look(live(due), turn);
+        }
+    }
+
+    /** Ends what is over in a session, and lists it anew. */
+    private void look(MemberSession session, SessionTurn turn) {
+        long silence = turn.now() - session.heard;
+        dues.remove(session);
+        if (silence >= session.patience(settings.maxTtl())) {
+            turn.goal(SessionGoal.EXPIRED_SESSION);
+            end(session, turn);
+            return;
+        }
+        for (long ttl = session.classes.smallestGranted();
+                ttl != 0 && silence >= ttl;
+                ttl = session.classes.smallestGranted()) {
+            turn.goal(SessionGoal.EXPIRED_CLASS);
+            for (TtlClasses.Held held : session.classes.expireSmallest()) {
+                turn.call(held.key(), new Expired(session.peer, held.token()));
+            }
+        }
+        if (session.connected() && session.retry.due(turn.now())) {
+            session.retry.again(turn.now());
+            if (session.stream.rewind()) {
+                turn.goal(SessionGoal.RESENT);
+            }
+            dirty.add(session);
+        }
+        dues.list(session, session.due(settings.maxTtl()));
+    }
+
+    private MemberSession live(long number) {
+        MemberSession session = sessions.get(number);
+        if (session == null) {
+            throw new IllegalStateException("session " + number + " is listed and gone");
+        }
+        return session;
+    }
+
+    @Nullable
+    MemberSession get(long number) {
+        return sessions.get(number);
+    }
+
+    @Nullable
+    MemberSession byLink(long link) {
+        return byLink.get(link);
+    }
+
+    Collection<MemberSession> all() {
+        return sessions.values();
+    }
+
+    /** The number of the newest session. */
+    long last() {
+        return lastSession;
+    }
+
+    /** Something of that session is to be sent, or looked at, by the next flush. */
+    void touch(MemberSession session) {
+        dirty.add(session);
+    }
+
+    void closed(long link) {
+        MemberSession session = byLink.remove(link);
+        if (session != null) {
+            session.link = MemberSession.NO_LINK;
+        }
+    }
+
+    void end(MemberSession session, SessionTurn turn) {
+        sessions.remove(session.peer.session());
+        dirty.remove(session);
+        dues.remove(session);
+        if (session.connected()) {
+            byLink.remove(session.link);
+            turn.hangUp(session.link);
+            session.link = MemberSession.NO_LINK;
+        }
+        admissions.ended(session.client, turn.now() + settings.proofTimeout());
+        Set<Key> keys = session.classes.keys();
+        keys.addAll(session.listeners);
+        for (Key key : keys) {
+            turn.call(key, new SessionEnded(session.peer));
+        }
+    }
+
+    /** A fresh session; it ends the former one of that client. */
+    MemberSession open(Hello hello, SessionTurn turn) {
+        MemberSession former = sessions.get(admissions.session(hello.client()));
+        if (former != null) {
+            turn.goal(SessionGoal.SUPERSEDED_SESSION);
+            end(former, turn);
+        }
+        Peer peer = new Peer(++lastSession);
+        MemberSession session = new MemberSession(peer, hello.client(), hello.life(), hello.guard(), turn.now());
+        sessions.put(lastSession, session);
+        return session;
+    }
+
+    void resume(MemberSession session, Resume resume, SessionTurn turn) {
+        turn.goal(SessionGoal.RESUMED);
+        if (session.connected()) {
+            turn.goal(SessionGoal.SUPERSEDED_LINK);
+            byLink.remove(session.link);
+            turn.hangUp(session.link);
+        }
+        session.stream.acknowledged(resume.received());
+        session.retry.stop();
+        if (session.stream.rewind()) {
+            turn.goal(SessionGoal.RESENT);
+        }
+        if (session.stream.unsent()) {
+            dirty.add(session);
+        }
+    }
+
+    /** From now on that link, and no other, is the session's. */
+    void bind(MemberSession session, long link, SessionTurn turn) {
+        session.link = link;
+        session.heard = turn.now();
+        byLink.put(link, session);
+        dues.list(session, session.due(settings.maxTtl()));
+    }
+
+    void data(MemberSession session, Data frame, SessionTurn turn) {
+        Stream stream = session.stream;
+        Stream.Fit fit = frame.session() == session.peer.session() ? stream.fit(frame) : Stream.Fit.BROKEN;
+        if (fit != Stream.Fit.FITS) {
+            if (fit == Stream.Fit.GAP) {
+                turn.goal(SessionGoal.GAP_DROPPED);
+            } else {
+                breakLink(session, turn);
+            }
+            return;
+        }
+        if (stream.acknowledged(frame.ack())) {
+            session.retry.progress(turn.now(), retryBase(session), stream.unacknowledged());
+        }
+        long number = frame.seq();
+        for (Message message : frame.messages()) {
+            if (!stream.take(number++)) {
+                turn.goal(SessionGoal.DUPLICATE_DROPPED);
+            } else if (message instanceof Bye) {
+                turn.goal(SessionGoal.BYE);
+                turn.transmit(session.link, header(session, List.of(), false));
+                end(session, turn);
+                return;
+            } else if (message.key().algorithm() == settings.algorithm()) {
+                turn.accept(session.peer, message);
+            } else {
+                breakLink(session, turn);
+                return;
+            }
+        }
+        session.heard = turn.now();
+        if (frame.stamped()) {
+            session.stamped(frame.stamp());
+            dirty.add(session);
+        }
+        for (Key key : session.listeners) {
+            turn.call(key, new Heard(session.peer));
+        }
+        session.listeners.clear();
+    }
+
+    /** The peer does what no peer does. Its session ends by silence unless it comes back in its right mind. */
+    private void breakLink(MemberSession session, SessionTurn turn) {
+        byLink.remove(session.link);
+        turn.hangUp(session.link);
+        session.link = MemberSession.NO_LINK;
+    }
+
+    private long retryBase(MemberSession session) {
+        return Retry.base(session.classes.smallest(settings.maxTtl()));
+    }
+
+    private Data header(MemberSession session, List<Message> messages, boolean complete) {
+        Stream stream = session.stream;
+        boolean echo = complete && session.stamped;
+        return new Data(
+                session.peer.session(),
+                stream.next() - messages.size(),
+                stream.received(),
+                echo,
+                echo ? session.stamp : 0,
+                0,
+                messages);
+    }
+
+    void stalled(long nanos) {
+        for (MemberSession session : sessions.values()) {
+            session.heard += nanos;
+        }
+    }
+
+    /** When the last lease ends that a frame of this flush begins or extends; {@link Turn#NEVER} if none does. */
+    long leasesEnd() {
+        long until = Turn.NEVER;
+        for (MemberSession session : dirty) {
+            long ttl = session.classes.largestGranted();
+            if (ttl != 0 && (until == Turn.NEVER || session.heard + ttl - until > 0)) {
+                until = session.heard + ttl;
+            }
+        }
+        return until;
+    }
+
+    void flush(SessionTurn turn) {
+        for (MemberSession session : dirty) {
+            transmit(session, turn);
+        }
+        dirty.clear();
+    }
+
+    private void transmit(MemberSession session, SessionTurn turn) {
+        if (session.connected()) {
+            Stream stream = session.stream;
+            while (stream.unsent()) {
+                List<Message> messages = stream.send(MemberSessions.MAX_MESSAGES);
+                turn.transmit(session.link, header(session, messages, !stream.unsent()));
+                session.owes &= stream.unsent();
+            }
+            if (session.owes) {
+                session.owes = false;
+                turn.transmit(session.link, header(session, List.of(), true));
+            }
+            if (stream.inFlight()) {
+                session.retry.sent(turn.now(), retryBase(session));
+            }
+        }
+        dues.list(session, session.due(settings.maxTtl()));
+    }
+
+    long nextWork() {
+        return dues.next();
+    }
+
+    SessionTable copy(Admissions copiedAdmissions) {
+        SessionTable copy = new SessionTable(settings, copiedAdmissions);
+        copy.lastSession = lastSession;
+        for (MemberSession session : sessions.values()) {
+            MemberSession twin = session.copy();
+            copy.sessions.put(twin.peer.session(), twin);
+            copy.dues.relist(twin);
+            if (twin.connected()) {
+                copy.byLink.put(twin.link, twin);
+            }
+        }
+        for (MemberSession session : dirty) {
+            copy.dirty.add(copy.live(session.peer.session()));
+        }
+        return copy;
+    }
+
+    void encode(Canon out) {
+        out.put(lastSession).put(sessions.size());
+        for (MemberSession session : sessions.values()) {
+            session.encode(out);
+        }
+        out.put(dirty.size());
+        for (MemberSession session : dirty) {
+            out.put(session.peer);
+        }
+    }
+}
