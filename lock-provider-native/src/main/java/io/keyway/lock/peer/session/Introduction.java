@@ -53,7 +53,7 @@ final class Introduction {
     }
 
     Hello hello(long attempt, @Nullable OpenSession open, Turn turn) {
-        Resume resume = open == null ? null : new Resume(open.member, open.peer.session(), open.stream.received());
+        Resume resume = open == null ? null : new Resume(open.member, open.peer.session(), open.received());
         return new Hello(
                 settings.wireLow(),
                 settings.wireHigh(),

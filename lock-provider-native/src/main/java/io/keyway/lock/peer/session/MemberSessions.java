@@ -4,10 +4,7 @@ package io.keyway.lock.peer.session;
 import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.MemberView;
-import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
@@ -29,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * of a stamp leaves only behind every message that was queued before it: a client that sees its belief extended has seen first what ended (the echo of a split batch is on its last frame, and a frame after a
  * gap is dropped whole). Links come and go without effect. Nothing is kept for a link before it has proved itself but its hello and a nonce.
  */
-public final class MemberSessions implements SessionLayer, MemberView {
+public final class MemberSessions extends MemberSide {
     /** Messages in one frame, at most. */
     public static final int MAX_MESSAGES = 1024;
 
@@ -41,14 +38,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private final Incarnation self;
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
     private final Doorkeeper door;
-    private final SessionTable table;
     private final Promises promises;
     private long epoch;
     private long floor;
     private boolean quarantined = true;
     private long quarantineUntil;
     private boolean closing;
-    private @Nullable SessionTurn turn;
 
     /**
      * @param node the member's id in its cluster
@@ -74,13 +69,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
             Doorkeeper door,
             @Nullable SessionTable table,
             Promises promises) {
+        super(table == null ? new SessionTable(settings, door.admissions()) : table);
         this.settings = settings;
         this.node = checkedNode(node);
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
         this.door = door;
-        this.table = table == null ? new SessionTable(settings, door.admissions()) : table;
         this.promises = promises;
     }
 
@@ -100,7 +95,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void begin(SessionTurn begun) {
-        turn = begun;
+        turnBegins(begun);
         if (quarantined && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
@@ -270,16 +265,6 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
-    public long send(Peer to, Message message) {
-        MemberSession session = table.get(to.session());
-        if (session == null) {
-            return 0;
-        }
-        table.touch(session);
-        return session.stream.add(message);
-    }
-
-    @Override
     public void flush(SessionTurn turn) {
         long until = table.leasesEnd();
         if (until != Turn.NEVER) {
@@ -298,13 +283,6 @@ public final class MemberSessions implements SessionLayer, MemberView {
             next = Clocks.earlier(next, quarantineUntil);
         }
         return Clocks.earlier(next, door.nextWork());
-    }
-
-    private SessionTurn turn() {
-        if (turn == null) {
-            throw new IllegalStateException("no turn has begun");
-        }
-        return turn;
     }
 
     @Override
@@ -352,69 +330,6 @@ public final class MemberSessions implements SessionLayer, MemberView {
         epoch = checkedEpoch(next);
         floor = 0;
         turn.force(new MemberRecord(epoch, promises.horizon()));
-    }
-
-    @Override
-    public boolean live(Peer peer) {
-        return table.get(peer.session()) != null;
-    }
-
-    /** {@link Turn#NEVER} if the session is over. */
-    @Override
-    public long silence(Peer peer) {
-        MemberSession session = table.get(peer.session());
-        return session == null ? Turn.NEVER : turn().now() - session.heard;
-    }
-
-    /** A session that is over takes none: its {@link SessionEnded} is on its way to the key, or has come. */
-    @Override
-    public void grant(Peer peer, Key key, long token, long ttl) {
-        MemberSession session = table.get(peer.session());
-        if (session != null) {
-            session.classes.grant(key, token, ttl);
-            table.touch(session);
-        }
-    }
-
-    @Override
-    public void ungrant(Peer peer, Key key, long token, long ttl) {
-        MemberSession session = table.get(peer.session());
-        if (session != null) {
-            session.classes.ungrant(key, token, ttl);
-        }
-    }
-
-    @Override
-    public void await(Peer peer, Key key, long ttl) {
-        MemberSession session = table.get(peer.session());
-        if (session != null) {
-            session.classes.await(key, ttl);
-        }
-    }
-
-    @Override
-    public void unawait(Peer peer, Key key, long ttl) {
-        MemberSession session = table.get(peer.session());
-        if (session != null) {
-            session.classes.unawait(key, ttl);
-        }
-    }
-
-    @Override
-    public void listen(Peer peer, Key key) {
-        MemberSession session = table.get(peer.session());
-        if (session != null) {
-            session.listeners.add(key);
-        }
-    }
-
-    @Override
-    public List<Grant> grants() {
-        List<Grant> grants = new ArrayList<>();
-        for (MemberSession session : table.all()) {
-            session.classes.list(session.peer, grants);
-        }
-        return grants;
     }
 
     /** A live session, for searches; null if it is over. */

@@ -3,41 +3,39 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
 import io.keyway.lock.peer.kernel.Turn;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
+import io.keyway.lock.peer.session.SessionFrame.Data;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The session of a client with one incarnation of its member. */
+/** The session of a client with one incarnation of its member: what it takes, what it sends, and when it has to speak. It outlives links. */
 final class OpenSession {
     final Peer peer;
     final Incarnation member;
-    Stream stream = new Stream();
-    Retry retry = new Retry();
-    Beliefs beliefs;
+    private Stream stream = new Stream();
+    private Retry retry = new Retry();
+    private Beliefs beliefs;
+    private Expectations expectations = new Expectations();
     /** When the last frame came. */
-    long heard;
+    private long heard;
 
-    boolean stamped;
+    private boolean stamped;
     /** The last stamp sent, once {@link #stamped}. */
-    long stamp;
+    private long stamp;
     /** Since when an echo is missing; {@link Turn#NEVER} if none is. */
-    long owedSince = Turn.NEVER;
+    private long owedSince = Turn.NEVER;
     /** When the messages that came are to be acknowledged at the latest. */
-    long ackBy = Turn.NEVER;
+    private long ackBy = Turn.NEVER;
     /** A stamped frame is to be sent by the next flush; an acknowledgement is. */
-    boolean keepNow;
+    private boolean keepNow;
 
-    boolean ackNow;
-    private final TreeMap<Long, List<Key>> receipts = new TreeMap<>();
-    private final Set<Key> unstampedConfirms = new LinkedHashSet<>();
-    private final Map<Key, Long> confirms = new LinkedHashMap<>();
+    private boolean ackNow;
+    private boolean taking;
 
     OpenSession(Peer peer, Incarnation member, long now) {
         this.peer = peer;
@@ -46,82 +44,223 @@ final class OpenSession {
         beliefs = new Beliefs(now);
     }
 
-    /** When the last stamp was sent, or the session was opened. */
-    long lastStamp() {
+    Beliefs beliefs() {
+        return beliefs;
+    }
+
+    Expectations expectations() {
+        return expectations;
+    }
+
+    /** Queues a message; returns its number. */
+    long add(Message message) {
+        return stream.add(message);
+    }
+
+    /** How many messages of the member were taken. */
+    long received() {
+        return stream.received();
+    }
+
+    /** How many messages the member is known to have. */
+    long acked() {
+        return stream.acked();
+    }
+
+    /** True if the member has all that was said. */
+    boolean allAcknowledged() {
+        return !stream.unacknowledged();
+    }
+
+    /** When nothing of it is worth keeping, if nothing is held or waited for. */
+    long forgetAt(long maxTtl) {
+        return heard + maxTtl;
+    }
+
+    void keepNow() {
+        keepNow = true;
+    }
+
+    /** True if an answer is missing for so long that another link is to be tried. */
+    boolean silent(Pace pace, long now) {
+        return owed() && now - owedSince >= pace.silence();
+    }
+
+    private boolean owed() {
+        return owedSince != Turn.NEVER;
+    }
+
+    /** A turn begins while a link is up: what is due is sent by the next flush. */
+    void look(Pace pace, SessionTurn turn) {
+        long now = turn.now();
+        if (retry.due(now)) {
+            retry.again(now);
+            sendAgain(turn);
+        }
+        keepNow |= now - lastStamp() >= pace.heartbeat();
+        ackNow |= Clocks.due(ackBy, now);
+    }
+
+    private void sendAgain(SessionTurn turn) {
+        if (stream.rewind()) {
+            turn.goal(SessionGoal.RESENT);
+        }
+        keepNow = true;
+    }
+
+    /** When the last stamp was sent, or a frame came if none was. */
+    private long lastStamp() {
         return stamped ? stamp : heard;
     }
 
-    void stamped(long clock, long now) {
+    /** False if the member speaks of another session, or of messages that can't be. */
+    boolean resumes(Welcome welcome) {
+        return welcome.session() == peer.session()
+                && welcome.received() >= stream.acked()
+                && welcome.received() <= stream.everSent();
+    }
+
+    /** Goes on over a new link. */
+    void resumed(Welcome welcome, SessionTurn turn) {
+        acknowledged(welcome.received(), turn);
+        sendAgain(turn);
+        heard = turn.now();
+    }
+
+    /** The link is gone. */
+    void linkDown() {
+        retry.stop();
+        owedSince = Turn.NEVER;
+        ackBy = Turn.NEVER;
+    }
+
+    void stalled(long nanos) {
+        if (owed()) {
+            owedSince += nanos;
+        }
+    }
+
+    private boolean acknowledged(long upTo, SessionTurn turn) {
+        boolean news = stream.acknowledged(upTo);
+        if (news) {
+            expectations.acknowledged(stream.acked(), turn);
+        }
+        return news;
+    }
+
+    /**
+     * Takes a frame: its acknowledgement, its messages in order, and then its echo, since a message may end what the echo would extend.
+     *
+     * @param algorithm whose messages may come
+     * @param open false after the goodbye: nothing that comes behind it can be kept
+     * @return why the peer is out of its mind; null if it is not
+     */
+    @Nullable
+    String take(Data frame, int algorithm, boolean open, Pace pace, SessionTurn turn) {
+        Stream.Fit fit = frame.session() == peer.session() ? stream.fit(frame) : Stream.Fit.BROKEN;
+        if (fit == Stream.Fit.GAP) {
+            turn.goal(SessionGoal.GAP_DROPPED);
+            return null;
+        }
+        if (fit == Stream.Fit.BROKEN || (frame.stamped() && (!stamped || frame.stamp() - stamp > 0))) {
+            return "the member answers what was never sent";
+        }
+        heard = turn.now();
+        boolean progress = acknowledged(frame.ack(), turn);
+        if (!frame.messages().isEmpty()) {
+            ackBy = Clocks.earlier(ackBy, turn.now() + pace.acknowledgement());
+        }
+        if (!accept(frame, algorithm, open, turn)) {
+            return "the member sends messages of another algorithm";
+        }
+        if (frame.stamped() && beliefs.echoed(frame.stamp())) {
+            turn.goal(SessionGoal.EXTENDED);
+            progress = true;
+        }
+        owedSince = owed() && !beliefs.covers(stamp) ? turn.now() : Turn.NEVER;
+        if (progress) {
+            retry.progress(turn.now(), pace.retry(), owed() || stream.unacknowledged());
+        }
+        expectations.echoed(beliefs, turn);
+        return null;
+    }
+
+    private boolean accept(Data frame, int algorithm, boolean open, SessionTurn turn) {
+        taking = true;
+        boolean known = true;
+        long number = frame.seq();
+        for (Message message : frame.messages()) {
+            if (!stream.take(number++)) {
+                turn.goal(SessionGoal.DUPLICATE_DROPPED);
+            } else if (message.key().algorithm() != algorithm) {
+                known = false;
+                break;
+            } else if (open) {
+                turn.accept(peer, message);
+            }
+        }
+        taking = false;
+        return known;
+    }
+
+    /** True while the messages of a frame are being processed, and its echo is not. */
+    boolean taking() {
+        return taking;
+    }
+
+    /** Sends what is queued, stamped, or an acknowledgement if one is due. The stamp is taken before encoding, and goes with the last frame: only behind all that was said. */
+    void transmit(long link, Pace pace, SessionTurn turn) {
+        if (keepNow || stream.unsent()) {
+            stamp(turn.clock(), turn.now());
+            do {
+                List<Message> messages = stream.send(MemberSessions.MAX_MESSAGES);
+                turn.transmit(link, frame(messages, !stream.unsent()));
+            } while (stream.unsent());
+            retry.sent(turn.now(), pace.retry());
+        } else if (ackNow) {
+            spoken();
+            turn.transmit(link, frame(List.of(), false));
+        }
+    }
+
+    private void stamp(long clock, long now) {
         stamped = true;
         stamp = clock;
-        if (owedSince == Turn.NEVER) {
+        if (!owed()) {
             owedSince = now;
         }
-        for (Key key : unstampedConfirms) {
-            confirms.put(key, clock);
-        }
-        unstampedConfirms.clear();
+        expectations.stamped(clock);
         keepNow = false;
+        spoken();
+    }
+
+    private void spoken() {
         ackBy = Turn.NEVER;
         ackNow = false;
     }
 
-    void confirm(Key key) {
-        unstampedConfirms.add(key);
-        keepNow = true;
+    private Data frame(List<Message> messages, boolean withStamp) {
+        long seq = stream.next() - messages.size();
+        return new Data(peer.session(), seq, stream.received(), withStamp, withStamp ? stamp : 0, 0, messages);
     }
 
-    /** Takes the keys whose confirmation has come. */
-    void confirmed(Set<Key> into) {
-        if (confirms.isEmpty()) {
-            return;
-        }
-        Set<Key> done = new LinkedHashSet<>();
-        for (Map.Entry<Key, Long> entry : confirms.entrySet()) {
-            if (beliefs.covers(entry.getValue())) {
-                done.add(entry.getKey());
-            }
-        }
-        for (Key key : done) {
-            confirms.remove(key);
-        }
-        into.addAll(done);
-    }
-
-    void receipt(Key key, long number) {
-        receipts.computeIfAbsent(number, fresh -> new ArrayList<>(1)).add(key);
-    }
-
-    /** Takes the receipts of the first message that is acknowledged; null if there is none. */
-    Map.@Nullable Entry<Long, List<Key>> received() {
-        return receipts.isEmpty() || receipts.firstKey() > stream.acked() ? null : receipts.pollFirstEntry();
+    /** When it has something to do while a link is up. */
+    long nextWork(Pace pace) {
+        long next = Clocks.earlier(retry.at(), ackBy);
+        next = Clocks.earlier(next, lastStamp() + pace.heartbeat());
+        return owed() ? Clocks.earlier(next, owedSince + pace.silence()) : next;
     }
 
     /** Nothing is believed or expected any more. */
     void leave(long now) {
         beliefs = new Beliefs(now);
-        receipts.clear();
-        unstampedConfirms.clear();
-        confirms.clear();
-    }
-
-    boolean owed() {
-        return owedSince != Turn.NEVER;
-    }
-
-    /** True if something that was sent is not answered. */
-    boolean outstanding() {
-        return owed() || stream.unacknowledged();
+        expectations.clear();
     }
 
     /** All keys that must hear of its end, each once, and some that need not. */
     void keys(Set<Key> into) {
         beliefs.holders(into);
-        for (List<Key> waiting : receipts.values()) {
-            into.addAll(waiting);
-        }
-        into.addAll(unstampedConfirms);
-        into.addAll(confirms.keySet());
+        expectations.keys(into);
     }
 
     OpenSession copy() {
@@ -129,17 +268,13 @@ final class OpenSession {
         copy.stream = stream.copy();
         copy.retry = retry.copy();
         copy.beliefs = beliefs.copy();
+        copy.expectations = expectations.copy();
         copy.stamped = stamped;
         copy.stamp = stamp;
         copy.owedSince = owedSince;
         copy.ackBy = ackBy;
         copy.keepNow = keepNow;
         copy.ackNow = ackNow;
-        for (Map.Entry<Long, List<Key>> entry : receipts.entrySet()) {
-            copy.receipts.put(entry.getKey(), new ArrayList<>(entry.getValue()));
-        }
-        copy.unstampedConfirms.addAll(unstampedConfirms);
-        copy.confirms.putAll(confirms);
         return copy;
     }
 
@@ -150,12 +285,6 @@ final class OpenSession {
         stream.encode(out);
         retry.encode(out);
         beliefs.encode(out);
-        for (Map.Entry<Long, List<Key>> entry : receipts.entrySet()) {
-            out.put(entry.getKey()).value(entry.getValue());
-        }
-        out.value(unstampedConfirms).put(confirms.size());
-        for (Map.Entry<Key, Long> entry : confirms.entrySet()) {
-            out.put(entry.getKey()).time(entry.getValue());
-        }
+        expectations.encode(out);
     }
 }

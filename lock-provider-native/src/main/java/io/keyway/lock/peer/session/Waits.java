@@ -1,25 +1,33 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
+import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
-/** The keys of a client that wait, each with one ttl. They outlive sessions. */
+/** The keys of a client that wait, each with one ttl, and what stands between them and the member. They outlive sessions. */
 final class Waits {
     private final Map<Key, Long> waits = new LinkedHashMap<>();
     private final TreeMap<Long, Integer> ttls = new TreeMap<>();
+    private @Nullable Unreachable trouble;
 
-    void add(Key key, long ttl) {
+    /** The key waits from now on; if the member can't be reached, it hears why. */
+    void add(Key key, long ttl, Turn turn) {
         Long former = waits.put(key, ttl);
         if (former != null) {
             drop(former);
         }
         ttls.merge(ttl, 1, Integer::sum);
+        if (trouble != null) {
+            turn.call(key, trouble);
+        }
     }
 
     void remove(Key key, long ttl) {
@@ -45,10 +53,29 @@ final class Waits {
         return ttls.isEmpty() ? Turn.NEVER : ttls.firstKey();
     }
 
+    void tell(Call call, Turn turn) {
+        for (Key key : waits.keySet()) {
+            turn.call(key, call);
+        }
+    }
+
+    /** The member can't be reached; all who wait hear of it, once for each cause. */
+    void unreachable(Unreachable why, Turn turn) {
+        if (!why.equals(trouble)) {
+            trouble = why;
+            tell(why, turn);
+        }
+    }
+
+    void reachable() {
+        trouble = null;
+    }
+
     Waits copy() {
         Waits copy = new Waits();
         copy.waits.putAll(waits);
         copy.ttls.putAll(ttls);
+        copy.trouble = trouble;
         return copy;
     }
 
@@ -57,5 +84,6 @@ final class Waits {
         for (Map.Entry<Key, Long> entry : waits.entrySet()) {
             out.put(entry.getKey()).put(entry.getValue());
         }
+        out.value(trouble);
     }
 }
