@@ -326,6 +326,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         // The question first: what has lapsed is lost, not released.
         state();
         if (!toReleasing()) {
+            stopped();
             return;
         }
         finish();
@@ -348,6 +349,14 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
             timer.cancel();
             conclude(failure != null ? Answer.UNKNOWN : said);
         });
+    }
+
+    /** The owner of a lost lease is done with it: an engine that passes the lock on only then need not wait longer. */
+    private void stopped() {
+        LeaseLoss loss = loss();
+        if (loss != null && (loss.cause() == Cause.BROKEN || loss.cause() == Cause.EXPIRED) && !client.closed()) {
+            giveBack();
+        }
     }
 
     private void finish() {

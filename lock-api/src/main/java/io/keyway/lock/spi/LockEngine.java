@@ -102,7 +102,11 @@ public interface LockEngine extends AutoCloseable {
         /** Returns the end of belief on {@link #time()}: echo + 3/4 ttl. It moves forward with each extension; a volatile read. */
         long deadlineNanos();
 
-        /** Ends the grant; idempotent. Already complete when the release is local. */
+        /**
+         * Ends the grant; idempotent. Already complete when the release is local. After an end that the engine told, or
+         * that the deadline brought, it says that the owner has stopped: an engine that passes the lock on only then
+         * need not wait longer. The answer is then of no interest.
+         */
         CompletionStage<Answer> release(long token);
 
         /** A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token. */

@@ -7,6 +7,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
@@ -103,7 +104,20 @@ final class Admin {
     CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
         long number = numbers.incrementAndGet();
         return ask(number, LeaseKeys.lock(name), new LeaseCall.Break(number, token, reason, limit.toNanos()))
-                .thenApply(answer -> ((LeaseMessage.Answer) answer).done());
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        throw new OutcomeUnknownException(
+                                "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
+                                        + ": "
+                                        + failure.getMessage()
+                                        + ". The lock is free as soon as its holder has stopped. It names the token, so it"
+                                        + " is safe to send it again.",
+                                LockName.of(name),
+                                server.get(),
+                                failure);
+                    }
+                    return ((LeaseMessage.Answer) answer).done();
+                });
     }
 
     private CompletableFuture<LeaseMessage> ask(long number, Key key, LeaseCall call) {

@@ -66,9 +66,12 @@ public final class Cells {
         return client(0, 0);
     }
 
-    /** A client that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too. */
+    /**
+     * A client that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too. What a guard watches over has to be stopped before a broken lock is somebody else's.
+     */
     public Cell client(long life, long guard) {
-        return new Cell(new LeaseClients(lease), new ClientSession(session, incarnation(), List.of(), life, guard));
+        LeaseSettings settings = guard == 0 ? lease : lease.withStopBeforeRevoked();
+        return new Cell(new LeaseClients(settings), new ClientSession(session, incarnation(), List.of(), life, guard));
     }
 
     private static Incarnation incarnation() {

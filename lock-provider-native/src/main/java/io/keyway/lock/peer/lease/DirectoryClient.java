@@ -41,6 +41,8 @@ final class DirectoryClient implements Machine {
             inquirer.called(question, turn);
         } else if (call instanceof ClientView.SessionOpen) {
             inquirer.opened(turn);
+        } else if (call instanceof ClientView.Unreachable member) {
+            inquirer.unreachable(member.why());
         }
         settle(turn);
     }

@@ -16,6 +16,8 @@ final class Inquirer {
     private final Key key;
     private final int timer;
     private final Map<Long, Question> open = new LinkedHashMap<>(2);
+    /** Why there is no session at present; empty if nothing is known. */
+    private String trouble = "";
 
     Inquirer(Key key, int timer) {
         this.key = key;
@@ -44,7 +46,8 @@ final class Inquirer {
     }
 
     private void ask(long request, LeaseMessage message, long limit, Turn turn) {
-        open.put(request, new Question(message, turn.now() + limit));
+        // Before the caller's own clock rings: this side knows more about why there is no answer.
+        open.put(request, new Question(message, turn.now() + limit - limit / 16));
         ClientView client = turn.client();
         if (client.exists()) {
             turn.send(client.session(), message);
@@ -52,7 +55,13 @@ final class Inquirer {
         arm(turn);
     }
 
+    /** Nobody answers, for that reason. */
+    void unreachable(String why) {
+        trouble = why;
+    }
+
     void opened(Turn turn) {
+        trouble = "";
         for (Question question : open.values()) {
             turn.send(turn.client().session(), question.message());
         }
@@ -82,7 +91,8 @@ final class Inquirer {
             Map.Entry<Long, Question> next = all.next();
             if (turn.now() - next.getValue().until() >= 0) {
                 all.remove();
-                turn.tell(new LeaseNotice.Failed(key, next.getKey(), "the member did not answer in time", null));
+                String why = trouble.isEmpty() ? "the member did not answer in time" : trouble;
+                turn.tell(new LeaseNotice.Failed(key, next.getKey(), why, null));
             }
         }
         arm(turn);
@@ -99,11 +109,12 @@ final class Inquirer {
     Inquirer copy() {
         Inquirer copy = new Inquirer(key, timer);
         copy.open.putAll(open);
+        copy.trouble = trouble;
         return copy;
     }
 
     void encode(Canon out) {
-        out.put(open.size());
+        out.put(trouble).put(open.size());
         for (Question question : open.values()) {
             out.value(question.message()).time(question.until());
         }

@@ -38,6 +38,9 @@ class LockClientHelper implements Machine {
     /** A grant that lapsed while it was in use: its user has until {@code at} to stop. */
     private record Grace(Peer session, long token, long used, long at) {}
 
+    /** A grant that was broken while it was in use: its member is told when its user has stopped, and keeps the lock until then. */
+    private record Stopping(Peer session, long used, CachedGrant word) {}
+
     private final Key key;
     private final LeaseSettings settings;
     private LocalWaiters waiters;
@@ -46,6 +49,7 @@ class LockClientHelper implements Machine {
     private @Nullable Offer offer;
     private @Nullable ClientGrant grant;
     private @Nullable Grace grace;
+    private @Nullable Stopping stopping;
     /** The ttl with which this key awaits its session; 0 if it does not. */
     private long awaiting;
 
@@ -159,6 +163,9 @@ class LockClientHelper implements Machine {
             if (grace != null && grace.used() == token) {
                 endGrace(turn);
             }
+            if (stopping != null && stopping.used() == token) {
+                stopped(stopping, turn);
+            }
             if (!releases.awaits(token)) {
                 releases.tell(token, LeaseNotice.Outcome.NOT_HELD, turn);
             }
@@ -205,6 +212,7 @@ class LockClientHelper implements Machine {
     }
 
     private void unreachable(ClientView.Unreachable member, Turn turn) {
+        inquirer.unreachable(member.why());
         if (member.final_()) {
             waiters.failAll(member.why(), turn);
         } else {
@@ -413,7 +421,8 @@ class LockClientHelper implements Machine {
             } else {
                 turn.send(from, new LeaseMessage.Denied(key, token));
             }
-        } else if (grace != null && grace.token() == token) {
+        } else if ((grace != null && grace.token() == token)
+                || (stopping != null && stopping.word().token() == token)) {
             turn.send(from, new LeaseMessage.Denied(key, token));
         }
     }
@@ -447,14 +456,32 @@ class LockClientHelper implements Machine {
             CachedGrant.Use use =
                     held == null || (held.frozen && !held.reasserted) ? null : held.word.closeActive(revoke.token());
             if (held == null || use == null) {
-                turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), 0, 0));
+                if (stopping == null || stopping.used() != revoke.token()) {
+                    turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), 0, 0));
+                }
+                return;
+            }
+            gone(held, turn);
+            turn.tell(
+                    new LeaseNotice.Ended(key, use.token(), EndCause.BROKEN, "broken by an administrator", use.user()));
+            stopping = new Stopping(from, use.token(), held.word);
+            if (settings.stopsBeforeRevoked()) {
+                // Held on to, so that the session goes on renewing it.
+                turn.client().hold(key, held.word.ttl());
             } else {
-                gone(held, turn);
-                turn.tell(new LeaseNotice.Ended(
-                        key, use.token(), EndCause.BROKEN, "broken by an administrator", use.user()));
-                turn.send(from, new LeaseMessage.Revoked(key, use.token(), held.word.token(), use.token()));
+                stopped(stopping, turn);
             }
         }
+    }
+
+    private void stopped(Stopping broken, Turn turn) {
+        stopping = null;
+        if (grant == null) {
+            turn.client().unhold(key, broken.word().ttl());
+        }
+        turn.send(
+                broken.session(),
+                new LeaseMessage.Revoked(key, broken.used(), broken.word().token(), broken.used()));
     }
 
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
@@ -473,6 +500,7 @@ class LockClientHelper implements Machine {
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
         offer = null;
         grace = null;
+        stopping = null;
         turn.timer(GRACE, Turn.NEVER);
         waiters.unsent();
         releases.lost(turn);
@@ -596,7 +624,7 @@ class LockClientHelper implements Machine {
 
     @Override
     public boolean atRest() {
-        return awaiting == 0 && grant == null && grace == null;
+        return awaiting == 0 && grant == null && grace == null && stopping == null;
     }
 
     /** A helper of the same kind, for {@link #copy}. */
@@ -615,6 +643,7 @@ class LockClientHelper implements Machine {
             copy.offer = waiter == null ? null : offer.of(waiter);
         }
         copy.grace = grace;
+        copy.stopping = stopping;
         copy.releases = releases.copy();
         copy.awaiting = awaiting;
         return copy;
@@ -642,6 +671,10 @@ class LockClientHelper implements Machine {
         out.put(grace != null);
         if (grace != null) {
             out.put(grace.session()).put(grace.token()).put(grace.used()).time(grace.at());
+        }
+        out.put(stopping != null);
+        if (stopping != null) {
+            out.put(stopping.session()).put(stopping.used()).put(stopping.word().token());
         }
         releases.encode(out);
         out.put(awaiting);

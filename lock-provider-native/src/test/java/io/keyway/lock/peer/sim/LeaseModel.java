@@ -53,13 +53,14 @@ final class LeaseModel implements Model {
                 draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND),
                 draws.chance(200) ? 1 : 100,
                 draws.chance(200),
-                draws.chance(100) ? 2 : 100);
+                draws.chance(100) ? 2 : 100,
+                new Draws(options.seed(), 9).chance(200));
         this.counters = draws.chance(50) ? Tokens.MAX_COUNTER - draws.below(3 * Tokens.RANGE) : 0;
         this.wire = new Wire(world);
         this.bounds = new ExpiryBounds(wire);
         FirstComeFirstServed order = new FirstComeFirstServed(wire);
         List<LeaseOracle> oracles = new ArrayList<>();
-        this.users = new LeaseUsers(world, oracles);
+        this.users = new LeaseUsers(world, oracles, settings.stopsBeforeRevoked());
         boolean timed = !options.outOfSpec();
         oracles.add(new AuthorityExclusion(timed ? users : null));
         oracles.add(new TokenOrder());

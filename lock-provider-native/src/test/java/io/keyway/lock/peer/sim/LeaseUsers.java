@@ -104,6 +104,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
 
     private final SimWorld world;
     private final List<LeaseOracle> oracles;
+    private final boolean stopBeforeRevoked;
     private final User[][] users;
     private final List<Map<String, List<CachedGrant>>> words = new ArrayList<>();
     private final List<List<Use>> holds = new ArrayList<>();
@@ -112,9 +113,11 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     private @Nullable GrantWatch watch;
     private long requests;
 
-    LeaseUsers(SimWorld world, List<LeaseOracle> oracles) {
+    /** @param stopBeforeRevoked users of broken locks say when they have stopped, for their clients wait for that */
+    LeaseUsers(SimWorld world, List<LeaseOracle> oracles, boolean stopBeforeRevoked) {
         this.world = world;
         this.oracles = oracles;
+        this.stopBeforeRevoked = stopBeforeRevoked;
         this.users = new User[world.size()][world.options().users()];
         this.owners = new LeaseOwner[world.size()];
         this.keys = new Key[world.options().names()];
@@ -437,7 +440,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         if (user.releasing != 0) {
             return;
         }
-        if (!lost || draw(user, 2, 2) == 0) {
+        if (lost ? draw(user, 2, 2) == 0 : !stopBeforeRevoked) {
             idle(user);
             return;
         }

@@ -1,0 +1,101 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A client whose user has something to stop, such as a command, gives a broken lock away only when that has stopped. */
+class StopBeforeRevokedTest {
+    private static final long MS = LeaseWorld.MS;
+    private static final long TTL = LeaseWorld.TTL;
+
+    private final LeaseWorld world = new LeaseWorld(LeaseSettings.defaults().withStopBeforeRevoked());
+    private long token;
+
+    private LeaseWorld.Client c(int i) {
+        return world.client(i);
+    }
+
+    @BeforeEach
+    void breakAHeldLockThatSomebodyWaitsFor() {
+        for (int i = 0; i < 3; i++) {
+            world.client();
+        }
+        c(0).acquire("a");
+        world.settle();
+        token = c(0).believes("a");
+        c(1).acquire("a");
+        world.settle();
+        c(2).call("a", new LeaseCall.Break(1, token, "stuck", 20 * TTL));
+        world.settle();
+    }
+
+    @AfterEach
+    void nothingUnsafeHappened() {
+        assertThat(world.violations).isEmpty();
+    }
+
+    @Test
+    void theHolderIsToldAtOnceAndTheNextOneServedWhenItHasStopped() {
+        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).believes("a")).isZero();
+        world.advance(5 * TTL);
+        assertThat(c(1).believes("a")).isZero();
+        assertThat(c(2).told()).isEmpty();
+
+        stopped();
+
+        assertThat(c(1).believes("a")).isGreaterThan(token);
+        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+    }
+
+    @Test
+    void aHolderThatDiesBeforeItSaysSoKeepsTheLockUntilItsLeaseEnds() {
+        c(0).pause(true);
+        world.advance(TTL / 4);
+        assertThat(c(1).believes("a")).isZero();
+
+        world.advance(TTL);
+
+        assertThat(c(1).believes("a")).isGreaterThan(token);
+        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+    }
+
+    @Test
+    void aSecondBreakWaitsForTheSameStop() {
+        c(2).call("a", new LeaseCall.Break(2, token, "stuck, still", 20 * TTL));
+        world.advance(MS);
+        assertThat(c(2).told()).isEmpty();
+
+        stopped();
+
+        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 2, true));
+        assertThat(c(2).told()).isEqualTo("Told, Told");
+    }
+
+    @Test
+    void whoAsksAgainAtTheHolderComesAfterTheOneWhoWaited() {
+        c(0).acquire("a");
+        world.settle();
+        assertThat(c(0).believes("a")).isZero();
+
+        stopped();
+
+        assertThat(c(1).believes("a")).isGreaterThan(token);
+        c(1).release("a");
+        world.settle();
+        assertThat(c(0).believes("a")).isGreaterThan(token + 1);
+    }
+
+    private void stopped() {
+        c(0).call("a", new LeaseCall.Release(token));
+        world.settle();
+    }
+
+    private LeaseMessage answer() {
+        return c(2).last(LeaseNotice.Told.class).answer();
+    }
+}
