@@ -46,8 +46,12 @@ public sealed interface LeaseCall extends Call {
 
     record Break(long request, long token, String reason, long limit) implements LeaseCall {}
 
-    /** To a manager at a start after a clean end: that grant may be believed in for another full ttl. */
-    record Import(long token, long hi, LockMode mode, int permits, long ttl, LeaseOwner owner) implements LeaseCall {}
+    /** To a manager at a start after a clean end: that grant may be believed in for {@code left} nanoseconds, a full ttl unless it was imported before. */
+    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner)
+            implements LeaseCall {}
+
+    /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
+    record Disown(long token) implements LeaseCall {}
 
     /** To the directory: that name is no longer at rest. */
     record Joined(String name) implements LeaseCall {}

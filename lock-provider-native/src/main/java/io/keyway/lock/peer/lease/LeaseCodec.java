@@ -17,7 +17,7 @@ import java.util.List;
  */
 public final class LeaseCodec implements BodyCodec {
     /** The most bytes of a lock's name. */
-    private static final int MAX_NAME = 512;
+    static final int MAX_NAME = 512;
 
     private static final int MAX_TEXT = 1024;
     private static final int MAX_PARTIES = 1024;
@@ -238,11 +238,11 @@ public final class LeaseCodec implements BodyCodec {
         out.number(Math.max(0, used - token));
     }
 
-    private static void mode(LockMode mode, WireWriter out) {
+    static void mode(LockMode mode, WireWriter out) {
         out.u8(MODES.indexOf(mode));
     }
 
-    private static void owner(LeaseOwner owner, WireWriter out) {
+    static void owner(LeaseOwner owner, WireWriter out) {
         out.text(owner.client()).texts(owner.metadata());
     }
 
@@ -346,7 +346,7 @@ public final class LeaseCodec implements BodyCodec {
         return token + in.number(Tokens.MAX_COUNTER - Tokens.counter(token));
     }
 
-    private static long ttl(WireReader in) throws WireException {
+    static long ttl(WireReader in) throws WireException {
         long ttl = in.number();
         if (ttl == 0) {
             throw new WireException("a ttl of 0");
@@ -354,11 +354,11 @@ public final class LeaseCodec implements BodyCodec {
         return ttl;
     }
 
-    private static int integer(WireReader in) throws WireException {
+    static int integer(WireReader in) throws WireException {
         return (int) in.number(Integer.MAX_VALUE);
     }
 
-    private static LockMode mode(WireReader in) throws WireException {
+    static LockMode mode(WireReader in) throws WireException {
         return pick(MODES, in);
     }
 
@@ -370,7 +370,7 @@ public final class LeaseCodec implements BodyCodec {
         return of.get(index);
     }
 
-    private static LeaseOwner owner(WireReader in) throws WireException {
+    static LeaseOwner owner(WireReader in) throws WireException {
         return new LeaseOwner(in.text(MAX_TEXT), in.texts());
     }
 

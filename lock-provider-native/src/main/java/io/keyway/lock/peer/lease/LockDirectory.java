@@ -46,6 +46,11 @@ final class LockDirectory implements Machine {
         return new LeaseMessage.Page(list.key(), list.request(), List.copyOf(page), false);
     }
 
+    /** All of them, in order. */
+    Iterable<String> names() {
+        return names;
+    }
+
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof LeaseCall.Joined joined) {

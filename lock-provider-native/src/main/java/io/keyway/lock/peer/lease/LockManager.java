@@ -88,6 +88,9 @@ class LockManager implements Machine {
             serve(turn);
         } else if (call instanceof LeaseCall.Import grant) {
             imported(grant, turn);
+        } else if (call instanceof LeaseCall.Disown disowned) {
+            HeldGrant grant = current(HeldGrant.NOBODY, disowned.token());
+            finish(grant, grant == null ? 0 : grant.hi, turn);
         }
         settle(turn);
     }
@@ -429,9 +432,22 @@ class LockManager implements Machine {
                 was.ttl(),
                 was.owner(),
                 turn.now());
-        grant.until = turn.now() + was.ttl();
+        grant.until = turn.now() + was.left();
         grants.add(grant);
         armClosed(turn);
+    }
+
+    /** Adds all grants as {@link #imported} takes them; false if more than grants keeps this name closed, which a table can't say. */
+    boolean export(List<LeaseTable.Entry> table, long now) {
+        for (HeldGrant grant : grants) {
+            long left = grant.imported() ? Math.max(0, grant.until - now) : grant.ttl;
+            table.add(new LeaseTable.Entry(
+                    key,
+                    grant.peer,
+                    new LeaseCall.Import(
+                            grant.token, grant.hi, grant.mode, grant.permits, grant.ttl, left, grant.owner)));
+        }
+        return closedUntil == Turn.NEVER;
     }
 
     private void reassert(Peer from, LeaseMessage.Reassert claim, Turn turn) {

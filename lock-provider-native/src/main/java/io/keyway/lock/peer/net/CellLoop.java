@@ -13,6 +13,7 @@ import io.netty.util.concurrent.Future;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -84,6 +85,15 @@ public final class CellLoop implements Driver, CellHost {
 
     EventLoop loop() {
         return loop;
+    }
+
+    /** Tells the cell what it has to know before it hears anybody. On the loop's thread. */
+    public void begin(List<Input> inputs) {
+        for (Input input : inputs) {
+            cell.input(input, this);
+        }
+        cell.flush(this);
+        arm();
     }
 
     /** On the loop's thread. */

@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.EventThread;
@@ -16,6 +17,7 @@ import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.peer.wire.WireException;
 import io.netty.channel.Channel;
 import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
@@ -23,14 +25,13 @@ import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private static final long PROBE_MILLIS = 10;
     private static final int PROBES = 20;
     private static final long PROOF_MILLIS = 20;
+    private static final long INHERITANCE_MILLIS = 50;
     private static final long STANDING_MILLIS = 500;
 
     private final LocalPlace place;
@@ -53,13 +55,19 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private final MemberFile file;
     private final MemberRecord first;
     private final EventThread io = new EventThread("keyway-host-io");
-    private final ScheduledExecutorService disk;
+    private final HostDisk disk;
     private final Cell cell;
     private final CellLoop loop;
     private final Acceptor acceptor;
     private final Runnable ended;
+    private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
+    /** Of the disk's thread, after the start. */
+    private final Inheritance inherited;
+
     private volatile int sessions;
+    private volatile boolean inQuarantine;
+    private volatile boolean knowsAll;
     private volatile long idleSince = System.nanoTime();
 
     /**
@@ -89,24 +97,45 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         this.file = file;
         this.ended = ended;
         Quarantine quarantine = file.quarantine();
+        Inheritance left = Inheritance.none();
         boolean proved = nobodyBelieves(Set.of());
+        if (!proved && file.start() instanceof Start.Restarted last && last.clean()) {
+            try {
+                left = Inheritance.read(last.stored().grants(), System.nanoTime());
+                left.settle(Set.of(), place.bytes(), System.nanoTime());
+            } catch (WireException e) {
+                quarantine = new Quarantine(
+                        Quarantine.full(place.settings().maxTtl()),
+                        "the grants that the last host left cannot be read: " + e.getMessage());
+            }
+        }
+        this.inherited = left;
         long wait = proved ? 0 : quarantine.duration().toNanos();
         long epoch = file.nextEpoch(0);
         long largestTtl = place.settings().maxTtl().toNanos();
         long now = System.nanoTime();
-        // Whoever starts after this life must wait for the leases that this life waits for.
-        this.first = new MemberRecord(epoch, largestTtl, BootClock.horizon(place.facts(), wait));
+        // Whoever starts after this life must wait for the leases that this life waits for, or has taken over.
+        long awaited = Math.max(wait, inherited.longest());
+        this.first = new MemberRecord(epoch, largestTtl, BootClock.horizon(place.facts(), awaited));
         file.force(first);
         LOG.info(
                 "this process hosts {} with epoch {}{}",
                 place.directory().path(),
                 epoch,
-                wait == 0 ? "" : "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason());
-        this.cell = place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + wait, largestTtl / 2));
+                wait > 0
+                        ? "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason()
+                        : inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size());
+        this.cell =
+                place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
-        this.disk = diskThread();
+        this.disk = new HostDisk(e -> {
+            LOG.error("this process hosts no longer: {}", e.toString());
+            stop();
+        });
         Acceptor listening = null;
         try {
+            List<Input> imports = inherited.imports();
+            io.run(() -> loop.begin(imports));
             Path socket = hosting.socket()
                     .orElseThrow(() ->
                             new IOException("the path of " + place.directory().path()
@@ -124,14 +153,17 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             if (listening != null) {
                 listening.close();
             }
-            disk.shutdownNow();
+            disk.kill();
             io.close();
             throw e;
         }
         if (wait > 0) {
-            onDiskAfter(PROOF_MILLIS, this::prove);
+            disk.runAfter(PROOF_MILLIS, this::prove);
         }
-        onDiskAfter(STANDING_MILLIS, this::checkStanding);
+        if (!inherited.isEmpty()) {
+            disk.runAfter(PROOF_MILLIS, this::settleInheritance);
+        }
+        disk.runAfter(STANDING_MILLIS, this::checkStanding);
     }
 
     private static boolean admits(Channel channel, PeerUser user) {
@@ -163,28 +195,42 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     }
 
     private void prove() {
+        withTold(told -> {
+            if (!inQuarantine) {
+                return;
+            }
+            if (nobodyBelieves(told)) {
+                LOG.info("whoever lives has told what it holds: this host grants from now on");
+                loop.post(new Input.Proved());
+            } else {
+                disk.runAfter(PROOF_MILLIS, this::prove);
+            }
+        });
+    }
+
+    private void settleInheritance() {
+        withTold(told -> {
+            inherited.settle(told, place.bytes(), System.nanoTime()).forEach(loop::post);
+            if (!inherited.isEmpty()) {
+                disk.runAfter(INHERITANCE_MILLIS, this::settleInheritance);
+            }
+        });
+    }
+
+    /** Goes on, on the disk's thread, with the bytes of the clients that have told all that they believe in. */
+    private void withTold(Consumer<Set<Long>> next) {
         if (stopped.get()) {
             return;
         }
         io.loop().execute(() -> {
-            MemberSessions view = cell();
-            if (!view.quarantined()) {
-                return;
-            }
+            inQuarantine = cell().quarantined();
             Set<Long> told = new HashSet<>();
-            for (MemberSessions.Life life : view.lives()) {
+            for (MemberSessions.Life life : cell().lives()) {
                 if (life.told()) {
                     told.addAll(life.bytes());
                 }
             }
-            onDisk(() -> {
-                if (nobodyBelieves(told)) {
-                    LOG.info("whoever lives has told what it holds: this host grants from now on");
-                    loop.post(new Input.Proved());
-                } else {
-                    onDiskAfter(PROOF_MILLIS, this::prove);
-                }
-            });
+            disk.run(() -> next.accept(told));
         });
     }
 
@@ -192,7 +238,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     public void linkGone(long link) {
         MemberSessions.Life life = cell().life(link);
         if (life != null && !life.bytes().isEmpty()) {
-            onDisk(() -> probe(life.peer(), life.bytes(), PROBES));
+            disk.run(() -> probe(life.peer(), life.bytes(), PROBES));
         }
     }
 
@@ -206,7 +252,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             LOG.debug("the client of session {} is dead", peer.session());
             loop.post(new Input.Died(peer.session()));
         } else if (left > 0) {
-            onDiskAfter(PROBE_MILLIS, () -> probe(peer, bytes, left - 1));
+            disk.runAfter(PROBE_MILLIS, () -> probe(peer, bytes, left - 1));
         }
     }
 
@@ -216,7 +262,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             LOG.error("this process hosts no longer: {}", standing.sentence());
             stop();
         } else {
-            onDiskAfter(STANDING_MILLIS, this::checkStanding);
+            disk.runAfter(STANDING_MILLIS, this::checkStanding);
         }
     }
 
@@ -230,7 +276,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     @Override
     public void persist(DurableRecord record, long ticket) {
         var promise = (io.keyway.lock.peer.session.MemberRecord) record;
-        onDisk(() -> {
+        disk.run(() -> {
             try {
                 if (hosting.standing() != Standing.HELD) {
                     throw new IOException("host.lock: " + hosting.standing().sentence());
@@ -263,43 +309,6 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         sessions = now;
     }
 
-    private static ScheduledExecutorService diskThread() {
-        ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread made = new Thread(task, "keyway-host-disk");
-            made.setDaemon(true);
-            return made;
-        });
-        // A look at the files that is due later would hold the end back until then.
-        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        return thread;
-    }
-
-    private void onDisk(Runnable task) {
-        onDiskAfter(0, task);
-    }
-
-    @SuppressWarnings("FutureReturnValueIgnored") // the task itself says what went wrong
-    private void onDiskAfter(long millis, Runnable task) {
-        if (stopped.get()) {
-            return;
-        }
-        try {
-            disk.schedule(() -> guarded(task), millis, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("this host has ended", e);
-        }
-    }
-
-    /** What cannot be asked of the operating system leaves nothing to stand on. */
-    private void guarded(Runnable task) {
-        try {
-            task.run();
-        } catch (RuntimeException e) {
-            LOG.error("this process hosts no longer: {}", e.toString());
-            stop();
-        }
-    }
-
     // The end
 
     /** Stops serving at once, without a word: others take over when host.lock is free. From any of our threads. */
@@ -315,31 +324,47 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** Ends in order: grants no more, says on disk what lives, gives up the socket and host.lock. Idempotent. */
     @Override
     public void close() {
+        if (!closing.compareAndSet(false, true) || stopped.get()) {
+            return;
+        }
+        try {
+            acceptor.close();
+            io.run(() -> {
+                // In quarantine a lease of an earlier life may live that nobody has told us of.
+                knowsAll = !cell().quarantined();
+                loop.post(new Input.Closing());
+            });
+            // What waits for a promise goes out, so that those who were granted something know it.
+            io.run(() -> {});
+            disk.drain();
+        } catch (RejectedExecutionException e) {
+            LOG.debug("this host has ended by itself meanwhile", e);
+        }
         if (stopped.compareAndSet(false, true)) {
-            end(true);
+            end(knowsAll);
         }
     }
 
-    private void end(boolean inOrder) {
+    /** @param clean whether this life knows of every lease that may be believed in */
+    private void end(boolean clean) {
         acceptor.close();
-        boolean[] nothingLives = {false};
+        List<LeaseTable.Entry> grants = new ArrayList<>();
+        List<MemberSessions.Life> lives = new ArrayList<>();
+        boolean[] complete = {clean};
         io.run(() -> {
-            // In quarantine a lease of an earlier life may live that nobody has told us of.
-            boolean knowsAll = !cell().quarantined();
-            loop.post(new Input.Closing());
             loop.shut();
-            nothingLives[0] = knowsAll && cell().grants().isEmpty();
+            LeaseTable.of(cell, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
+            lives.addAll(cell().lives());
         });
-        disk.shutdown();
-        try {
-            if (!disk.awaitTermination(5, TimeUnit.SECONDS)) {
-                LOG.warn("the disk does not answer; the next host waits for the leases of this one");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (!disk.end()) {
+            LOG.warn("the disk does not answer; the next host waits for the leases of this one");
+            complete[0] = false;
         }
-        if (inOrder && nothingLives[0]) {
-            file.forceClean(new MemberRecord(cell().epoch(), first.largestTtlNanos(), BootClock.NONE), List.of());
+        if (complete[0]
+                && !file.forceClean(
+                        new MemberRecord(cell().epoch(), first.largestTtlNanos(), BootClock.NONE),
+                        inherited.table(grants, lives))) {
+            LOG.warn("the grants that live could not be written; the next host waits for the leases of this one");
         }
         try {
             file.close();

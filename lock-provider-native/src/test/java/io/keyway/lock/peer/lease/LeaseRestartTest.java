@@ -199,6 +199,6 @@ class LeaseRestartTest {
 
     private static LeaseCall.Import imported(long token) {
         return new LeaseCall.Import(
-                token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, new LeaseOwner("before", Map.of()));
+                token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("before", Map.of()));
     }
 }

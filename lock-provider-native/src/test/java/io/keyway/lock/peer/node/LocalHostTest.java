@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.process.ChildJvm;
@@ -93,6 +95,60 @@ class LocalHostTest {
                         assertThat(granted(client)).as("host %s", life).isFalse();
                     }
                 }
+            }
+        }
+    }
+
+    @Test
+    void aCleanEndHandsOverWhatLivesAndAllOtherNamesAreFreeAtOnce() throws Exception {
+        String here = url + "?maxTtl=1h&ttl=1h";
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
+            host.await("held");
+            try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here, "stopped");
+                    ChildJvm dying = ChildJvm.start(LeaseHolder.class, here, "dying");
+                    LockClient client = Locks.open(here)) {
+                long token = Long.parseLong(stopped.await("held").trim());
+                dying.await("held");
+                Lease mine = client.lock("mine").acquire();
+                stopped.stop();
+                host.tell("end");
+                host.awaitExit();
+                assertThat(client.lock("of-the-host").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("fresh").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("stopped").tryAcquire()).isEmpty();
+                assertThat(client.admin().show(LockKey.lock(LockName.of("stopped"))))
+                        .hasValueSatisfying(status -> assertThat(status.holders())
+                                .singleElement()
+                                .satisfies(holder -> assertThat(holder.token()).hasValue(token)));
+                dying.kill9();
+                assertThat(client.lock("dying").tryAcquire(PATIENCE)).isPresent();
+                stopped.cont();
+                assertThat(stopped.ask("?", "believes").trim()).isEqualTo("true");
+                stopped.kill9();
+                assertThat(client.lock("stopped").tryAcquire(PATIENCE))
+                        .hasValueSatisfying(lease -> assertThat(lease.token()).isGreaterThan(token));
+                assertThat(mine.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void whatNobodyHasReassertedIsHandedOverAgain() throws Exception {
+        String here = url + "?maxTtl=1h&ttl=1h";
+        try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "&host=none", "stopped")) {
+            for (int life = 0; life < 3; life++) {
+                try (LockClient host = Locks.open(here)) {
+                    assertThat(host.lock("fresh-" + life).tryAcquire(PATIENCE)).isPresent();
+                    if (life == 0) {
+                        stopped.await("held");
+                        stopped.stop();
+                    }
+                    assertThat(host.lock("stopped").tryAcquire()).isEmpty();
+                }
+            }
+            stopped.kill9();
+            try (LockClient host = Locks.open(here)) {
+                assertThat(host.lock("stopped").tryAcquire(PATIENCE)).isPresent();
             }
         }
     }

@@ -1,0 +1,141 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The grants that a host takes over from one that ended in order: held until their owners re-assert them, are proved dead, or their time is over. In the table each stands with the bytes of clients.lock
+ * that its owner keeps locked.
+ *
+ * <p>One thread at a time.
+ */
+final class Inheritance {
+    /** A client has one byte, and one for its guard. */
+    private static final int MAX_BYTES = 16;
+
+    private record Row(LeaseTable.Entry entry, List<Long> bytes, long until) {}
+
+    private final List<Row> rows = new ArrayList<>();
+
+    private Inheritance() {}
+
+    static Inheritance none() {
+        return new Inheritance();
+    }
+
+    /**
+     * Reads the table of a clean end.
+     *
+     * @param now from which on each grant may be believed in for what is left of it
+     * @throws WireException if another version wrote it: nothing is known then
+     */
+    static Inheritance read(List<byte[]> table, long now) throws WireException {
+        Inheritance inheritance = new Inheritance();
+        for (byte[] each : table) {
+            WireReader in = new WireReader(ByteBuffer.wrap(each));
+            LeaseTable.Entry entry = LeaseTable.read(in);
+            List<Long> bytes = new ArrayList<>();
+            for (int left = in.count(MAX_BYTES, 1); left > 0; left--) {
+                bytes.add(in.number());
+            }
+            if (in.remaining() > 0) {
+                throw new WireException(in.remaining() + " bytes too many");
+            }
+            inheritance.rows.add(
+                    new Row(entry, List.copyOf(bytes), now + entry.grant().left()));
+        }
+        return inheritance;
+    }
+
+    /**
+     * Writes the table of this life's end.
+     *
+     * @param entries all grants
+     * @param lives the sessions that may own them; what nobody has re-asserted keeps the bytes that it came with
+     */
+    List<byte[]> table(List<LeaseTable.Entry> entries, List<MemberSessions.Life> lives) {
+        Map<Object, List<Long>> bytes = new HashMap<>();
+        lives.forEach(life -> bytes.put(life.peer(), life.bytes()));
+        rows.forEach(row -> bytes.put(identity(row.entry()), row.bytes()));
+        List<byte[]> table = new ArrayList<>();
+        for (LeaseTable.Entry entry : entries) {
+            Object owner = entry.holder().equals(LeaseTable.NOBODY) ? identity(entry) : entry.holder();
+            List<Long> its = bytes.getOrDefault(owner, List.of());
+            ByteBuffer buffer = ByteBuffer.allocate(LeaseTable.MAX_ENTRY_BYTES);
+            WireWriter out = new WireWriter(buffer);
+            entry.write(out);
+            out.number(its.size());
+            its.forEach(out::number);
+            table.add(Arrays.copyOf(buffer.array(), buffer.position()));
+        }
+        return table;
+    }
+
+    private static Object identity(LeaseTable.Entry entry) {
+        return Map.entry(entry.key(), entry.grant().token());
+    }
+
+    boolean isEmpty() {
+        return rows.isEmpty();
+    }
+
+    int size() {
+        return rows.size();
+    }
+
+    /** The longest time for which one of them may be believed in, in nanoseconds. */
+    long longest() {
+        return rows.stream().mapToLong(row -> row.entry().grant().left()).max().orElse(0);
+    }
+
+    /** What the cell has to know before it hears anybody. */
+    List<Input> imports() {
+        List<Input> imports = new ArrayList<>();
+        for (Row row : rows) {
+            imports.add(new Input.Command(row.entry().key(), row.entry().grant()));
+        }
+        return imports;
+    }
+
+    /**
+     * Forgets what is settled, and returns what the cell has to know of it.
+     *
+     * @param told bytes of clients that have re-asserted whatever they believe in
+     */
+    List<Input> settle(Set<Long> told, ByteLocks locks, long now) {
+        Map<List<Long>, Boolean> over = new HashMap<>();
+        List<Input> disowned = new ArrayList<>();
+        for (Iterator<Row> each = rows.iterator(); each.hasNext(); ) {
+            Row row = each.next();
+            boolean free = !row.bytes().isEmpty()
+                    && over.computeIfAbsent(row.bytes(), bytes -> told.containsAll(bytes) || dead(bytes, locks));
+            if (free || now - row.until() >= 0) {
+                each.remove();
+            }
+            if (free) {
+                disowned.add(new Input.Command(
+                        row.entry().key(),
+                        new LeaseCall.Disown(row.entry().grant().token())));
+            }
+        }
+        return disowned;
+    }
+
+    private static boolean dead(List<Long> bytes, ByteLocks locks) {
+        return bytes.stream().allMatch(each -> locks.probe(each) == ByteLocks.Life.DEAD);
+    }
+}
