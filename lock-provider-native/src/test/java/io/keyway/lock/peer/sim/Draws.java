@@ -41,10 +41,12 @@ final class Draws {
         return below(1000) < perMille;
     }
 
-    /** Small values as likely as large ones: from low to high, uniform in the logarithm. */
+    /** Small values as likely as large ones: from low to high, about uniform in the logarithm. */
     long logarithmic(long low, long high) {
-        double share = (next() >>> 11) * 0x1p-53;
-        return (long) (low * StrictMath.pow((double) high / low, share));
+        int lowest = 63 - Long.numberOfLeadingZeros(low);
+        int highest = 63 - Long.numberOfLeadingZeros(high);
+        long octave = 1L << between(lowest, highest);
+        return Math.max(low, Math.min(high, octave + below(octave)));
     }
 
     @SafeVarargs

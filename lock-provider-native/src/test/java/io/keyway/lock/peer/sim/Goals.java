@@ -2,38 +2,62 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Goal;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** How often each rare situation was reached. A campaign that never reached one has proved nothing about it. */
 final class Goals {
-    private static final class Counter {
-        long count;
+    /** The goals of one enum. */
+    private static final class Family {
+        final Class<?> type;
+        final Goal[] goals;
+        final long[] counts;
+
+        Family(Class<?> type) {
+            this.type = type;
+            this.goals = (Goal[]) type.getEnumConstants();
+            this.counts = new long[goals.length];
+        }
     }
 
-    private final Map<Goal, Counter> counters = new HashMap<>();
+    private final List<Family> families = new ArrayList<>(4);
 
     void reached(Goal goal) {
-        Counter counter = counters.get(goal);
-        if (counter == null) {
-            counter = new Counter();
-            counters.put(goal, counter);
+        family(goal).counts[index(goal)]++;
+    }
+
+    @SuppressWarnings("EnumOrdinal") // counts of one process, on a hot path
+    private static int index(Goal goal) {
+        return ((Enum<?>) goal).ordinal();
+    }
+
+    private Family family(Goal goal) {
+        Class<?> type = ((Enum<?>) goal).getDeclaringClass();
+        for (int i = 0; i < families.size(); i++) {
+            if (families.get(i).type == type) {
+                return families.get(i);
+            }
         }
-        counter.count++;
+        Family fresh = new Family(type);
+        families.add(fresh);
+        return fresh;
     }
 
     void add(Goals other) {
-        other.counters.forEach(
-                (goal, counter) -> counters.computeIfAbsent(goal, key -> new Counter()).count += counter.count);
+        for (Family theirs : other.families) {
+            Family ours = family(theirs.goals[0]);
+            for (int i = 0; i < theirs.counts.length; i++) {
+                ours.counts[i] += theirs.counts[i];
+            }
+        }
     }
 
     long count(Goal goal) {
-        Counter counter = counters.get(goal);
-        return counter == null ? 0 : counter.count;
+        return family(goal).counts[index(goal)];
     }
 
     List<Goal> missing(Collection<? extends Goal> named) {
@@ -50,7 +74,13 @@ final class Goals {
     @Override
     public String toString() {
         Map<String, Long> sorted = new TreeMap<>();
-        counters.forEach((goal, counter) -> sorted.put(goal.name(), counter.count));
+        for (Family family : families) {
+            for (Goal goal : family.goals) {
+                if (count(goal) > 0) {
+                    sorted.put(goal.name(), count(goal));
+                }
+            }
+        }
         return sorted.toString();
     }
 }

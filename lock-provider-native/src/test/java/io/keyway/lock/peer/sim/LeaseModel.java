@@ -12,6 +12,7 @@ import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.lease.Tokens;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberRecord;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayList;
@@ -41,6 +42,8 @@ final class LeaseModel implements Model {
     private final GrantWatch watch;
     private final LeaseUsers users;
     private final long counters;
+    private final boolean keepsHorizon;
+    private final long ahead;
 
     LeaseModel(SimWorld world, Kit kit) {
         this.world = world;
@@ -56,6 +59,8 @@ final class LeaseModel implements Model {
                 draws.chance(100) ? 2 : 100,
                 new Draws(options.seed(), 9).chance(200));
         this.counters = draws.chance(50) ? Tokens.MAX_COUNTER - draws.below(3 * Tokens.RANGE) : 0;
+        this.keepsHorizon = kit.quarantine() && draws.chance(400);
+        this.ahead = draws.logarithmic(10 * Nanos.MILLI, options.maxTtl());
         this.wire = new Wire(world);
         this.bounds = new ExpiryBounds(wire);
         FirstComeFirstServed order = new FirstComeFirstServed(wire);
@@ -79,11 +84,26 @@ final class LeaseModel implements Model {
     @Override
     public Cell member(SimNode node) {
         wire.forget();
-        long until = kit.quarantine() ? node.quarantineUntil() : node.clock();
-        MemberSessions layer =
-                new MemberSessions(sessions, "m", Sessions.incarnation(node), node.startEpoch(), until, Horizon.NONE);
+        MemberSessions layer = new MemberSessions(
+                sessions, "m", Sessions.incarnation(node), node.startEpoch(), until(node), horizon(node));
         ((MemberView) layer).raiseFloor(counters);
         return new Cell(watch.watched(kit.members().apply(settings)), layer);
+    }
+
+    /** When a member that starts may grant: at the horizon that it forced, if it keeps one; otherwise when no lease that it forgot can be left. */
+    private long until(SimNode node) {
+        if (!kit.quarantine()) {
+            return node.clock();
+        }
+        return keepsHorizon ? Math.max(node.clock(), forced(node)) : node.quarantineUntil();
+    }
+
+    private Horizon horizon(SimNode node) {
+        return keepsHorizon ? new Horizon(forced(node), ahead) : Horizon.NONE;
+    }
+
+    private static long forced(SimNode node) {
+        return node.forcedRecord() instanceof MemberRecord record ? record.horizon() : node.clock();
     }
 
     @Override

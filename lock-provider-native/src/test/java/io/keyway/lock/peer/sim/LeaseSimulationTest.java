@@ -40,6 +40,17 @@ class LeaseSimulationTest {
     }
 
     @Test
+    void theSameSeedIsTheSameRun() {
+        Campaign campaign = Campaigns.of(Profile.LEASE);
+        for (long seed = 0; seed < 50; seed++) {
+            RunResult one = campaign.run(seed);
+            RunResult two = campaign.run(seed);
+            assertThat(two.digest()).as("seed %d", seed).isEqualTo(one.digest());
+            assertThat(two.goals().toString()).isEqualTo(one.goals().toString());
+        }
+    }
+
+    @Test
     void theseWorldsHaveFaultsOfEveryKind() {
         EnumSet<Fault.Kind> kinds = EnumSet.noneOf(Fault.Kind.class);
         for (long seed = 0; seed < 300; seed++) {

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -11,6 +10,7 @@ import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.sim.CountingMachines.Answered;
 import io.keyway.lock.peer.sim.CountingMachines.Done;
@@ -20,37 +20,31 @@ import io.keyway.lock.peer.sim.CountingMachines.Held;
 import io.keyway.lock.peer.sim.CountingMachines.Lost;
 import io.keyway.lock.peer.sim.CountingMachines.Want;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The session machines under {@link CountingMachines}. Asserted: each message of a session once and in order, both ways; no message of a session after one of its successor; no grant ended by the member
- * while its client believes; after the faults every question is answered.
- */
+/** The session machines under {@link CountingMachines}, judged by {@link SessionOracle}; after the faults every question is answered, and no session of a process that ended is left. */
 final class SessionModel implements Model {
-    private record Stream(int life, long session, Key key) {}
-
-    private record Grant(int memberLife, Key key, long session, long token) {}
-
-    private record Holding(int client, int life, Belief belief) {}
+    /** Comes between a link and the member, to break what must be found. */
+    interface Meddler {
+        void arrived(SimNode member, long link, Data data);
+    }
 
     private final SimWorld world;
+    private final Meddler meddler;
     private final SessionSettings settings;
-    private final Map<Stream, Long> heard = new HashMap<>();
-    /** By the session's object: two lives of a member may give the same number to two sessions of a client. */
-    private final IdentityHashMap<Peer, Map<Key, Long>> answered = new IdentityHashMap<>();
-
-    private final Map<Incarnation, Long> newest = new HashMap<>();
-    private final Map<Long, Incarnation> owners = new HashMap<>();
-    private final Map<Grant, Holding> holdings = new HashMap<>();
+    private final SessionOracle oracle = new SessionOracle();
     private final List<Map<Long, Act>> asked = new ArrayList<>();
     private long requests;
 
     SessionModel(SimWorld world) {
+        this(world, (member, link, data) -> {});
+    }
+
+    SessionModel(SimWorld world, Meddler meddler) {
         this.world = world;
+        this.meddler = meddler;
         this.settings =
                 Sessions.settings(CountingMachines.ALGORITHM, world.options().maxTtl());
         for (int i = 0; i < world.size(); i++) {
@@ -108,86 +102,56 @@ final class SessionModel implements Model {
     }
 
     @Override
+    public void arrived(SimLink link, int direction, Object frame) {
+        if (direction == SimLink.TO_MEMBER && frame instanceof Data data) {
+            meddler.arrived(link.member, link.atMember, data);
+        }
+    }
+
+    @Override
     public void notice(SimNode node, Notice notice) {
         if (notice instanceof Heard message) {
-            Stream stream = new Stream(node.incarnation(), message.session().session(), message.key());
-            inOrder(stream, heard.merge(stream, 1L, Long::sum), message.index());
-            newest(node, message.session());
+            oracle.heard(atMember(message.session()), owner(node, message.session()), message.key(), message.index());
         } else if (notice instanceof Answered answer) {
-            Map<Key, Long> stream = answered.computeIfAbsent(answer.session(), fresh -> new HashMap<>());
-            inOrder(answer, stream.merge(answer.key(), 1L, Long::sum), answer.index());
+            oracle.answered(answer.session(), answer.key(), answer.index());
             asked(node, answer);
         } else if (notice instanceof Held held) {
-            holdings.put(
-                    new Grant(
-                            world.node(0).incarnation(),
-                            held.key(),
-                            held.session().session(),
-                            held.token()),
-                    new Holding(node.index(), node.incarnation(), held.belief()));
+            int life = node.incarnation();
+            oracle.held(
+                    life(node),
+                    atMember(held.session()),
+                    held.key(),
+                    held.token(),
+                    () -> node.alive()
+                            && node.incarnation() == life
+                            && held.belief().holds(node.clock()));
         } else if (notice instanceof Lost lost) {
-            forget(node, lost);
-        } else if (notice instanceof Ended ended) {
-            ended(node, ended);
+            oracle.lost(life(node), atMember(lost.session()), lost.key(), lost.token());
+        } else if (notice instanceof Ended ended && !world.options().outOfSpec()) {
+            oracle.ended(atMember(ended.session()), ended.key(), ended.token());
         }
     }
 
-    private static void inOrder(Object stream, long expected, long index) {
-        if (index != expected) {
-            throw new Violation("ORDER", stream + ": message " + index + " instead of " + expected);
-        }
+    private SessionOracle.Session atMember(Peer session) {
+        return new SessionOracle.Session(world.node(0).incarnation(), session.session());
     }
 
-    private void newest(SimNode member, Peer session) {
-        MemberSessions sessions = (MemberSessions) member.cell().sessions();
-        Incarnation client = sessions.client(session.session());
+    private static SessionOracle.Client life(SimNode node) {
+        return new SessionOracle.Client(node.index(), node.incarnation());
+    }
+
+    private static SessionOracle.Client owner(SimNode member, Peer session) {
+        Incarnation client = ((MemberSessions) member.cell().sessions()).client(session.session());
         if (client == null) {
             throw new Violation("DEAD SESSION", "a message of session " + session.session() + ", which is over");
         }
-        Incarnation both = new Incarnation(client.high() * 31 + member.incarnation(), client.low());
-        if (newest.getOrDefault(both, 0L) > session.session()) {
-            throw new Violation(
-                    "DOUBLE SESSION",
-                    "a message of session " + session.session() + " after one of session " + newest.get(both));
-        }
-        newest.put(both, session.session());
-        owners.put(((long) member.incarnation() << 32) | session.session(), client);
+        return new SessionOracle.Client((int) client.high(), (int) client.low());
     }
 
     private void asked(SimNode node, Answered answer) {
         Act act = asked.get(node.index()).remove(answer.request());
         if (act != null && act.verb().equals("hold")) {
             world.wake(node, act.hold(), answer.request(), key(act.name()));
-        }
-    }
-
-    private void forget(SimNode node, Lost lost) {
-        holdings.entrySet()
-                .removeIf(entry -> entry.getKey().session() == lost.session().session()
-                        && entry.getKey().token() == lost.token()
-                        && entry.getKey().key().equals(lost.key())
-                        && entry.getValue().client() == node.index());
-    }
-
-    private void ended(SimNode member, Ended ended) {
-        if (world.options().outOfSpec()) {
-            return;
-        }
-        Holding holding = holdings.remove(
-                new Grant(member.incarnation(), ended.key(), ended.session().session(), ended.token()));
-        Incarnation owner =
-                owners.get(((long) member.incarnation() << 32) | ended.session().session());
-        if (holding == null || owner == null || owner.high() != holding.client()) {
-            return;
-        }
-        SimNode client = world.node(holding.client());
-        if (client.alive()
-                && client.incarnation() == holding.life()
-                && holding.belief().holds(client.clock())) {
-            throw new Violation(
-                    "EXPIRY",
-                    "the member ended " + ended + ", and " + client + " believes for another "
-                            + Nanos.text(holding.belief().deadline() - client.clock()));
         }
     }
 
@@ -227,7 +191,16 @@ final class SessionModel implements Model {
 
     @Override
     public String leftOver() {
-        return "";
+        StringBuilder text = new StringBuilder();
+        MemberSessions sessions = (MemberSessions) world.node(0).cell().sessions();
+        int life = world.node(0).incarnation();
+        oracle.owners().forEach((session, client) -> {
+            boolean over = world.node(client.node()).incarnation() != client.life();
+            if (over && session.memberLife() == life && sessions.client(session.number()) != null) {
+                text.append(session).append(" of a process that ended; ");
+            }
+        });
+        return text.toString();
     }
 
     @Override
@@ -237,6 +210,6 @@ final class SessionModel implements Model {
 
     @Override
     public long cleanWithin() {
-        return 0;
+        return 2 * world.options().maxTtl() + Nanos.SECOND;
     }
 }

@@ -101,11 +101,14 @@ final class SimNet {
 
     /** The link that the node knows by that number, if its own end is open. */
     private @Nullable SimLink find(SimNode node, long number) {
+        if (node.isMember()) {
+            SimLink link = all.get((int) number);
+            return link.memberOpen && link.memberIncarnation == node.incarnation() ? link : null;
+        }
         List<SimLink> links = node.links();
         for (int i = links.size() - 1; i >= 0; i--) {
-            SimLink link = links.get(i);
-            if ((node.isMember() ? link.atMember : link.atClient) == number) {
-                return link;
+            if (links.get(i).atClient == number) {
+                return links.get(i);
             }
         }
         return null;

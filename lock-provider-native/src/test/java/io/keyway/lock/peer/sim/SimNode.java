@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,7 @@ final class SimNode implements Driver {
     private long runningSince;
     private @Nullable Input lastInput;
     private long forcedEpoch;
+    private @Nullable Object forcedRecord;
 
     SimNode(SimWorld world, int index) {
         this.world = world;
@@ -108,15 +110,14 @@ final class SimNode implements Driver {
         dirty = false;
         tickAt = NO_TICK;
         runningSince = clock();
-        long quarantine = incarnation == 1 ? 0 : world.quarantine();
+        long quarantine = incarnation == 1 ? 0 : SessionSettings.quarantine(world.options().maxTtl());
         quarantineUntil = clock() + quarantine;
         forcedEpoch++;
         cell = isMember() ? world.model().member(this) : world.model().client(this);
         flush();
     }
 
-    /** The process is gone: memory, timers, links. */
-    /** Its users have gone already: they hear nothing of what the end does to their locks. */
+    /** Ends in good order. Its users have gone already: they hear nothing of what the end does to their locks. */
     void close() {
         closing = true;
         input(new Input.Closing());
@@ -124,6 +125,7 @@ final class SimNode implements Driver {
         closing = false;
     }
 
+    /** The process is gone: memory, timers, links. */
     void stop() {
         cell = null;
         paused = false;
@@ -234,6 +236,7 @@ final class SimNode implements Driver {
 
     void forced(long ticket, Object record) {
         forcedEpoch = Math.max(forcedEpoch, world.model().epoch(record));
+        forcedRecord = record;
         input(new Input.Forced(ticket));
     }
 
@@ -242,9 +245,16 @@ final class SimNode implements Driver {
         return forcedEpoch;
     }
 
+    /** What its disk says; null if nothing was forced. */
+    @Nullable
+    Object forcedRecord() {
+        return forcedRecord;
+    }
+
     /** The disk is as it was long ago. */
     void restoreDisk() {
         forcedEpoch = 0;
+        forcedRecord = null;
     }
 
     @Override

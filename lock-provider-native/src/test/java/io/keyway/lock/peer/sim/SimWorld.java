@@ -5,6 +5,7 @@ import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * finish (R15) and leave nothing behind (R16).
  */
 final class SimWorld {
-    private static final long CHECK_EVERY = 50 * Nanos.MILLI;
+    private static final long CHECK_EVERY = 200 * Nanos.MILLI;
 
     private final Plan plan;
     private final Options options;
@@ -30,6 +31,8 @@ final class SimWorld {
     private final int[] pauses;
     private final int[] suspensions;
     private final List<Fault> drifts = new ArrayList<>();
+    private final List<Act> acts = new ArrayList<>();
+    private int nextAct;
     private long now;
     private long diskLatency;
     private long events;
@@ -79,19 +82,25 @@ final class SimWorld {
         }
         for (Act act : plan.acts()) {
             if (act.client() < nodes.length) {
-                heap.push(act.at(), Event.Kind.ACT, nodes[act.client()]).what = act;
+                acts.add(act);
             }
         }
+        acts.sort(Comparator.comparingLong(Act::at));
+        nextAct();
         for (Fault fault : plan.faults()) {
             if (fault.node() < nodes.length && fault.at() < options.faultPhase()) {
                 heap.push(fault.at(), Event.Kind.FAULT, nodes[fault.node()]).what = fault;
-                Event end =
-                        heap.push(Math.min(fault.end(), options.faultPhase()), Event.Kind.FAULT, nodes[fault.node()]);
-                end.what = fault;
-                end.number = 1;
             }
         }
         heap.push(options.faultPhase() + 1, Event.Kind.HEAL, nodes[0]);
+    }
+
+    /** One operation of the plan is in the heap at a time: a small heap is a fast one. */
+    private void nextAct() {
+        if (nextAct < acts.size()) {
+            Act act = acts.get(nextAct++);
+            heap.push(act.at(), Event.Kind.ACT, nodes[act.client()]).what = act;
+        }
     }
 
     private void loop() {
@@ -105,6 +114,9 @@ final class SimWorld {
                 global(node, event);
                 heap.recycle(event);
                 continue;
+            }
+            if (event.kind == Event.Kind.ACT) {
+                nextAct();
             }
             digest = Canon.mix(digest ^ event.time ^ ((long) node.index() << 56) ^ ((long) event.kind.code << 48));
             if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
@@ -212,6 +224,9 @@ final class SimWorld {
     private void fault(SimNode node, Fault fault, boolean begins) {
         if (begins) {
             faults++;
+            Event end = heap.push(Math.min(fault.end(), options.faultPhase()), Event.Kind.FAULT, node);
+            end.what = fault;
+            end.number = 1;
         }
         if (tracer != null) {
             trace(node, (begins ? "" : "end of ") + fault);
@@ -393,11 +408,6 @@ final class SimWorld {
 
     boolean checksPurity() {
         return options.purityPerMille() > 0 && purity.below(1000) < options.purityPerMille();
-    }
-
-    /** How long a member that forgot everything must keep silent: the largest ttl, and clocks that are 1 % off. */
-    long quarantine() {
-        return options.maxTtl() + options.maxTtl() * 2 / 99 + 1;
     }
 
     /** Real time since the start of the world, in nanoseconds. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.keyway.lock.peer.sim.Options.Profile;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Repeats one seed: {@code -Dkeyway.profile=SESSION -Dkeyway.seed=17}. Plans that once failed stand here as tests. */
 class SimulationReplayTest {
@@ -17,6 +19,15 @@ class SimulationReplayTest {
             fail(campaign.report(result));
         }
         assertThat(result.events()).isPositive();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aPlanThatWasPrintedIsTheSamePlan(Profile profile) {
+        for (long seed = 0; seed < 200; seed++) {
+            Plan plan = Campaigns.of(profile).plan(seed);
+            assertThat(Plan.parse(plan.toString())).isEqualTo(plan);
+        }
     }
 
     private static void assertClean(String text) {
@@ -47,6 +58,17 @@ class SimulationReplayTest {
         assertClean("""
                 options seed=20077 profile=LEASE budget=STEADY clients=1 users=1 names=2 ordered=true latency=56520390 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=1000000 faultPhase=8000000000 faults=0 acts=1 maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
                 act lock at 1s client 1 user 0 name 1 wait 0ns hold 51ms
+                """);
+    }
+
+    /** A member whose disk had been put back heard of its former epoch, and ended what it had granted itself while its clients still believed. */
+    @Test
+    void aMemberThatHearsOfItselfKeepsWhatItGranted() {
+        assertClean("""
+                options seed=6944 profile=SESSION budget=RESTARTS clients=2 users=1 names=2 ordered=true latency=6773040 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=290343 faultPhase=8000000000 faults=3 acts=13 maxTtl=2000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault CRASH at 1197ms for 163ms node 0 amount 2
+                act hold at 1291539542ns client 2 user 0 name 1 wait 0ns hold 344445466ns
+                act hold at 31651300ns client 1 user 0 name 1 wait 0ns hold 2854879460ns
                 """);
     }
 }

@@ -2,8 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.session.SessionFrame;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /** Reads along on all links: which stamps came to the member and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
 final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
@@ -23,26 +22,28 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
 
     private final SimWorld world;
     /** By node, and by its incarnation. */
-    private final List<List<Client>> clients = new ArrayList<>();
+    private final Client[][] clients;
 
     Wire(SimWorld world) {
         this.world = world;
-        for (int i = 0; i < world.size(); i++) {
-            clients.add(new ArrayList<>());
-        }
+        this.clients = new Client[world.size()][0];
     }
 
     private Client client(int node, int life) {
-        List<Client> lives = clients.get(node);
-        while (lives.size() <= life) {
-            lives.add(new Client());
+        Client[] lives = clients[node];
+        if (life >= lives.length) {
+            lives = Arrays.copyOf(lives, life + 1);
+            for (int i = clients[node].length; i <= life; i++) {
+                lives[i] = new Client();
+            }
+            clients[node] = lives;
         }
-        return lives.get(life);
+        return lives[life];
     }
 
     /** A member starts: what its former life heard counts no more. */
     void forget() {
-        for (List<Client> lives : clients) {
+        for (Client[] lives : clients) {
             for (Client client : lives) {
                 client.kept = 0;
             }

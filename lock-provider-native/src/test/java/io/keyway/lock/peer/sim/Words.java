@@ -25,7 +25,7 @@ final class Words {
     }
 
     String text(String field) {
-        int at = words.indexOf(field);
+        int at = words.lastIndexOf(field);
         if (at < 0 || at + 1 == words.size()) {
             throw new IllegalArgumentException("no " + field + " in: " + String.join(" ", words));
         }
