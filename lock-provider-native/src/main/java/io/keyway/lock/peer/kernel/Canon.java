@@ -12,12 +12,19 @@ import org.jspecify.annotations.Nullable;
  * The canonical encoding of a state: equal states give equal words. Times are written as differences to now, so that a world that has only grown older is the same world.
  */
 public final class Canon {
-    private final long now;
-    private long[] words = new long[64];
+    private long now;
+    private long[] words = new long[512];
     private int size;
 
     public Canon(long now) {
         this.now = now;
+    }
+
+    /** Forgets what was written: the same buffer for the next state. */
+    public Canon again(long later) {
+        now = later;
+        size = 0;
+        return this;
     }
 
     public Canon put(long word) {
@@ -38,9 +45,14 @@ public final class Canon {
     }
 
     public Canon put(String text) {
-        put(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            put(text.charAt(i));
+        int length = text.length();
+        put(length);
+        for (int i = 0; i < length; ) {
+            long four = 0; // characters are packed: a state has many names
+            for (int end = Math.min(length, i + 4); i < end; i++) {
+                four = four << 16 | text.charAt(i);
+            }
+            put(four);
         }
         return this;
     }

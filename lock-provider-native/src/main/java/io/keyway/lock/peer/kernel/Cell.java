@@ -46,6 +46,8 @@ public final class Cell {
 
     private final Algorithm algorithm;
     private final SessionLayer sessions;
+    private final @Nullable MemberView memberView;
+    private final @Nullable ClientView clientView;
     private final Map<Key, Resident> residents = new LinkedHashMap<>();
     private final Timers timers = new Timers();
     private final Timers.@Nullable Timer[] sessionTimers = new Timers.@Nullable Timer[SLOTS];
@@ -61,6 +63,8 @@ public final class Cell {
     public Cell(Algorithm algorithm, SessionLayer sessions) {
         this.algorithm = algorithm;
         this.sessions = sessions;
+        this.memberView = sessions instanceof MemberView view ? view : null;
+        this.clientView = sessions instanceof ClientView view ? view : null;
     }
 
     /** The number of machines that are not at rest. */
@@ -376,16 +380,16 @@ public final class Cell {
 
         @Override
         public MemberView member() {
-            if (sessions instanceof MemberView view) {
-                return view;
+            if (memberView != null) {
+                return memberView;
             }
             throw new IllegalStateException("a client's cell has no member side");
         }
 
         @Override
         public ClientView client() {
-            if (sessions instanceof ClientView view) {
-                return view;
+            if (clientView != null) {
+                return clientView;
             }
             throw new IllegalStateException("a member's cell has no client side");
         }

@@ -33,6 +33,7 @@ public final class ClientSession extends ClientSide {
 
     private final SessionSettings settings;
     private final Introduction introduction;
+    private Pace pace;
     private Dialer dialer = new Dialer();
 
     /**
@@ -49,14 +50,14 @@ public final class ClientSession extends ClientSide {
      * @param guard the byte of a process that works under this client's leases; 0 if there is none
      */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life, long guard) {
-        this.settings = settings;
-        this.introduction = new Introduction(settings, self, seen);
+        this(settings, new Introduction(settings, self, seen));
         introduction.lives(life, guard);
     }
 
     private ClientSession(SessionSettings settings, Introduction introduction) {
         this.settings = settings;
         this.introduction = introduction;
+        this.pace = new Pace(Turn.NEVER, Turn.NEVER, settings.maxTtl(), 0);
     }
 
     @Override
@@ -91,7 +92,8 @@ public final class ClientSession extends ClientSide {
     }
 
     private Pace pace(OpenSession session) {
-        return new Pace(session.beliefs().smallest(), waits.smallest(), settings.maxTtl(), dialer.roundTrip());
+        pace = pace.of(session.beliefs().smallest(), waits.smallest(), dialer.roundTrip());
+        return pace;
     }
 
     /** The link of an open session is gone. */

@@ -150,7 +150,7 @@ final class Dialer {
     }
 
     void encode(Canon out) {
-        out.value(phase)
+        out.put(phase.name())
                 .put(link)
                 .time(next)
                 .put(failures)

@@ -38,10 +38,12 @@ final class Expectations {
 
     /** A stamp goes out. */
     void stamped(long clock) {
-        for (Key key : unstamped) {
-            confirms.put(key, clock);
+        if (!unstamped.isEmpty()) {
+            for (Key key : unstamped) {
+                confirms.put(key, clock);
+            }
+            unstamped.clear();
         }
-        unstamped.clear();
     }
 
     void acknowledged(long upTo, Turn turn) {
@@ -56,6 +58,9 @@ final class Expectations {
 
     /** The echo of a frame has moved the beliefs, if it does. */
     void echoed(Beliefs beliefs, Turn turn) {
+        if (confirms.isEmpty() && afterFrame.isEmpty()) {
+            return;
+        }
         for (Iterator<Map.Entry<Key, Long>> all = confirms.entrySet().iterator(); all.hasNext(); ) {
             Map.Entry<Key, Long> next = all.next();
             if (beliefs.covers(next.getValue())) {

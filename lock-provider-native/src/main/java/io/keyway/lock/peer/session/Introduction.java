@@ -121,7 +121,12 @@ final class Introduction {
 
     void encode(Canon out) {
         out.put(self.high()).put(self.low()).put(life).put(guard);
-        out.value(seen.values()).put(frozen.size());
+        out.put(seen.size());
+        for (Seen one : seen.values()) {
+            out.put(one.node()).put(one.epoch());
+            out.put(one.incarnation().high()).put(one.incarnation().low());
+        }
+        out.put(frozen.size());
         for (Map.Entry<Incarnation, Long> entry : frozen.entrySet()) {
             out.put(entry.getKey().high()).put(entry.getKey().low()).time(entry.getValue());
         }

@@ -32,6 +32,9 @@ final class MemberSession {
     long stamp;
     /** A stamp was taken that is not echoed yet. */
     boolean owes;
+    /** The next flush looks at it. */
+    boolean dirty;
+
     /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
     long listedAt = Turn.NEVER;
 

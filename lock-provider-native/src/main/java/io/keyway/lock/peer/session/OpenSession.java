@@ -189,7 +189,9 @@ final class OpenSession {
         taking = true;
         boolean known = true;
         long number = frame.seq();
-        for (Message message : frame.messages()) {
+        List<Message> messages = frame.messages();
+        for (int i = 0; i < messages.size(); i++) {
+            Message message = messages.get(i);
             if (!stream.take(number++)) {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
             } else if (message.key().algorithm() != algorithm) {

@@ -12,6 +12,13 @@ import io.keyway.lock.peer.kernel.Turn;
 record Pace(long held, long waited, long maxTtl, long roundTrip) {
     private static final long SHORTEST_SILENCE = 100_000_000L;
 
+    /** This one if nothing has changed. */
+    Pace of(long nowHeld, long nowWaited, long nowRoundTrip) {
+        return nowHeld == held && nowWaited == waited && nowRoundTrip == roundTrip
+                ? this
+                : new Pace(nowHeld, nowWaited, maxTtl, nowRoundTrip);
+    }
+
     /** True if a lost session would not be missed. */
     boolean idle() {
         return held == Turn.NEVER && waited == Turn.NEVER;

@@ -13,9 +13,9 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +27,9 @@ final class SessionTable {
     private final Admissions admissions;
     private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
     private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
-    private final Set<MemberSession> dirty = new LinkedHashSet<>();
+    /** The sessions that the next flush looks at, each once. */
+    private final List<MemberSession> dirty = new ArrayList<>();
+
     private final Dues dues = new Dues();
     private long lastSession;
 
@@ -64,7 +66,7 @@ final class SessionTable {
             if (session.stream.rewind()) {
                 turn.goal(SessionGoal.RESENT);
             }
-            dirty.add(session);
+            touch(session);
         }
         dues.list(session, session.due(settings.maxTtl()));
     }
@@ -98,7 +100,10 @@ final class SessionTable {
 
     /** Something of that session is to be sent, or looked at, by the next flush. */
     void touch(MemberSession session) {
-        dirty.add(session);
+        if (!session.dirty) {
+            session.dirty = true;
+            dirty.add(session);
+        }
     }
 
     void closed(long link) {
@@ -110,7 +115,10 @@ final class SessionTable {
 
     void end(MemberSession session, SessionTurn turn) {
         sessions.remove(session.peer.session());
-        dirty.remove(session);
+        if (session.dirty) {
+            session.dirty = false;
+            dirty.remove(session);
+        }
         dues.remove(session);
         if (session.connected()) {
             byLink.remove(session.link);
@@ -151,7 +159,7 @@ final class SessionTable {
             turn.goal(SessionGoal.RESENT);
         }
         if (session.stream.unsent()) {
-            dirty.add(session);
+            touch(session);
         }
     }
 
@@ -178,7 +186,9 @@ final class SessionTable {
             session.retry.progress(turn.now(), retryBase(session), stream.unacknowledged());
         }
         long number = frame.seq();
-        for (Message message : frame.messages()) {
+        List<Message> messages = frame.messages();
+        for (int i = 0; i < messages.size(); i++) {
+            Message message = messages.get(i);
             if (!stream.take(number++)) {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
             } else if (message instanceof Bye) {
@@ -196,12 +206,14 @@ final class SessionTable {
         session.heard = turn.now();
         if (frame.stamped()) {
             session.stamped(frame.stamp());
-            dirty.add(session);
+            touch(session);
         }
-        for (Key key : session.listeners) {
-            turn.call(key, new Heard(session.peer));
+        if (!session.listeners.isEmpty()) {
+            for (Key key : session.listeners) {
+                turn.call(key, new Heard(session.peer));
+            }
+            session.listeners.clear();
         }
-        session.listeners.clear();
     }
 
     /** The peer does what no peer does. Its session ends by silence unless it comes back in its right mind. */
@@ -237,7 +249,8 @@ final class SessionTable {
     /** When the last lease ends that a frame of this flush begins or extends; {@link Turn#NEVER} if none does. */
     long leasesEnd() {
         long until = Turn.NEVER;
-        for (MemberSession session : dirty) {
+        for (int i = 0; i < dirty.size(); i++) {
+            MemberSession session = dirty.get(i);
             long ttl = session.classes.largestGranted();
             if (ttl != 0 && (until == Turn.NEVER || session.heard + ttl - until > 0)) {
                 until = session.heard + ttl;
@@ -247,8 +260,9 @@ final class SessionTable {
     }
 
     void flush(SessionTurn turn) {
-        for (MemberSession session : dirty) {
-            transmit(session, turn);
+        for (int i = 0; i < dirty.size(); i++) {
+            dirty.get(i).dirty = false;
+            transmit(dirty.get(i), turn);
         }
         dirty.clear();
     }
@@ -288,7 +302,7 @@ final class SessionTable {
             }
         }
         for (MemberSession session : dirty) {
-            copy.dirty.add(copy.live(session.peer.session()));
+            copy.touch(copy.live(session.peer.session()));
         }
         return copy;
     }

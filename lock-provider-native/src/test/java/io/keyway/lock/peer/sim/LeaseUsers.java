@@ -531,15 +531,18 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
 
     /** Faults are over: nobody begins anything new. */
     String waiting() {
-        StringBuilder text = new StringBuilder();
+        StringBuilder text = null;
         for (User[] ofClient : users) {
             for (User user : ofClient) {
-                user.later.clear();
+                if (!user.later.isEmpty()) {
+                    user.later.clear();
+                }
                 if (user.act != null) {
+                    text = text == null ? new StringBuilder() : text;
                     text.append(user).append(user.hold != null ? ", holding; " : "; ");
                 }
             }
         }
-        return text.toString();
+        return text == null ? "" : text.toString();
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -22,16 +23,31 @@ import org.jspecify.annotations.Nullable;
 final class PurityCheck {
     private static final String NAME = "purity";
 
-    private PurityCheck() {}
+    private static final int LOOKS_BEFORE = 4;
+
+    private final Model model;
+    private final Canon canon = new Canon(0);
+    private int checks;
+
+    PurityCheck(Model model) {
+        this.model = model;
+    }
 
     /** One turn of the cell, twice; without an input a flush. The outputs of the first go to the driver; the model does not look at the second. */
-    static void run(Cell cell, @Nullable Input input, Driver driver, Model model) {
+    void run(Cell cell, @Nullable Input input, Driver driver) {
         long now = driver.clock();
-        long before = cell.fingerprint(now);
+        boolean looks = checks++ % LOOKS_BEFORE == 0;
+        long before = looks ? fingerprint(cell, now) : 0;
         Cell copy = cell.copy();
         Recorder original = new Recorder(driver);
         turn(cell, input, original);
-        same("a copy is another state, or a turn of the original changed it", before, copy.fingerprint(now), input);
+        if (looks) {
+            same(
+                    "a copy is another state, or a turn of the original changed it",
+                    before,
+                    fingerprint(copy, now),
+                    input);
+        }
         Replayer again = new Replayer(original);
         model.mute(true);
         turn(copy, input, again);
@@ -40,10 +56,15 @@ final class PurityCheck {
             throw new Violation(
                     NAME, "after " + input + " the cell said " + original.outputs + " and its copy " + again.outputs);
         }
-        same("cell and copy went different ways", cell.fingerprint(now), copy.fingerprint(now), input);
+        same("cell and copy went different ways", fingerprint(cell, now), fingerprint(copy, now), input);
         if (cell.nextDue() != copy.nextDue()) {
             throw new Violation(NAME, "after " + input + " the timers differ");
         }
+    }
+
+    private long fingerprint(Cell cell, long now) {
+        cell.encode(canon.again(now));
+        return canon.fingerprint();
     }
 
     private static void turn(Cell cell, @Nullable Input input, Driver driver) {

@@ -110,7 +110,9 @@ final class SimNode implements Driver {
         dirty = false;
         tickAt = NO_TICK;
         runningSince = clock();
-        long quarantine = incarnation == 1 ? 0 : SessionSettings.quarantine(world.options().maxTtl());
+        long quarantine = incarnation == 1
+                ? 0
+                : SessionSettings.quarantine(world.options().maxTtl());
         quarantineUntil = clock() + quarantine;
         forcedEpoch++;
         cell = isMember() ? world.model().member(this) : world.model().client(this);
@@ -175,7 +177,7 @@ final class SimNode implements Driver {
         dirty = true;
         lastInput = input;
         if (world.checksPurity()) {
-            PurityCheck.run(cell(), input, this, world.model());
+            world.purity().run(cell(), input, this);
         } else {
             cell().input(input, this);
         }
@@ -199,7 +201,7 @@ final class SimNode implements Driver {
     void flush() {
         dirty = false;
         if (world.checksPurity() && draws.chance(250)) {
-            PurityCheck.run(cell(), null, this, world.model());
+            world.purity().run(cell(), null, this);
         } else {
             cell().flush(this);
         }

@@ -26,7 +26,8 @@ final class SimWorld {
     private final Model model;
     private final Oracle[] oracles;
     private final @Nullable Tracer tracer;
-    private final Draws purity;
+    private final Draws checks;
+    private final PurityCheck purity;
     private final int[] downs;
     private final int[] pauses;
     private final int[] suspensions;
@@ -47,7 +48,7 @@ final class SimWorld {
         this.options = plan.options();
         this.tracer = tracer;
         this.heap = new EventHeap(Draws.of(options.seed(), 4));
-        this.purity = new Draws(options.seed(), 5);
+        this.checks = new Draws(options.seed(), 5);
         this.diskLatency = options.diskLatency();
         this.nodes = new SimNode[options.clients() + 1];
         this.downs = new int[nodes.length];
@@ -58,6 +59,7 @@ final class SimWorld {
         }
         this.net = new SimNet(this, plan);
         this.model = models.apply(this);
+        this.purity = new PurityCheck(model);
         this.oracles = model.oracles().toArray(Oracle[]::new);
     }
 
@@ -406,8 +408,12 @@ final class SimWorld {
         events++;
     }
 
+    PurityCheck purity() {
+        return purity;
+    }
+
     boolean checksPurity() {
-        return options.purityPerMille() > 0 && purity.below(1000) < options.purityPerMille();
+        return options.purityPerMille() > 0 && checks.below(1000) < options.purityPerMille();
     }
 
     /** Real time since the start of the world, in nanoseconds. */

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /** Reads along on all links: which stamps came to the member and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
 final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
-    private static final int KEPT = 128;
+    private static final int KEPT = 64;
     private static final long NEVER = Long.MIN_VALUE;
 
     private static final class Client {
