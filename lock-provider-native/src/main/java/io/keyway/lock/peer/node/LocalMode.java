@@ -43,7 +43,11 @@ public final class LocalMode {
     }
 
     static LocalPlace place(Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout) {
-        MachineFacts facts = new SystemFacts();
+        return place(path, maxTtl, lease, connectTimeout, new SystemFacts());
+    }
+
+    static LocalPlace place(
+            Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
         Cells cells = new Cells(LocalPlace.CLUSTER, maxTtl, lease, Authenticator.none());
         MemberSettings unbound = new MemberSettings(

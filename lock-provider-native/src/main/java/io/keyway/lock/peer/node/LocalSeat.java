@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalSeat implements Seat {
     private static final Logger LOG = LoggerFactory.getLogger(LocalSeat.class);
-    private static final long CHECK_MILLIS = 200;
+    private static final long CHECK_MILLIS = 100;
     private static final long LAUNCH_AGAIN_NANOS = Duration.ofSeconds(3).toNanos();
 
     private final String client;

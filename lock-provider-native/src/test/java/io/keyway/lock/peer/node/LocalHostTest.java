@@ -3,6 +3,7 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -12,6 +13,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.process.ChildJvm;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -193,6 +195,20 @@ class LocalHostTest {
             return client.lock("a").tryAcquire(Duration.ofMillis(700)).isPresent();
         } catch (LockUnavailableException e) {
             return false;
+        }
+    }
+
+    @Test
+    void aByteThatOtherCodeFreedEndsEveryLeaseWithTheReasonAndTheClientGoesOn() throws Exception {
+        assumeTrue(ByteLocks.open(directory.resolve("probe.lock")).checkable(), "needs /proc");
+        try (LockClient client = Locks.open(url)) {
+            Lease lease = client.lock("a").acquire();
+            new FileInputStream(directory.resolve("locks/clients.lock").toFile()).close();
+            LeaseLoss loss = lease.lost().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(loss.detail()).contains("clients.lock").contains("other code in this JVM");
+            assertThat(lease.isHeld()).isFalse();
+            assertThat(client.lock("a").tryAcquire(PATIENCE))
+                    .hasValueSatisfying(next -> assertThat(next.token()).isGreaterThan(lease.token()));
         }
     }
 

@@ -1,0 +1,164 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import io.keyway.lock.peer.process.ChildJvm;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What people, restored backups and other code do to the files of a directory in use, with live processes around it: never two believers, never a lower token, everybody goes on, and the log names the
+ * cause.
+ */
+class LocalTroubleTest {
+    /** A file that was put back is found out by its change time, unless it was written a second ago. */
+    private static final Duration OLD = Duration.ofMillis(1_500);
+
+    @TempDir
+    Path directory;
+
+    private BeliefCrew crew;
+    private Path member;
+
+    @BeforeEach
+    void name() {
+        crew = new BeliefCrew(directory, "");
+        member = crew.locks().resolve(LocalDirectory.MEMBER);
+    }
+
+    @AfterEach
+    void killAll() throws InterruptedException {
+        crew.close();
+    }
+
+    private void crewOf(int workers) throws IOException {
+        for (int i = 0; i < workers; i++) {
+            crew.start();
+        }
+        crew.awaitProgress("at the start");
+    }
+
+    /** In place: the inode stays. */
+    private void overwrite(byte[] bytes) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(member.toFile(), "rw")) {
+            file.write(bytes);
+        }
+    }
+
+    private byte[] cleanFile() throws Exception {
+        String url = "lock:native:local://" + crew.locks() + "?ttl=1s&maxTtl=" + BeliefCrew.MAX_TTL;
+        try (LockClient client = Locks.open(url)) {
+            client.lock("before").acquire().close();
+        }
+        return Files.readAllBytes(member);
+    }
+
+    @Test
+    void theMemberFileIsDeletedOverwrittenAndPutBack() throws Exception {
+        byte[] clean = cleanFile();
+        crewOf(3);
+        byte[] older = Files.readAllBytes(member);
+        LockSupport.parkNanos(OLD.toNanos());
+
+        overwrite(older);
+        crew.awaitLog("a promise could not be written: java.io.IOException: the member file " + member
+                + " was written by something else while in use");
+        crew.awaitLog("the member file was changed by something else since it was written, or restored");
+        crew.awaitProgress("with an older member file");
+
+        ChildJvm host = crew.awaitHost();
+        overwrite(clean);
+        host.kill9();
+        crew.replace(host);
+        crew.awaitLog("the member file was changed by something else since it was written, or restored");
+        crew.awaitProgress("with the member file of an earlier clean end");
+
+        byte[] garbage = new byte[2 * MemberSlot.SIZE];
+        new SplittableRandom(7).nextBytes(garbage);
+        overwrite(garbage);
+        crew.awaitLog("the member file is damaged: it cannot be read");
+        crew.awaitProgress("after garbage in the member file");
+
+        Files.delete(member);
+        crew.awaitLog("the member file " + member + " was removed or replaced while in use");
+        crew.awaitLog("the member file is missing");
+        crew.awaitProgress("without the member file");
+        crew.endAndCheck(20);
+    }
+
+    @Test
+    void otherCodeClosesTheLockFiles() throws Exception {
+        crewOf(3);
+        ChildJvm host = crew.awaitHost();
+        ChildJvm other = crew.workers().get(crew.workers().indexOf(host) == 0 ? 1 : 0);
+        other.ask(crew.locks().resolve(LocalDirectory.CLIENTS).toString(), "closed");
+        // While that process counts as dead to whoever tries its byte, the host changes.
+        host.kill9();
+        crew.replace(host);
+        crew.awaitLog(crew.locks() + "/clients.lock: " + Standing.VANISHED.sentence());
+        crew.awaitProgress("after clients.lock was closed by other code");
+
+        ChildJvm next = crew.awaitHost();
+        next.ask(crew.locks().resolve(Arbiter.LOCK).toString(), "closed");
+        crew.awaitLog("this process hosts no longer: ");
+        crew.awaitProgress("after host.lock was closed by other code");
+        crew.endAndCheck(20);
+    }
+
+    @Test
+    void twoClassLoadersOfOneProcessAreTwoClients() throws Exception {
+        crew.start(true);
+        crew.start();
+        crew.awaitProgress("at the start", 3);
+        for (int life = 0; life < 2; life++) {
+            ChildJvm host = crew.awaitHost();
+            if (host == crew.workers().get(0)) {
+                host.stop();
+                LockSupport.parkNanos(BeliefCrew.TTL.multipliedBy(2).toNanos());
+                host.cont();
+            } else {
+                host.kill9();
+                crew.replace(host);
+            }
+            crew.awaitProgress("after life " + life, 3);
+        }
+        crew.endAndCheck(20);
+    }
+
+    @Test
+    void theWallClockIsSteppedByADayBetweenTheLivesOfTheHost() throws Exception {
+        try (BeliefCrew guests = new BeliefCrew(directory, "&host=none")) {
+            Duration[] steps = {Duration.ZERO, Duration.ofDays(1), Duration.ofDays(-1), Duration.ofDays(-2)};
+            ChildJvm host = SteppedHost.start(guests.locks(), steps[0]);
+            host.await("hosting");
+            guests.start();
+            guests.start();
+            for (int life = 1; life <= steps.length; life++) {
+                guests.awaitProgress("in life " + life + " of the host");
+                if (life % 2 == 1) {
+                    host.kill9();
+                } else {
+                    host.tell("end");
+                    assertThat(host.awaitExit()).isZero();
+                }
+                if (life < steps.length) {
+                    host = SteppedHost.start(guests.locks(), steps[life]);
+                    host.await("hosting");
+                }
+            }
+            guests.endAndCheck(2 * steps.length);
+        }
+    }
+}
