@@ -1,8 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -83,6 +86,16 @@ public final class CommonOptions {
             if (host != null && !host.isBlank()) {
                 return host;
             }
+        }
+        try {
+            // The name that Linux has for itself; the other way may ask a name server, which takes its time.
+            String kernel =
+                    Files.readString(Path.of("/proc/sys/kernel/hostname")).trim();
+            if (!kernel.isEmpty()) {
+                return kernel;
+            }
+        } catch (IOException | SecurityException e) {
+            // Another system.
         }
         try {
             return InetAddress.getLocalHost().getHostName();

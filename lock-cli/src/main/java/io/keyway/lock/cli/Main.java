@@ -11,6 +11,7 @@ public final class Main {
         if (!console.debug()) {
             Quiet.logging();
         }
+        Quiet.recording();
         int code = new CommandTree(console).execute(args);
         console.out().flush();
         System.exit(code);

@@ -45,7 +45,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         long pause = FIRST_MILLIS;
         // Never interrupted: a provider in the middle of a request must not lose its channel by that.
         while (pauseFor(pause)) {
-            tell(look());
+            look().ifPresent(this::tell);
             pause = console.errIsTerminal() ? TERMINAL_MILLIS : LOG_MILLIS;
         }
     }
@@ -70,20 +70,18 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      */
     record Situation(String fixed, String moving) {}
 
-    private Situation look() {
+    /** Empty: nobody is known to stand in the way. */
+    private Optional<Situation> look() {
         if (!client.features().contains(Feature.LIST)) {
-            return new Situation("waiting for " + key.name(), "");
+            return Optional.of(new Situation("waiting for " + key.name(), ""));
         }
         try {
-            Optional<LockStatus> status = client.admin().show(key);
-            return status.isEmpty()
-                    ? new Situation("waiting for " + key.name(), "")
-                    : describe(status.get(), client.name());
+            return client.admin().show(key).map(status -> describe(status, client.name()));
         } catch (InterruptedException e) {
-            return new Situation("waiting for " + key.name(), "");
+            return Optional.empty();
         } catch (LockException e) {
-            return new Situation(
-                    "waiting for " + key.name() + ": " + Failures.sentence(e).replaceFirst("\\.$", ""), "");
+            return Optional.of(new Situation(
+                    "waiting for " + key.name() + ": " + Failures.sentence(e).replaceFirst("\\.$", ""), ""));
         }
     }
 

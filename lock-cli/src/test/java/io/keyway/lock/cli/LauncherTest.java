@@ -53,7 +53,7 @@ class LauncherTest {
         // It writes down how it was called; the archive of classes is none of its business.
         script(
                 javaHome.resolve("bin/java"),
-                "case \"$*\" in *ArchiveClassesAtExit*) exit 1;; esac; for word; do echo \"<$word>\"; done");
+                "case \"$*\" in *DumpLoadedClassList*) exit 1;; esac; for word; do echo \"<$word>\"; done");
         script(javaHome.resolve("bin/javac"), "exit 0");
         write(javaHome.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.1\"\n");
         environment.put("JAVA_HOME", javaHome.toString());

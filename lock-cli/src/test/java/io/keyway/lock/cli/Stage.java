@@ -21,25 +21,20 @@ final class Stage implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     final Path directory;
+    private final Path locks;
     private final Path log;
     private final Map<String, String> environment;
     private final List<Child> children = new ArrayList<>();
 
-    Stage(Path directory, String url) throws IOException {
-        this.directory = directory;
+    /** {@code options}: of the URL. */
+    Stage(Path place, String options) throws IOException {
+        this.directory = Files.createDirectory(place.resolve("stage"));
+        this.locks = place.resolve("locks");
         this.log = directory.resolve("log");
         Files.createFile(log);
         Path bin = Files.createDirectory(directory.resolve("bin"));
-        Path keyway = bin.resolve("keyway");
-        Files.writeString(
-                keyway, """
-                #!/bin/sh
-                terminal=
-                [ -t 2 ] && terminal=err
-                exec '%s/bin/java' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dkeyway.terminal="$terminal" \\
-                    -cp '%s' io.keyway.lock.cli.Main "$@"
-                """.formatted(System.getProperty("java.home"), System.getProperty("java.class.path")));
-        Files.setPosixFilePermissions(keyway, PosixFilePermissions.fromString("rwx------"));
+        tool("keyway", "exec '" + Installation.get().script() + "' \"$@\"");
+        String url = "lock:native:local://" + locks + "?" + options;
         environment = Map.of("KEYWAY_URL", url, "PATH", bin + ":" + System.getenv("PATH"), "PS1", "", "ENV", "");
     }
 
@@ -65,15 +60,26 @@ final class Stage implements AutoCloseable {
         return start(directory, "script", "-qfc", "exec sh -i", "/dev/null");
     }
 
-    /** A script that writes a name so many times, 20 ms apart. */
+    /** Puts a program on the PATH. */
+    Path tool(String name, String script) throws IOException {
+        Path tool = Files.writeString(directory.resolve("bin").resolve(name), "#!/bin/sh\n" + script);
+        Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
+        return tool;
+    }
+
+    /** Writes a name, and takes 20 ms. */
+    String beat(String name) {
+        return "echo " + name + " >>'" + log + "'; sleep 0.02";
+    }
+
+    /** A script that writes a name so many times. */
     String times(int count, String name) {
-        return "i=0; while [ $i -lt " + count + " ]; do echo " + name + " >>'" + log
-                + "'; i=$((i+1)); sleep 0.02; done";
+        return "i=0; while [ $i -lt " + count + " ]; do " + beat(name) + "; i=$((i+1)); done";
     }
 
     /** A script that writes a name until {@link #go}. */
     String untilGo(String name) {
-        return "until [ -e '" + directory.resolve("go") + "' ]; do echo " + name + " >>'" + log + "'; sleep 0.02; done";
+        return "until [ -e '" + directory.resolve("go") + "' ]; do " + beat(name) + "; done";
     }
 
     void go() throws IOException {
@@ -86,7 +92,7 @@ final class Stage implements AutoCloseable {
     }
 
     String forever(String name) {
-        return "while :; do echo " + name + " >>'" + log + "'; sleep 0.02; done";
+        return "while :; do " + beat(name) + "; done";
     }
 
     /** Waits until this name is written once more. */
@@ -101,13 +107,22 @@ final class Stage implements AutoCloseable {
 
     /** That these names, and no others, ran one after the other. */
     void assertRanOneAfterTheOther(String... expected) {
+        assertThat(turns()).containsExactly(expected);
+    }
+
+    /** As {@link #assertRanOneAfterTheOther}, whoever came first. */
+    void assertRanOneAfterTheOtherInAnyOrder(String... expected) {
+        assertThat(turns()).containsExactlyInAnyOrder(expected);
+    }
+
+    private List<String> turns() {
         List<String> turns = new ArrayList<>();
         for (String name : names()) {
             if (turns.isEmpty() || !turns.get(turns.size() - 1).equals(name)) {
                 turns.add(name);
             }
         }
-        assertThat(turns).containsExactly(expected);
+        return turns;
     }
 
     private List<String> names() {
@@ -145,8 +160,20 @@ final class Stage implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** The process that serves the locks. */
+    long hostPid() throws IOException {
+        return Files.readAllLines(locks.resolve("host.info")).stream()
+                .filter(line -> line.startsWith("pid="))
+                .map(line -> Long.parseLong(line.substring(4)))
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Override
-    public void close() {
+    public void close() throws IOException {
         children.forEach(Child::close);
+        if (Files.exists(locks.resolve("host.info"))) {
+            ProcessHandle.of(hostPid()).ifPresent(ProcessHandle::destroyForcibly);
+        }
     }
 }

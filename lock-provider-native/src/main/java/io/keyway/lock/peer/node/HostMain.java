@@ -5,9 +5,11 @@ import io.keyway.lock.peer.lease.LeaseSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,22 +18,35 @@ public final class HostMain {
     private static final Logger LOG = LoggerFactory.getLogger(HostMain.class);
     private static final Duration IDLE = Duration.ofSeconds(60);
     private static final Duration CONNECT = Duration.ofSeconds(5);
-    private static final List<String> JVM =
-            List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+    private static final int TRIES = 20;
+    private static final long BETWEEN_TRIES_MILLIS = 10;
+    private static final List<String> JVM = List.of(
+            "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dio.netty.jfr.enabled=false");
 
     private HostMain() {}
 
     /** Starts such a process; returns when it is started, not when it serves. */
-    static void launch(LocalPlace place) throws IOException, InterruptedException {
+    static ProcessHandle launch(LocalPlace place) throws IOException, InterruptedException {
         LocalDirectory directory = place.directory();
-        new HostLauncher(
-                        JVM,
+        return new HostLauncher(
+                        jvmArguments(),
                         HostMain.class.getName(),
                         List.of(
                                 directory.path().toString(),
                                 Long.toString(place.settings().maxTtl().toNanos())),
                         directory.log())
                 .launch();
+    }
+
+    /** Classes come from the archive of whoever starts the host, if it has one. */
+    private static List<String> jvmArguments() {
+        String archive = System.getProperty("keyway.archive");
+        if (archive == null) {
+            return JVM;
+        }
+        List<String> arguments = new ArrayList<>(JVM);
+        arguments.add("-XX:SharedArchiveFile=" + archive);
+        return arguments;
     }
 
     /**
@@ -42,7 +57,8 @@ public final class HostMain {
     public static void main(String[] args) throws IOException, InterruptedException {
         LocalPlace place = LocalMode.place(
                 Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), LeaseSettings.defaults(), CONNECT);
-        if (!(place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting)) {
+        Arbiter.Hosting hosting = tryHost(place.directory().arbiter());
+        if (hosting == null) {
             LOG.info("another process hosts {}", place.directory().path());
             return;
         }
@@ -53,5 +69,16 @@ public final class HostMain {
             // asked once a second
         }
         host.close();
+    }
+
+    /** A client that looks whether anybody hosts has the lock for a moment; only one that stays is a host's. */
+    private static Arbiter.@Nullable Hosting tryHost(Arbiter arbiter) throws InterruptedException {
+        for (int i = 0; i < TRIES; i++) {
+            if (arbiter.tryHost() instanceof Arbiter.Hosting hosting) {
+                return hosting;
+            }
+            TimeUnit.MILLISECONDS.sleep(BETWEEN_TRIES_MILLIS);
+        }
+        return null;
     }
 }

@@ -46,6 +46,8 @@ public final class LocalSeat implements Seat {
     private static final Logger LOG = LoggerFactory.getLogger(LocalSeat.class);
     private static final long CHECK_MILLIS = 100;
     private static final long LAUNCH_AGAIN_NANOS = Duration.ofSeconds(3).toNanos();
+    private static final long AGAIN_NANOS = Duration.ofMillis(400).toNanos();
+    private static final long AGAIN_MILLIS = 10;
 
     private final String client;
     private final LocalPlace place;
@@ -147,7 +149,12 @@ public final class LocalSeat implements Seat {
         private boolean broken;
 
         private boolean connected;
-        private long launchedAt = System.nanoTime() - LAUNCH_AGAIN_NANOS;
+        private @Nullable ProcessHandle launched;
+        private long launchedAt;
+        /** The link that waits for a host, since when. */
+        private long awaited;
+
+        private long awaitedSince;
 
         Running() {
             Path directory = place.directory().path();
@@ -216,15 +223,7 @@ public final class LocalSeat implements Seat {
                             loop.refused(link, taken(why));
                         }
                     }
-                    case PROCESS -> {
-                        if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
-                            hosting.close();
-                            launch();
-                            loop.refused(link, "a host is being started");
-                        } else {
-                            loop.refused(link, taken(why));
-                        }
-                    }
+                    case PROCESS -> again(link, launching() ? "its host is being started" : taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
@@ -252,15 +251,41 @@ public final class LocalSeat implements Seat {
                     .orElse("another process starts to host (" + why + ")");
         }
 
-        private void launch() throws IOException {
-            if (System.nanoTime() - launchedAt < LAUNCH_AGAIN_NANOS) {
-                return;
+        /** True if a host that this client started is on its way; starts one if nobody hosts. */
+        private boolean launching() throws IOException {
+            ProcessHandle started = launched;
+            if (started != null && started.isAlive() && System.nanoTime() - launchedAt < LAUNCH_AGAIN_NANOS) {
+                return true;
             }
+            if (!(place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting)) {
+                return false;
+            }
+            hosting.close();
             launchedAt = System.nanoTime();
             try {
-                HostMain.launch(place);
+                launched = HostMain.launch(place);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
+            }
+            return true;
+        }
+
+        /** Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help soon. */
+        @SuppressWarnings("FutureReturnValueIgnored") // the attempt itself says what went wrong
+        private void again(long link, String why) {
+            long now = System.nanoTime();
+            if (awaited != link) {
+                awaited = link;
+                awaitedSince = now;
+            }
+            if (now - awaitedSince >= AGAIN_NANOS || worker.isShutdown()) {
+                loop.refused(link, why);
+                return;
+            }
+            try {
+                worker.schedule(() -> attempt(link), AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
             }
         }
 

@@ -9,38 +9,42 @@ import java.nio.file.Path;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * What people do to commands at a terminal, with real processes. However it ends, two commands under one lock never run
  * at the same time.
  */
-abstract class TerminalStories {
+@Execution(ExecutionMode.CONCURRENT) // two at a time: each has a stage of its own, and mostly waits
+class TerminalStoriesTest {
+    /** Longer than any story: what goes on earlier does so because a death was proved. */
+    private static final String LONG = "ttl=60s&maxTtl=60s";
+
+    private static final String SHORT = "ttl=3s&maxTtl=3s";
+
     @TempDir
     Path directory;
 
-    Stage stage;
+    private Stage stage;
 
-    /** A URL of locks that separate processes share, with a ttl of about 3 s. */
-    abstract String url(Path place);
-
-    @BeforeEach
-    void setTheStage() throws IOException {
-        stage = new Stage(Files.createDirectory(directory.resolve("stage")), url(directory.resolve("locks")));
+    private void play(String options) throws IOException {
+        stage = new Stage(directory, options);
     }
 
     @AfterEach
-    void clearTheStage() {
+    void clearTheStage() throws IOException {
         stage.close();
     }
 
     @Test
     void theSecondWaitsForTheFirst() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.untilGo("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
 
         assertThat(second.errLine("waiting for n")).contains("held by").contains("(sh)");
         stage.go();
@@ -51,9 +55,10 @@ abstract class TerminalStories {
 
     @Test
     void keywayIsKilled() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         first.signal("KILL");
@@ -64,6 +69,7 @@ abstract class TerminalStories {
 
     @Test
     void theSupervisorIsKilled() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
         long supervisor = Stage.supervisorOf(first);
@@ -72,7 +78,7 @@ abstract class TerminalStories {
 
         Awaitility.await().until(() -> Stage.supervisorOf(first) != supervisor);
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
         first.signal("KILL");
         assertThat(second.exitCode()).isZero();
@@ -81,9 +87,10 @@ abstract class TerminalStories {
 
     @Test
     void theCommandIsKilled() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.forever("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
 
         Child.signal("KILL", Stage.commandOf(first));
 
@@ -94,10 +101,11 @@ abstract class TerminalStories {
 
     @Test
     void keywayIsStopped() throws Exception {
+        play(SHORT);
         Child first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
         first.signal("STOP");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
 
         assertThat(second.exitCode()).isZero();
         first.signal("CONT");
@@ -108,10 +116,11 @@ abstract class TerminalStories {
 
     @Test
     void controlCWhileWaiting() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.forever("A"));
         stage.awaitBeat("A");
         Child terminal = terminal();
-        terminal.type("keyway run n -- sh -c \"" + stage.times(3, "B").replace("$", "\\$") + "\"; echo code=$?\n");
+        terminal.type("keyway run n -- sh -c \"" + stage.times(10, "B").replace("$", "\\$") + "\"; echo code=$?\n");
         terminal.line(line -> line.contains("waiting for n, held by"));
 
         terminal.type("\003");
@@ -126,11 +135,12 @@ abstract class TerminalStories {
 
     @Test
     void controlCWhileRunning() throws Exception {
+        play(LONG);
         Child terminal = terminal();
         Path script = script("trap 'exit 9' INT; " + stage.forever("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         terminal.type("\003");
@@ -142,11 +152,12 @@ abstract class TerminalStories {
 
     @Test
     void controlZ() throws Exception {
+        play(SHORT);
         Child terminal = terminal();
         Path script = script(stage.stubborn("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         terminal.type("\032");
@@ -160,6 +171,7 @@ abstract class TerminalStories {
 
     @Test
     void theCommandReadsTheTerminal() throws Exception {
+        play(LONG);
         Child terminal = terminal();
         terminal.type("keyway run n -- sh -c 'echo \"ready:\"; read word; echo \"got:$word\"; tty'; echo code=$?\n");
         terminal.line(line -> line.endsWith("ready:"));
@@ -172,7 +184,22 @@ abstract class TerminalStories {
     }
 
     @Test
+    void aPipeThatCloses() throws Exception {
+        play(LONG);
+        Path script = script("while :; do echo line; " + stage.beat("A") + "; done");
+        Child first = stage.start(directory, "sh", "-c", "keyway run n -- sh " + script + " | head -n 30");
+        stage.awaitBeat("A");
+        Child second = stage.run("n", stage.times(10, "B"));
+
+        assertThat(first.exitCode()).isZero();
+        assertThat(second.exitCode()).isZero();
+        assertThat(first.err()).doesNotContain("unexpectedly", "was lost");
+        stage.assertRanOneAfterTheOther("A", "B");
+    }
+
+    @Test
     void aPipeBehindIt() throws Exception {
+        play(LONG);
         Child all = stage.start(
                 directory, "sh", "-c", "keyway run n -- seq 1 20000 | tail -n 1; keyway run n -- yes | head -n 1");
 
@@ -183,26 +210,28 @@ abstract class TerminalStories {
 
     @Test
     void aRunInsideOfARun() throws Exception {
+        play(LONG);
         Path inner = script(stage.stubborn("A"));
         Child first = stage.run("outer", "keyway run inner -- sh " + inner);
         stage.awaitBeat("A");
-        Child second = stage.run("inner", stage.times(3, "B"));
+        Child second = stage.run("inner", stage.times(10, "B"));
         second.errLine("waiting for inner");
 
         first.signal("KILL");
 
         assertThat(second.exitCode()).isZero();
-        Child third = stage.run("outer", stage.times(3, "C"));
+        Child third = stage.run("outer", stage.times(10, "C"));
         assertThat(third.exitCode()).isZero();
         stage.assertRanOneAfterTheOther("A", "B", "C");
     }
 
     @Test
     void aCommandThatLeavesTheSession() throws Exception {
+        play(LONG);
         Path daemon = script(stage.stubborn("A"));
         Child first = stage.run("n", "setsid sh " + daemon + " & sleep 300");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         first.signal("KILL");
@@ -213,10 +242,11 @@ abstract class TerminalStories {
 
     @Test
     void whatTheCommandLeftBehindKeepsTheLock() throws Exception {
+        play(LONG);
         Path daemon = script(stage.untilGo("A"));
         Child first = stage.run("n", "setsid sh " + daemon + " </dev/null >/dev/null 2>&1 & exit 4");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(3, "B"));
+        Child second = stage.run("n", stage.times(10, "B"));
         first.errLine("sh has ended and left 1 process (");
         second.errLine("waiting for n");
 
@@ -229,11 +259,12 @@ abstract class TerminalStories {
 
     @Test
     void anotherDirectory() throws Exception {
+        play(LONG);
         Path here = Files.createDirectory(directory.resolve("here"));
         Path there = Files.createDirectory(directory.resolve("and there"));
         Child first = stage.start(here, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.untilGo("A"));
         stage.awaitBeat("A");
-        Child second = stage.start(there, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.times(3, "B"));
+        Child second = stage.start(there, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.times(10, "B"));
         second.errLine("waiting for n");
 
         stage.go();
@@ -247,14 +278,72 @@ abstract class TerminalStories {
 
     @Test
     void theOperatorBreaksTheLock() throws Exception {
+        play(LONG);
         Child first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
+        Child second = stage.run("n", stage.times(10, "B"));
+        second.errLine("waiting for n");
 
         Child operator = stage.start(directory, "keyway", "break", "n", "--reason", "it hangs");
 
         assertThat(operator.exitCode()).isZero();
+        assertThat(operator.out()).contains("held by").endsWith("Broken.");
         assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost (");
+        assertThat(first.err()).contains("the lock n was lost (broken");
+        assertThat(second.exitCode()).isZero();
+        stage.assertRanOneAfterTheOther("A", "B");
+    }
+
+    @Test
+    void theHostIsKilled() throws Exception {
+        play(LONG);
+        Child first = stage.run("n", stage.untilGo("A"));
+        stage.awaitBeat("A");
+        long host = stage.hostPid();
+
+        Child.signal("KILL", host);
+
+        Child second = stage.run("n", stage.times(10, "B"));
+        second.errLine("waiting for n");
+        stage.awaitBeat("A");
+        stage.go();
+        assertThat(first.exitCode()).isZero();
+        assertThat(second.exitCode()).isZero();
+        assertThat(stage.hostPid()).isNotEqualTo(host);
+        stage.assertRanOneAfterTheOther("A", "B");
+    }
+
+    @Test
+    void twoFirstBuildsAtOnce() throws Exception {
+        play(LONG);
+        Path root = Files.createDirectories(directory.resolve("fresh"));
+        Path keyway = Files.copy(Path.of("").toAbsolutePath().resolveSibling("keyway"), root.resolve("keyway"));
+        Files.createFile(root.resolve("pom.xml"));
+        // In place of Maven: the jars of this build, when two want them.
+        Path maven = stage.tool("mvn", """
+                echo build >>'%1$s'
+                until [ -e '%2$s' ]; do sleep 0.02; done
+                mkdir -p lock-cli/target/lib
+                cp %3$s lock-cli/target/lib
+                echo >lock-cli/target/lock-cli-of-this-tree.jar
+                """.formatted(
+                        root.resolve("builds"),
+                        root.resolve("both"),
+                        String.join(" ", Installation.get().jars())));
+        assertThat(maven).isExecutable();
+        Child first =
+                stage.start(directory, "sh", keyway.toString(), "run", "n", "--", "sh", "-c", stage.times(10, "A"));
+        first.errLine("keyway: building");
+        Child second =
+                stage.start(directory, "sh", keyway.toString(), "run", "n", "--", "sh", "-c", stage.times(10, "B"));
+        second.errLine("waiting for it");
+
+        Files.createFile(root.resolve("both"));
+
+        assertThat(first.exitCode()).isZero();
+        assertThat(second.exitCode()).isZero();
+        assertThat(root.resolve("builds")).hasContent("build");
+        stage.assertRanOneAfterTheOtherInAnyOrder("A", "B");
     }
 
     private Child terminal() {
