@@ -28,7 +28,8 @@ public interface LockAdmin {
     /**
      * Ends one grant by its token, never the next one.
      *
-     * @param reason told to the holder
+     * @param reason reaches the holder as {@link LeaseLoss#detail} where the provider can tell it; at most 512 bytes of UTF-8 do, control
+     *     characters as spaces
      * @return false if that grant was not in force any more
      * @throws UnsupportedFeatureException without BREAK, before anything is sent
      * @throws OutcomeUnknownException if the store gave no answer

@@ -47,7 +47,7 @@ final class AdminView implements LockAdmin {
         Objects.requireNonNull(reason, "reason");
         require(Feature.BREAK);
         return client.await(
-                client.engine().breakGrant(key, token, reason, client.requestTimeout()),
+                client.engine().breakGrant(key, token, ReasonText.of(reason), client.requestTimeout()),
                 () -> new OutcomeUnknownException(
                         "Breaking token " + token + " of " + key + " was sent and not answered within "
                                 + Terms.text(client.requestTimeout()) + " by " + client.server()

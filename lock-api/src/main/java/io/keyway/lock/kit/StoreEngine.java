@@ -240,7 +240,12 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
-        input((machine, now) -> machine.ended(key, token, cause));
+        ended(key, token, cause, "ended by the store");
+    }
+
+    @Override
+    public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
+        input((machine, now) -> machine.ended(key, token, cause, detail));
     }
 
     @Override

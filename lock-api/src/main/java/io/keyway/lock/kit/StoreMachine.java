@@ -300,13 +300,13 @@ final class StoreMachine {
         }
     }
 
-    void ended(LockKey key, long token, Cause cause) {
+    void ended(LockKey key, long token, Cause cause, String detail) {
         for (StoreEntry entry : List.copyOf(entries.values())) {
             if (!entry.request.key().equals(key)) {
                 continue;
             }
             if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
-                end(entry, cause, "ended by the store");
+                end(entry, cause, detail);
                 return;
             }
             // Its answer may be on the way, and older than this.

@@ -87,6 +87,11 @@ public interface LockBackend extends AutoCloseable {
         /** That grant is over, by the store's word. */
         void ended(LockKey key, long token, LeaseLoss.Cause cause);
 
+        /** As {@link #ended(LockKey, long, LeaseLoss.Cause)}, with a sentence for people, such as who broke it and why. */
+        default void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
+            ended(key, token, cause);
+        }
+
         /** All grants of this client are over, by the store's word. */
         void endedAll(LeaseLoss.Cause cause);
 

@@ -243,12 +243,12 @@ class StoreMachineTest {
     @Test
     void anEndThatOvertakesItsGrantIsNotBelieved() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.ended(KEY, 7, Cause.BROKEN);
+        machine.ended(KEY, 7, Cause.BROKEN, "broken");
         machine.attempted(1, at(0), granted(1, 7), at(1));
         expect("attempt 1", "attempt 1");
         machine.attempted(1, at(1), granted(1, 8), at(2));
         expect("granted 1 token 8 until 6001");
-        machine.ended(KEY, 7, Cause.BROKEN);
+        machine.ended(KEY, 7, Cause.BROKEN, "broken");
         expect();
         machine.endedAll(Cause.DENIED);
         expect("ended 1 DENIED", "gone 1");

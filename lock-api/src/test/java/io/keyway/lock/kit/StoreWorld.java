@@ -87,7 +87,7 @@ final class StoreWorld {
         @Override
         public void ended(LockKey key, long token, Cause cause) {
             ends.add(token);
-            input(client, latency(), () -> client.machine.ended(key, token, cause));
+            input(client, latency(), () -> client.machine.ended(key, token, cause, "ended by the store"));
         }
 
         @Override
@@ -210,7 +210,7 @@ final class StoreWorld {
         for (Client client : clients) {
             for (Held held : client.held.values()) {
                 log(() -> "break token " + held.grant.token());
-                store.breakGrant(held.grant.key(), held.grant.token());
+                store.breakGrant(held.grant.key(), held.grant.token(), "chaos");
                 return;
             }
         }

@@ -116,7 +116,7 @@ public final class NaiveBackend implements LockBackend {
 
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        return faults.call(Verb.ADMIN, () -> store.breakGrant(key, token));
+        return faults.call(Verb.ADMIN, () -> store.breakGrant(key, token, reason));
     }
 
     @Override

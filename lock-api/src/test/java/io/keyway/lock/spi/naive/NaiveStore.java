@@ -187,7 +187,7 @@ public final class NaiveStore {
     }
 
     /** Ends the grant of that token and tells its client. */
-    public boolean breakGrant(LockKey key, long token) {
+    public boolean breakGrant(LockKey key, long token, String reason) {
         Set<Runnable> wake = new LinkedHashSet<>();
         boolean found = false;
         synchronized (this) {
@@ -197,7 +197,7 @@ public final class NaiveStore {
                 for (Place holder : List.copyOf(entry.holders)) {
                     if (holder.token == token) {
                         found = true;
-                        wake.add(() -> holder.session.signals.ended(key, token, Cause.BROKEN));
+                        wake.add(() -> holder.session.signals.ended(key, token, Cause.BROKEN, "broken: " + reason));
                         end(key, holder, wake);
                     }
                 }

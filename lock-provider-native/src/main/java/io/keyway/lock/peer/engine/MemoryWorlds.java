@@ -3,7 +3,10 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.MemoryWorld;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellEars;
 import io.keyway.lock.peer.net.LoopbackWorld;
 import io.keyway.lock.spi.LockEngine;
@@ -114,12 +117,22 @@ public final class MemoryWorlds {
     private final class WorldSeat implements Seat, MemoryWorld {
         private final World world;
         private final LoopbackWorld.ClientSeat seat;
-        private final List<LockEngine.Observer> own = new CopyOnWriteArrayList<>();
+        private final ConnectionWatch connection = new ConnectionWatch();
         private volatile boolean closed;
 
         WorldSeat(World world, Supplier<Cell> cell, CellEars ears) {
             this.world = world;
-            this.seat = world.loop.client(cell, ears);
+            this.seat = world.loop.client(cell, new CellEars() {
+                @Override
+                public void heard(Notice notice) {
+                    ears.heard(notice);
+                }
+
+                @Override
+                public void turned(SessionLayer sessions) {
+                    connection.turned((ClientView) sessions, server());
+                }
+            });
         }
 
         @Override
@@ -139,7 +152,7 @@ public final class MemoryWorlds {
 
         @Override
         public void observe(LockEngine.Observer observer) {
-            own.add(observer);
+            connection.add(observer);
             world.observers.add(observer);
         }
 
@@ -159,7 +172,7 @@ public final class MemoryWorlds {
             } finally {
                 lock.unlock();
             }
-            world.observers.removeAll(own);
+            world.observers.removeAll(connection.observers());
             seat.post(new Input.Closing());
             seat.leave();
             leave(world);

@@ -103,6 +103,10 @@ public final class NativeEngine implements LockEngine {
             sink(trouble.user()).doubt(trouble.why());
         } else if (said instanceof LeaseNotice.Failed failed) {
             failed(failed);
+        } else if (said instanceof LeaseNotice.Doubted doubted) {
+            sink(doubted.user()).doubt(doubted.why());
+        } else if (said instanceof LeaseNotice.Certain certain) {
+            sink(certain.user()).certain();
         } else if (said instanceof LeaseNotice.Ended ended) {
             sink(ended.user()).ended(cause(ended.cause()), ended.detail());
         } else if (said instanceof LeaseNotice.ReleaseDone done) {

@@ -31,6 +31,11 @@ public final class Belief {
         }
     }
 
+    /** When five eighths of the ttl have passed since the highest stamp that came back: a renewal is overdue. */
+    public long doubtful() {
+        return deadline - ttl / 8;
+    }
+
     public boolean holds(long now) {
         return now - deadline < 0;
     }

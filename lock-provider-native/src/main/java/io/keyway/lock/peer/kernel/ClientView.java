@@ -18,8 +18,8 @@ public interface ClientView {
     Belief belief(long ttl);
 
     /**
-     * The key holds (or caches) a grant of the current session. When the belief of that ttl ends, the key is called with {@link Lapsed}; when the session is over, with {@link SessionGone}. Either ends
-     * the registration.
+     * The key holds (or caches) a grant of the current session. When the belief of that ttl is about to end, the key is called with {@link Doubted}, and with {@link Certain} if it goes on; when it ends,
+     * with {@link Lapsed}; when the session is over, with {@link SessionGone}. Either of the last two ends the registration.
      */
     void hold(Key key, long ttl);
 
@@ -46,6 +46,12 @@ public interface ClientView {
      * The session is over: nothing of it is believed any more, unless {@code restarted}: another incarnation of the member answers, and belief stays as it was (frozen) until re-asserted or lapsed.
      */
     record SessionGone(Peer session, boolean restarted, String why) implements Call {}
+
+    /** No echo came for five eighths of that ttl: belief in grants of it ends in ttl/8 unless one comes. */
+    record Doubted(long ttl) implements Call {}
+
+    /** An echo came after {@link Doubted}. */
+    record Certain(long ttl) implements Call {}
 
     /** Belief in grants of that ttl has ended. */
     record Lapsed(long ttl) implements Call {}

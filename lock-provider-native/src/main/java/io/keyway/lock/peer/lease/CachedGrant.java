@@ -37,7 +37,7 @@ public final class CachedGrant {
 
     private record Closed(long used) implements State {}
 
-    /** The use that ended when the word was closed. */
+    /** A use, for words to its user. */
     record Use(long token, @Nullable Object user) {}
 
     private final Key key;
@@ -198,6 +198,12 @@ public final class CachedGrant {
     /** The token in use; 0 if none is. */
     long current() {
         return state.get() instanceof Active active ? active.token() : 0;
+    }
+
+    /** The present use; null if the lock is not in use. */
+    @Nullable
+    Use use() {
+        return state.get() instanceof Active active ? new Use(active.token(), active.user()) : null;
     }
 
     /** The last token that was handed out. */

@@ -19,7 +19,9 @@ public final class LeaseCodec implements BodyCodec {
     /** The most bytes of a lock's name. */
     static final int MAX_NAME = 512;
 
-    private static final int MAX_TEXT = 1024;
+    /** The most bytes of a client's name or of a reason. */
+    static final int MAX_TEXT = 1024;
+
     private static final int MAX_PARTIES = 1024;
     private static final long MAX_EPOCH = 0xFFFF_FFFFL;
 
@@ -208,7 +210,7 @@ public final class LeaseCodec implements BodyCodec {
             token(m.token(), out);
         } else if (message instanceof LeaseMessage.Revoke m) {
             token(m.token(), out);
-            out.u8(ENDS.indexOf(m.cause()));
+            out.u8(ENDS.indexOf(m.cause())).text(m.reason());
         } else if (message instanceof LeaseMessage.Reasserted m) {
             token(m.token(), out);
             out.flag(m.wanted());
@@ -320,7 +322,7 @@ public final class LeaseCodec implements BodyCodec {
             case NOT_GRANTED -> new LeaseMessage.NotGranted(key, in.varint(), pick(REFUSALS, in), parties(in));
             case PLACE -> new LeaseMessage.Place(key, in.varint(), integer(in), parties(in));
             case RECALL -> new LeaseMessage.Recall(key, token(view, in));
-            case REVOKE -> new LeaseMessage.Revoke(key, token(view, in), pick(ENDS, in));
+            case REVOKE -> new LeaseMessage.Revoke(key, token(view, in), pick(ENDS, in), in.text(MAX_TEXT));
             case REASSERTED -> new LeaseMessage.Reasserted(key, token(view, in), in.flag());
             case QUERY -> new LeaseMessage.Query(key, in.varint(), token(view, in));
             case PAGE -> {

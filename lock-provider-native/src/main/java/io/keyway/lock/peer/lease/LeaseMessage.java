@@ -98,8 +98,16 @@ public sealed interface LeaseMessage extends Message {
     /** RecallRequest: give the lock back if it is idle. Manager to helper. */
     record Recall(Key key, long token) implements LeaseMessage {}
 
-    /** The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use). Manager to helper. */
-    record Revoke(Key key, long token, EndCause cause) implements LeaseMessage {}
+    /**
+     * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use). Manager to helper.
+     *
+     * @param reason what the administrator said who broke it; empty if nobody did, or nothing
+     */
+    record Revoke(Key key, long token, EndCause cause, String reason) implements LeaseMessage {
+        static Revoke of(Key key, long token, EndCause cause) {
+            return new Revoke(key, token, cause, "");
+        }
+    }
 
     /** The re-assertion holds. Manager to helper. */
     record Reasserted(Key key, long token, boolean wanted) implements LeaseMessage {}

@@ -48,6 +48,13 @@ public sealed interface LeaseNotice extends Notice {
     /** Final: the request was withdrawn and will not be granted. */
     record Withdrawn(Key key, long request, @Nullable Object user) implements LeaseNotice {}
 
+    /** The grant in use with that token may be in trouble; belief goes on until its deadline. */
+    record Doubted(
+            Key key, long token, String why, @Nullable Object user) implements LeaseNotice {}
+
+    /** The trouble is over. */
+    record Certain(Key key, long token, @Nullable Object user) implements LeaseNotice {}
+
     /** The grant in use with that token is over without a release. Once a grant. */
     record Ended(
             Key key,

@@ -120,6 +120,14 @@ class LockClientHelper implements Machine {
             if (grant != null && !grant.frozen && grant.word.ttl() == lapsed.ttl()) {
                 end(grant, EndCause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
+        } else if (call instanceof ClientView.Doubted doubted) {
+            if (grant != null && !grant.frozen && grant.word.ttl() == doubted.ttl()) {
+                doubt(grant, "no answer for five eighths of its ttl", turn);
+            }
+        } else if (call instanceof ClientView.Certain certain) {
+            if (grant != null && !grant.frozen && grant.word.ttl() == certain.ttl()) {
+                certain(grant, turn);
+            }
         } else if (call instanceof ClientView.Received received) {
             releases.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
@@ -372,6 +380,20 @@ class LockClientHelper implements Machine {
         }
     }
 
+    private void doubt(ClientGrant held, String why, Turn turn) {
+        CachedGrant.Use use = held.word.use();
+        if (use != null) {
+            turn.tell(new LeaseNotice.Doubted(key, use.token(), why, use.user()));
+        }
+    }
+
+    private void certain(ClientGrant held, Turn turn) {
+        CachedGrant.Use use = held.word.use();
+        if (use != null) {
+            turn.tell(new LeaseNotice.Certain(key, use.token(), use.user()));
+        }
+    }
+
     private void endGrace(Turn turn) {
         if (grace != null) {
             turn.send(grace.session(), new LeaseMessage.Release(key, grace.token(), grace.used()));
@@ -462,8 +484,7 @@ class LockClientHelper implements Machine {
                 return;
             }
             gone(held, turn);
-            turn.tell(
-                    new LeaseNotice.Ended(key, use.token(), EndCause.BROKEN, "broken by an administrator", use.user()));
+            turn.tell(new LeaseNotice.Ended(key, use.token(), EndCause.BROKEN, broken(revoke.reason()), use.user()));
             stopping = new Stopping(from, use.token(), held.word);
             if (settings.stopsBeforeRevoked()) {
                 // Held on to, so that the session goes on renewing it.
@@ -482,6 +503,10 @@ class LockClientHelper implements Machine {
         turn.send(
                 broken.session(),
                 new LeaseMessage.Revoked(key, broken.used(), broken.word().token(), broken.used()));
+    }
+
+    private static String broken(String reason) {
+        return reason.isEmpty() ? "broken by an administrator" : "broken: " + reason;
     }
 
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
@@ -519,6 +544,7 @@ class LockClientHelper implements Machine {
             giveBack(held, 0, turn);
         } else {
             turn.timer(FROZEN, held.word.deadline());
+            doubt(held, "the member was restarted", turn);
         }
     }
 
@@ -547,6 +573,7 @@ class LockClientHelper implements Machine {
         thawed.word.believe(belief(thawed.word.ttl(), turn));
         turn.timer(FROZEN, Turn.NEVER);
         turn.client().hold(key, thawed.word.ttl());
+        certain(thawed, turn);
     }
 
     // After each event

@@ -354,7 +354,7 @@ class LockManager implements Machine {
         if (grant == null) {
             return;
         }
-        turn.send(grant.peer, new LeaseMessage.Revoke(key, grant.token, EndCause.EXPIRED));
+        turn.send(grant.peer, LeaseMessage.Revoke.of(key, grant.token, EndCause.EXPIRED));
         end(grant, grant.hi, true, turn);
         if (waits != null && waits.waiting() > 0) {
             turn.goal(LeaseGoal.GRANT_AFTER_EXPIRY);
@@ -466,7 +466,7 @@ class LockManager implements Machine {
                 || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
             turn.goal(LeaseGoal.REASSERTION_REFUSED);
             last = Math.max(last, ownEpoch(claim.hi(), turn));
-            turn.send(from, new LeaseMessage.Revoke(key, claim.token(), EndCause.DENIED));
+            turn.send(from, LeaseMessage.Revoke.of(key, claim.token(), EndCause.DENIED));
         } else if (!grants.isEmpty()) {
             conflict(from, claim, turn);
         } else {
@@ -503,12 +503,12 @@ class LockManager implements Machine {
         StringBuilder who = new StringBuilder(claim.owner().client());
         for (HeldGrant grant : List.copyOf(grants)) {
             who.append(" and ").append(grant.owner.client());
-            turn.send(grant.peer, new LeaseMessage.Revoke(key, grant.token, EndCause.DENIED));
+            turn.send(grant.peer, LeaseMessage.Revoke.of(key, grant.token, EndCause.DENIED));
             turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
             end(grant, grant.hi, true, turn);
         }
         last = Math.max(last, ownEpoch(claim.hi(), turn));
-        turn.send(from, new LeaseMessage.Revoke(key, claim.token(), EndCause.DENIED));
+        turn.send(from, LeaseMessage.Revoke.of(key, claim.token(), EndCause.DENIED));
         turn.tell(new LeaseNotice.Alarm(
                 key,
                 "held twice after a restart, by " + who
@@ -536,7 +536,7 @@ class LockManager implements Machine {
         for (HeldGrant grant : grants) {
             if (grant.covers(request.token())) {
                 grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
-                turn.send(grant.peer, new LeaseMessage.Revoke(key, request.token(), EndCause.BROKEN));
+                turn.send(grant.peer, new LeaseMessage.Revoke(key, request.token(), EndCause.BROKEN, request.reason()));
                 turn.tell(new LeaseNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
                 return;
             }

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -23,9 +24,7 @@ import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -56,7 +55,7 @@ public final class LocalSeat implements Seat {
     private final TimeSource time;
     private final CellEars ears;
     private final Duration closeTimeout;
-    private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
+    private final ConnectionWatch connection = new ConnectionWatch();
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Running running;
     private volatile boolean closed;
@@ -115,7 +114,7 @@ public final class LocalSeat implements Seat {
 
     @Override
     public void observe(LockEngine.Observer observer) {
-        observers.add(observer);
+        connection.add(observer);
     }
 
     @Override
@@ -148,7 +147,6 @@ public final class LocalSeat implements Seat {
         /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
         private boolean broken;
 
-        private boolean connected;
         private @Nullable ProcessHandle launched;
         private long launchedAt;
         /** The link that waits for a host, since when. */
@@ -302,17 +300,7 @@ public final class LocalSeat implements Seat {
         @Override
         public void turned(SessionLayer sessions) {
             ClientSession session = (ClientSession) sessions;
-            boolean now = session.connected();
-            if (now != connected) {
-                connected = now;
-                for (LockEngine.Observer observer : observers) {
-                    if (now) {
-                        observer.connected(server);
-                    } else {
-                        observer.disconnected(server, "the connection ended");
-                    }
-                }
-            }
+            connection.turned(session, server);
             if (session.closed()) {
                 saidGoodbye.countDown();
             }

@@ -2,7 +2,10 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView.Certain;
+import io.keyway.lock.peer.kernel.ClientView.Doubted;
 import io.keyway.lock.peer.kernel.ClientView.Lapsed;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Turn;
@@ -21,9 +24,22 @@ final class Beliefs {
     private static final class TtlClass {
         final Belief belief;
         final Set<Key> holders = new LinkedHashSet<>();
+        /** The holders were told that a renewal is overdue. */
+        boolean doubted;
 
         TtlClass(Belief belief) {
             this.belief = belief;
+        }
+
+        void tell(Call call, Turn turn) {
+            for (Key key : holders) {
+                turn.call(key, call);
+            }
+        }
+
+        /** The next time at which the holders are told something. */
+        long next() {
+            return holders.isEmpty() ? Turn.NEVER : doubted ? belief.deadline() : belief.doubtful();
         }
     }
 
@@ -60,15 +76,20 @@ final class Beliefs {
         }
     }
 
-    /** A stamp came back; true if it is higher than all before. */
-    boolean echoed(long stamp) {
+    /** A stamp came back; true if it is higher than all before. Who was in doubt hears when that is over. */
+    boolean echoed(long stamp, Turn turn) {
         if (echoed && stamp - echo <= 0) {
             return false;
         }
         echo = stamp;
         echoed = true;
-        for (TtlClass of : classes.values()) {
+        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
+            TtlClass of = entry.getValue();
             of.belief.echoed(stamp);
+            if (of.doubted && of.belief.doubtful() - turn.now() > 0) {
+                of.doubted = false;
+                of.tell(new Certain(entry.getKey()), turn);
+            }
         }
         return true;
     }
@@ -77,20 +98,25 @@ final class Beliefs {
         return echoed && echo - stamp >= 0;
     }
 
-    /** Tells the holders of each class whose belief is over, and forgets that class. */
+    /** Tells the holders of each class whose belief is overdue or over, and forgets the class if it is over. */
     void lapse(Turn turn) {
-        if (!Clocks.due(nextLapse(), turn.now())) {
+        if (!Clocks.due(next(), turn.now())) {
             return;
         }
         List<Long> over = new ArrayList<>();
         for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
             TtlClass of = entry.getValue();
-            if (!of.holders.isEmpty() && !of.belief.holds(turn.now())) {
+            if (of.holders.isEmpty()) {
+                continue;
+            }
+            if (!of.belief.holds(turn.now())) {
                 over.add(entry.getKey());
                 turn.goal(SessionGoal.LAPSED);
-                for (Key key : of.holders) {
-                    turn.call(key, new Lapsed(entry.getKey()));
-                }
+                of.tell(new Lapsed(entry.getKey()), turn);
+            } else if (!of.doubted && Clocks.due(of.belief.doubtful(), turn.now())) {
+                of.doubted = true;
+                turn.goal(SessionGoal.DOUBTED);
+                of.tell(new Doubted(entry.getKey()), turn);
             }
         }
         for (Long ttl : over) {
@@ -98,13 +124,11 @@ final class Beliefs {
         }
     }
 
-    /** When the first belief that somebody holds by ends. */
-    long nextLapse() {
+    /** When the first belief that somebody holds by is overdue, or ends. */
+    long next() {
         long next = Turn.NEVER;
         for (TtlClass of : classes.values()) {
-            if (!of.holders.isEmpty()) {
-                next = Clocks.earlier(next, of.belief.deadline());
-            }
+            next = Clocks.earlier(next, of.next());
         }
         return next;
     }
@@ -143,6 +167,7 @@ final class Beliefs {
             Belief belief = entry.getValue().belief;
             TtlClass of = new TtlClass(new Belief(belief.ttl(), belief.deadline()));
             of.holders.addAll(entry.getValue().holders);
+            of.doubted = entry.getValue().doubted;
             copy.classes.put(entry.getKey(), of);
         }
         return copy;
@@ -152,7 +177,7 @@ final class Beliefs {
         out.put(echoed).time(echo).put(classes.size());
         for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
             TtlClass of = entry.getValue();
-            out.put(entry.getKey()).time(of.belief.deadline()).put(of.holders.size());
+            out.put(entry.getKey()).time(of.belief.deadline()).put(of.doubted).put(of.holders.size());
             for (Key key : of.holders) {
                 out.put(key);
             }

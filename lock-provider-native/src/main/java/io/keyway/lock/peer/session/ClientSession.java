@@ -350,7 +350,7 @@ public final class ClientSession extends ClientSide {
         if (session == null) {
             return next;
         }
-        next = Clocks.earlier(next, session.beliefs().nextLapse());
+        next = Clocks.earlier(next, session.beliefs().next());
         Pace pace = pace(session);
         if (dialer.up()) {
             return Clocks.earlier(next, session.nextWork(pace));

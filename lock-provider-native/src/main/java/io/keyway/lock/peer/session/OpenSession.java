@@ -173,7 +173,7 @@ final class OpenSession {
         if (!accept(frame, algorithm, open, turn)) {
             return "the member sends messages of another algorithm";
         }
-        if (frame.stamped() && beliefs.echoed(frame.stamp())) {
+        if (frame.stamped() && beliefs.echoed(frame.stamp(), turn)) {
             turn.goal(SessionGoal.EXTENDED);
             progress = true;
         }

@@ -26,6 +26,8 @@ public enum SessionGoal implements Goal {
     EXTENDED,
     EXPIRED_CLASS,
     EXPIRED_SESSION,
+    /** A renewal was overdue. */
+    DOUBTED,
     LAPSED,
     /** A client heard nothing and gave its link up. */
     SILENT_LINK,

@@ -41,9 +41,9 @@ class LeaseCodecTest {
             new LeaseMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTY)),
             new LeaseMessage.Place(KEY, 3, 10_000, List.of(PARTY, PARTY)),
             new LeaseMessage.Recall(KEY, TOKEN),
-            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.EXPIRED),
-            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.BROKEN),
-            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.DENIED),
+            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.EXPIRED, ""),
+            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.BROKEN, "stuck since noon"),
+            new LeaseMessage.Revoke(KEY, TOKEN, EndCause.DENIED, ""),
             new LeaseMessage.Reasserted(KEY, TOKEN, false),
             new LeaseMessage.Query(KEY, 4, TOKEN),
             new LeaseMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
@@ -89,8 +89,8 @@ class LeaseCodecTest {
                 .isEqualTo("0161" + "01" + "03" + "02" + "01");
         assertThat(hex.formatHex(write(new LeaseMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))
                 .isEqualTo("0161" + "03" + "01");
-        assertThat(hex.formatHex(write(new LeaseMessage.Revoke(key, Tokens.of(7, 3), EndCause.BROKEN))))
-                .isEqualTo("0161" + "03" + "01");
+        assertThat(hex.formatHex(write(new LeaseMessage.Revoke(key, Tokens.of(7, 3), EndCause.BROKEN, "x"))))
+                .isEqualTo("0161" + "03" + "01" + "0178");
         assertThat(codec.view(new LeaseMessage.Denied(key, Tokens.of(7, 3)))).isEqualTo(7);
         assertThat(codec.type(new LeaseMessage.Granted(key, 1, 1, 1, true))).isEqualTo(9);
     }

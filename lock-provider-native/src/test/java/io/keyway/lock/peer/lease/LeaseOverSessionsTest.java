@@ -300,7 +300,7 @@ class LeaseOverSessionsTest {
             advance(50 * MS);
             assertThat(c0.believes("a") != 0 && c1.believes("a") != 0).isFalse();
         }
-        assertThat(c0.told()).containsExactly("Granted", "Ended");
+        assertThat(c0.told()).containsExactly("Granted", "Doubted", "Ended");
         c0.reachable = true;
         advance(2 * TTL);
         assertThat(c0.believes("a")).isZero();
@@ -318,7 +318,7 @@ class LeaseOverSessionsTest {
         c1.acquire("a");
         advance(3 * TTL);
         assertThat(c0.believes("a")).isEqualTo(token);
-        assertThat(c0.told()).containsExactly("Granted");
+        assertThat(c0.told()).containsExactly("Granted", "Doubted", "Certain");
         c0.release("a");
         advance(MS);
         assertThat(c1.believes("a")).isGreaterThan(token);

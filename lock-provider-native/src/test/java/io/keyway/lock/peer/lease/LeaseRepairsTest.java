@@ -264,7 +264,7 @@ class LeaseRepairsTest {
         c(0).holdToClient(true);
         world.advance(TTL);
         assertThat(c(0).believes("a")).isZero();
-        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, Ended");
         world.traced();
         c(0).holdToClient(false);
         world.advance(MS);
@@ -296,7 +296,7 @@ class LeaseRepairsTest {
         world.settle();
         c(0).holdToClient(true);
         world.advance(TTL * 3 / 4);
-        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, Ended");
         world.advance(TTL / 4 - 1);
         assertThat(c(1).believes("a")).isZero();
         world.advance(1);

@@ -65,7 +65,7 @@ class LeaseRestartTest {
         world.settle();
         world.restart(Turn.NEVER);
         world.settle();
-        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, Ended");
         assertThat(world.goals).contains(LeaseGoal.REASSERTION_REFUSED);
     }
 
@@ -81,7 +81,7 @@ class LeaseRestartTest {
         world.advance(1);
         assertThat(world.now() - asked).isEqualTo(TTL * 3 / 4);
         assertThat(c(0).believes("a")).isZero();
-        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, Ended");
         c(0).holdToClient(false);
         world.advance(TTL / 4);
         assertThat(c(0).believes("a")).isZero();
@@ -110,7 +110,7 @@ class LeaseRestartTest {
         world.restart(true);
         c(0).lose(true);
         c(0).release("a");
-        assertThat(c(0).told()).isEqualTo("Granted, ReleaseDone");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, ReleaseDone");
         world.traced();
         c(0).open();
         world.settle();
@@ -130,7 +130,7 @@ class LeaseRestartTest {
         // A client whose clock or memory is broken claims what c0 has re-asserted.
         c(1).claim("a", a + 5);
         world.settle();
-        assertThat(c(0).told()).isEqualTo("Granted, Ended");
+        assertThat(c(0).told()).isEqualTo("Granted, Doubted, Certain, Ended");
         assertThat(world.memberNotices).singleElement().isInstanceOf(LeaseNotice.Alarm.class);
         assertThat(world.goals).contains(LeaseGoal.REASSERTIONS_IN_CONFLICT);
         long closed = world.now();

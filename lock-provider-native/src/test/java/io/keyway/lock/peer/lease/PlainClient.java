@@ -26,6 +26,7 @@ final class PlainClient implements SessionLayer, ClientView {
     private final Map<Long, Belief> beliefs = new TreeMap<>();
     private final Map<Key, Long> holders = new LinkedHashMap<>();
     private final Map<Key, Long> waiters = new LinkedHashMap<>();
+    private final Set<Long> doubted = new LinkedHashSet<>();
     private final Map<Key, Long> confirming = new LinkedHashMap<>();
     private final Set<Key> afterEcho = new LinkedHashSet<>();
     private final TreeMap<Long, Key> receipts = new TreeMap<>();
@@ -48,15 +49,26 @@ final class PlainClient implements SessionLayer, ClientView {
                         turn.call(key, new Lapsed(ttl));
                     }
                 }
+            } else if (now - belief.doubtful() >= 0 && holders.containsValue(ttl) && doubted.add(ttl)) {
+                tellHolders(ttl, new Doubted(ttl), turn);
             }
         });
         arm(turn);
     }
 
+    private void tellHolders(long ttl, Call call, Turn turn) {
+        holders.forEach((key, held) -> {
+            if (held == ttl) {
+                turn.call(key, call);
+            }
+        });
+    }
+
     private void arm(SessionTurn turn) {
         long due = Turn.NEVER;
         for (long ttl : holders.values()) {
-            due = Math.min(due, belief(ttl).deadline());
+            Belief belief = belief(ttl);
+            due = Math.min(due, doubted.contains(ttl) ? belief.deadline() : belief.doubtful());
             due = Math.min(due, lastStamp + ttl / 2);
         }
         for (long ttl : waiters.values()) {
@@ -80,6 +92,7 @@ final class PlainClient implements SessionLayer, ClientView {
         keys.addAll(waiters.keySet());
         holders.clear();
         beliefs.clear();
+        doubted.clear();
         confirming.clear();
         receipts.clear();
         out.clear();
@@ -103,7 +116,12 @@ final class PlainClient implements SessionLayer, ClientView {
         plain.messages().forEach(message -> turn.accept(session, message));
         if (plain.stamp() != Turn.NEVER && (echo == Turn.NEVER || plain.stamp() > echo)) {
             echo = plain.stamp();
-            beliefs.values().forEach(belief -> belief.echoed(echo));
+            beliefs.values().forEach(belief -> {
+                belief.echoed(echo);
+                if (belief.doubtful() - turn.now() > 0 && doubted.remove(belief.ttl())) {
+                    tellHolders(belief.ttl(), new Certain(belief.ttl()), turn);
+                }
+            });
         }
         while (!receipts.isEmpty() && receipts.firstKey() <= plain.seen()) {
             Map.Entry<Long, Key> first = receipts.pollFirstEntry();
@@ -227,6 +245,7 @@ final class PlainClient implements SessionLayer, ClientView {
         beliefs.forEach((ttl, belief) -> copy.beliefs.put(ttl, new Belief(ttl, belief.deadline())));
         copy.holders.putAll(holders);
         copy.waiters.putAll(waiters);
+        copy.doubted.addAll(doubted);
         copy.confirming.putAll(confirming);
         copy.afterEcho.addAll(afterEcho);
         copy.receipts.putAll(receipts);
@@ -244,7 +263,12 @@ final class PlainClient implements SessionLayer, ClientView {
     public void encode(Canon out) {
         out.put(session).time(echo).time(lastStamp).put(sent).put(heartbeat);
         beliefs.values().forEach(belief -> out.put(belief.ttl()).time(belief.deadline()));
-        out.value(holders).value(waiters).value(afterEcho).value(receipts).value(this.out);
+        out.value(holders)
+                .value(waiters)
+                .value(doubted)
+                .value(afterEcho)
+                .value(receipts)
+                .value(this.out);
         confirming.forEach((key, since) -> out.put(key).time(since));
     }
 }

@@ -69,7 +69,9 @@ class SessionSearchTest {
         search.run(new Budget(5, 1, 0, 0, 0, 1, 0, 0), SearchWorld::held, most);
         search.run(new Budget(3, 2, 1, 0, 0, 0, 1, 1), SearchWorld::held, most);
         search.run(new Budget(3, 1, 1, 0, 0, 0, 0, 1), SearchWorld::apart, most);
-        assertThat(search.shared.goals).containsAll(names(EnumSet.complementOf(EnumSet.of(SessionGoal.EPOCH_ADOPTED))));
+        // One member has no peer to hear a higher epoch from; doubt falls between two steps of this clock.
+        assertThat(search.shared.goals)
+                .containsAll(names(EnumSet.complementOf(EnumSet.of(SessionGoal.EPOCH_ADOPTED, SessionGoal.DOUBTED))));
     }
 
     private static List<String> names(Set<SessionGoal> goals) {
