@@ -28,6 +28,10 @@ final class Admissions {
         return newest == null ? 0 : newest.session();
     }
 
+    boolean remembers(Incarnation client) {
+        return live.containsKey(client);
+    }
+
     void admit(Incarnation client, long attempt, long session) {
         live.put(client, new Admitted(attempt, session));
         forgetAt.remove(client);

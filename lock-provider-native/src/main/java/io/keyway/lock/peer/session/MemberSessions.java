@@ -349,6 +349,16 @@ public final class MemberSessions extends MemberSide {
         return live == null ? null : live.client;
     }
 
+    /** True if a session of that client lives. For oracles. */
+    public boolean hasSession(Incarnation client) {
+        return table.get(door.admissions().session(client)) != null;
+    }
+
+    /** True if anything is kept of that client, if only the number of its last link. For oracles. */
+    public boolean remembers(Incarnation client) {
+        return hasSession(client) || door.admissions().remembers(client);
+    }
+
     @Override
     public MemberSessions copy() {
         Doorkeeper copiedDoor = door.copy();

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
 
 /** What oracles see of a manager's grants and queue. */
@@ -34,6 +35,21 @@ public final class LockManagerView {
 
     public static Peer session(Machine machine, int index) {
         return of(machine).grants.get(index).peer;
+    }
+
+    /** A grant or a waiter whose session is over; empty if there is none. */
+    public static String orphan(Machine machine, MemberView sessions) {
+        for (HeldGrant grant : of(machine).grants) {
+            if (!sessions.live(grant.peer)) {
+                return "token " + grant.token + " of " + grant.peer;
+            }
+        }
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            if (!sessions.live(wait.peer)) {
+                return "request " + wait.request.request() + " of " + wait.peer;
+            }
+        }
+        return "";
     }
 
     /** True if that request is in the queue. */

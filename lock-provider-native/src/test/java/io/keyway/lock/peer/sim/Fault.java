@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.kernel.Goal;
+
 /**
  * One thing that goes wrong.
  *
@@ -10,7 +12,8 @@ package io.keyway.lock.peer.sim;
  * @param amount see {@link Kind}
  */
 record Fault(Kind kind, long at, long nanos, int node, long amount) {
-    enum Kind {
+    /** As a goal: it struck something. */
+    enum Kind implements Goal {
         /** Frames of the client's links take longer by {@code amount} nanoseconds, both ways. */
         DELAY,
         /** {@code amount} of 1000 frames are lost. */

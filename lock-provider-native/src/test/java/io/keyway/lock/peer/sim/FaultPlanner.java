@@ -97,8 +97,9 @@ final class FaultPlanner {
         if (options.outOfSpec() && draws.chance(500)) {
             faults.add(new Fault(Kind.SUSPEND, start(), length(), node, 0));
         } else {
-            long bound = options.outOfSpec() ? 700_000 : 10_000;
-            faults.add(new Fault(Kind.DRIFT, start(), length(), node, draws.between(-bound, bound)));
+            long bound = options.outOfSpec() ? 700_000 : Options.RATE_LIMIT;
+            long amount = draws.chance(500) ? draws.between(-bound, bound) : draws.one(-bound, bound);
+            faults.add(new Fault(Kind.DRIFT, start(), length(), node, amount));
         }
     }
 

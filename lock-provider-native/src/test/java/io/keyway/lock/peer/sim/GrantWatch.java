@@ -4,6 +4,7 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -57,6 +58,14 @@ final class GrantWatch {
     long token(Key key) {
         List<Grant> grants = standing.get(key);
         return grants == null || grants.isEmpty() ? 0 : grants.get(0).token();
+    }
+
+    /** A grant or a waiter of that name whose session is over; empty if there is none. */
+    String orphan(Key key) {
+        Cell member = world.node(0).cell();
+        return member.machine(key) instanceof Watched watched
+                ? LockManagerView.orphan(watched.manager, (MemberView) member.sessions())
+                : "";
     }
 
     /** A copy of a cell makes watched machines too, for names that were at rest; they are none of ours. */

@@ -40,6 +40,8 @@ final class LeaseModel implements Model {
     private final Wire wire;
     private final ExpiryBounds bounds;
     private final GrantWatch watch;
+    private final DeadClients dead;
+    private int name;
     private final LeaseUsers users;
     private final long counters;
     private final boolean keepsHorizon;
@@ -79,6 +81,7 @@ final class LeaseModel implements Model {
         }
         this.watch = new GrantWatch(world, oracles, order);
         users.watch(watch);
+        this.dead = MemberRemains.oracle(world, wire, sessions.proofTimeout(), this::orphan);
     }
 
     @Override
@@ -94,6 +97,9 @@ final class LeaseModel implements Model {
     private long until(SimNode node) {
         if (!kit.quarantine()) {
             return node.clock();
+        }
+        if (keepsHorizon && forced(node) - node.clock() > 0) {
+            world.goals().reached(WorldGoal.STARTED_BY_HORIZON);
         }
         return keepsHorizon ? Math.max(node.clock(), forced(node)) : node.quarantineUntil();
     }
@@ -155,6 +161,7 @@ final class LeaseModel implements Model {
             watch.forget();
         } else {
             users.ended(node);
+            dead.died(node.index(), node.incarnation());
         }
     }
 
@@ -170,8 +177,17 @@ final class LeaseModel implements Model {
                 users.looked(node);
             } else if (!world.options().outOfSpec()) {
                 bounds.looked();
+                if (dead.looked()) {
+                    world.goals().reached(WorldGoal.LOOKED_FOR_THE_DEAD);
+                }
             }
         });
+    }
+
+    /** Looks at one name, each time at the next one. */
+    private String orphan() {
+        name = name + 1 < world.options().names() ? name + 1 : 0;
+        return watch.orphan(users.key(name));
     }
 
     @Override

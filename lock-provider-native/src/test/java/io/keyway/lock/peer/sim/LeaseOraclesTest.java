@@ -12,76 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** Each oracle finds a hand-made history that violates its property, and lets a good one pass. */
 class LeaseOraclesTest {
-    private static final long TTL = 1000;
-
-    /** A hold whose clock and deadline the test sets. */
-    private static final class Hand extends Use {
-        long now;
-        long until = 750;
-        boolean stubborn;
-
-        Hand(int client, long token) {
-            super("n", client, token, TTL);
-        }
-
-        Hand at(long time) {
-            now = time;
-            return this;
-        }
-
-        @Override
-        boolean believes() {
-            return stubborn || now < until;
-        }
-
-        @Override
-        long deadline() {
-            return until;
-        }
-
-        @Override
-        long clock() {
-            return now;
-        }
-    }
-
-    private static final class Ears implements ExpiryBounds.Hearing, LostDeadline.Echoes {
-        long now;
-        long echoed;
-        long arrived;
-        long highest;
-        long running = Nanos.SECOND;
-
-        @Override
-        public long clock() {
-            return now;
-        }
-
-        @Override
-        public long echoed(int client, int life) {
-            return echoed;
-        }
-
-        @Override
-        public long arrived(int client, int life) {
-            return arrived;
-        }
-
-        @Override
-        public long highest(int client) {
-            return highest;
-        }
-
-        @Override
-        public long running(int client) {
-            return running;
-        }
-
-        @Override
-        public long lateness() {
-            return 10;
-        }
-    }
+    static final long TTL = 1000;
 
     private static Grant grant(int client, long token) {
         return grant(1, client, token);
@@ -91,11 +22,11 @@ class LeaseOraclesTest {
         return new Grant("n", memberLife, client, client, 1, token, token, token + 9, TTL);
     }
 
-    private static void violates(String property, ThrowingCallable history) {
+    static void violates(String property, ThrowingCallable history) {
         assertThatThrownBy(history).isInstanceOf(Violation.class).hasMessageStartingWith(property + ":");
     }
 
-    private static void passes(ThrowingCallable history) {
+    static void passes(ThrowingCallable history) {
         assertThatCode(history).doesNotThrowAnyException();
     }
 
@@ -454,38 +385,6 @@ class LeaseOraclesTest {
                 oracle.sessionEnded("n", 2);
                 oracle.granted(grant(3, 21));
             });
-        }
-    }
-
-    @Nested
-    class LivenessR15 {
-        private final Liveness oracle = new Liveness(100);
-
-        @Test
-        void whoWaitsForAWhilePasses() {
-            passes(() -> oracle.check(100, "client1"));
-            passes(() -> oracle.check(1000, ""));
-        }
-
-        @Test
-        void whoWaitsForEverIsFound() {
-            violates("R15", () -> oracle.check(101, "client1"));
-        }
-    }
-
-    @Nested
-    class NoLeakR16 {
-        private final NoLeak oracle = new NoLeak(100);
-
-        @Test
-        void whatIsCleanedUpInTimePasses() {
-            passes(() -> oracle.check(100, "a machine"));
-            passes(() -> oracle.check(1000, ""));
-        }
-
-        @Test
-        void whatStaysIsFound() {
-            violates("R16", () -> oracle.check(101, "a machine"));
         }
     }
 }

@@ -134,6 +134,11 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
+    /** The machine of the lock with that number. */
+    Key key(int name) {
+        return keys[name];
+    }
+
     void watch(GrantWatch authority) {
         watch = authority;
     }

@@ -44,6 +44,9 @@ record Options(
         boolean outOfSpec,
         int purityPerMille) {
 
+    /** The most that a clock's rate may be off by within the specification, in parts per million. */
+    static final long RATE_LIMIT = 10_000;
+
     enum Profile {
         SESSION,
         LEASE
@@ -86,7 +89,7 @@ record Options(
                 (int) (budget == Budget.CHAOS ? draws.between(6, 30) : draws.between(1, small ? 5 : 14)),
                 (int) (small ? draws.between(4, 16) : draws.between(20, 160)),
                 maxTtl,
-                draws.one(0L, 100L, 10_000L),
+                draws.one(0L, 100L, RATE_LIMIT),
                 budget == Budget.CHAOS && draws.chance(300),
                 10);
     }

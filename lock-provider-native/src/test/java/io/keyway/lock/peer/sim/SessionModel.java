@@ -35,6 +35,8 @@ final class SessionModel implements Model {
     private final Meddler meddler;
     private final SessionSettings settings;
     private final SessionOracle oracle = new SessionOracle();
+    private final Wire wire;
+    private final DeadClients dead;
     private final List<Map<Long, Act>> asked = new ArrayList<>();
     private long requests;
 
@@ -47,6 +49,8 @@ final class SessionModel implements Model {
         this.meddler = meddler;
         this.settings =
                 Sessions.settings(CountingMachines.ALGORITHM, world.options().maxTtl());
+        this.wire = new Wire(world);
+        this.dead = MemberRemains.oracle(world, wire, settings.proofTimeout(), () -> "");
         for (int i = 0; i < world.size(); i++) {
             asked.add(new LinkedHashMap<>());
         }
@@ -73,6 +77,7 @@ final class SessionModel implements Model {
 
     @Override
     public Cell member(SimNode node) {
+        wire.forget();
         MemberSessions sessions = new MemberSessions(
                 settings, "m", Sessions.incarnation(node), node.startEpoch(), node.quarantineUntil(), Horizon.NONE);
         return new Cell(CountingMachines.members(), sessions);
@@ -103,6 +108,7 @@ final class SessionModel implements Model {
 
     @Override
     public void arrived(SimLink link, int direction, Object frame) {
+        wire.arrived(link, direction, frame);
         if (direction == SimLink.TO_MEMBER && frame instanceof Data data) {
             meddler.arrived(link.member, link.atMember, data);
         }
@@ -163,6 +169,9 @@ final class SessionModel implements Model {
     @Override
     public void ended(SimNode node, boolean crash) {
         asked.get(node.index()).clear();
+        if (!node.isMember()) {
+            dead.died(node.index(), node.incarnation());
+        }
     }
 
     @Override
@@ -172,7 +181,11 @@ final class SessionModel implements Model {
 
     @Override
     public List<Oracle> oracles() {
-        return List.of();
+        return List.of(node -> {
+            if (node.isMember() && !world.options().outOfSpec() && dead.looked()) {
+                world.goals().reached(WorldGoal.LOOKED_FOR_THE_DEAD);
+            }
+        });
     }
 
     @Override

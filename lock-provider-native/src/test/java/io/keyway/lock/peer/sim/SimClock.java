@@ -8,11 +8,13 @@ final class SimClock {
     private long since;
     private double rateError;
     private boolean stopped;
+    private long partsPerMillion;
 
     SimClock(SimWorld world, long start, long partsPerMillion) {
         this.world = world;
         this.local = start;
         this.since = world.now();
+        this.partsPerMillion = partsPerMillion;
         this.rateError = partsPerMillion * 1e-6;
     }
 
@@ -30,9 +32,15 @@ final class SimClock {
         return ahead <= 0 ? world.now() : world.now() + (long) (ahead / (1 + rateError)) + 1;
     }
 
-    void rate(long partsPerMillion) {
+    void rate(long newPartsPerMillion) {
         rebase();
+        partsPerMillion = newPartsPerMillion;
         rateError = partsPerMillion * 1e-6;
+    }
+
+    /** What its rate is off by. */
+    long partsPerMillion() {
+        return partsPerMillion;
     }
 
     void stop(boolean stop) {

@@ -123,6 +123,9 @@ final class SimNet {
             if (options.ordered()) {
                 link.stuck(direction).add(new SimLink.Stuck(frame, close));
             }
+            boolean oneWay = condition(link.client, 1 - direction).cuts == 0;
+            Fault.Kind oneWayCut = direction == SimLink.TO_MEMBER ? Fault.Kind.CUT_TO_MEMBER : Fault.Kind.CUT_TO_CLIENT;
+            struck(oneWay ? oneWayCut : Fault.Kind.CUT);
             if (world.tracer() != null) {
                 world.tracer().lost(link, direction, frame, options.ordered() ? "held up by a cut" : "cut");
             }
@@ -141,6 +144,7 @@ final class SimNet {
             noise.met(mishap);
         }
         if (mishap != null && mishap.lost()) {
+            struck(Fault.Kind.LOSS);
             if (world.tracer() != null) {
                 world.tracer().lost(link, direction, frame, "lost");
             }
@@ -150,6 +154,7 @@ final class SimNet {
         Event.Kind kind = close ? Event.Kind.CLOSED : Event.Kind.ARRIVE;
         push(arrival(link, direction, draw, late), kind, link, direction, frame);
         if (mishap != null && mishap.doubled()) {
+            struck(Fault.Kind.DUPLICATION);
             push(arrival(link, direction, Draws.of(draw, 2), late), kind, link, direction, frame);
         }
     }
@@ -177,14 +182,19 @@ final class SimNet {
         long at = world.now() + late + latency(link, direction, draw);
         if (options.ordered()) {
             at = Math.max(at, link.lastArrival[direction] + 1);
-            link.lastArrival[direction] = at;
+        } else if (at < link.lastArrival[direction]) {
+            struck(Fault.Kind.REORDERING);
         }
+        link.lastArrival[direction] = Math.max(at, link.lastArrival[direction]);
         return at;
     }
 
     private long latency(SimLink link, int direction, long draw) {
         Condition condition = condition(link.client, direction);
         long latency = options.latency() + condition.delay;
+        if (condition.delay > 0) {
+            struck(Fault.Kind.DELAY);
+        }
         if (options.jitter() > 0) {
             latency += (draw >>> 40) % options.jitter();
         }
@@ -279,11 +289,16 @@ final class SimNet {
     /** Both ends of the client's links see them closed. */
     void reset(SimNode client) {
         for (SimLink link : new ArrayList<>(client.links())) {
+            struck(Fault.Kind.RESET);
             if (link.memberOpen) {
                 push(world.now(), Event.Kind.CLOSED, link, SimLink.TO_MEMBER, "reset");
             }
             push(world.now(), Event.Kind.CLOSED, link, SimLink.TO_CLIENT, "reset");
         }
+    }
+
+    private void struck(Fault.Kind kind) {
+        world.goals().reached(kind);
     }
 
     void cut(SimNode client, int direction, int more) {

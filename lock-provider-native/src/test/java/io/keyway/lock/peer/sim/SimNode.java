@@ -22,6 +22,7 @@ final class SimNode implements Driver {
 
     private final SimWorld world;
     private final int index;
+    private final long drift;
     private final SimClock clock;
     private final ArrayDeque<Event> inbox = new ArrayDeque<>();
     private final List<SimLink> links = new ArrayList<>();
@@ -48,7 +49,9 @@ final class SimNode implements Driver {
         Options options = world.options();
         Draws own = new Draws(options.seed(), 100 + index);
         long drift = options.drift();
-        this.clock = new SimClock(world, own.below(1L << 50), drift == 0 ? 0 : own.between(-drift, drift));
+        long start = own.below(1L << 50);
+        this.drift = drift == 0 ? 0 : own.chance(500) ? own.between(-drift, drift) : own.one(-drift, drift);
+        this.clock = new SimClock(world, start, this.drift);
         this.draws = own;
     }
 
@@ -71,6 +74,11 @@ final class SimNode implements Driver {
 
     boolean paused() {
         return paused;
+    }
+
+    /** What the rate of its clock is off by while no fault meddles with it, in parts per million. */
+    long drift() {
+        return drift;
     }
 
     SimClock simClock() {
@@ -286,6 +294,9 @@ final class SimNode implements Driver {
 
     @Override
     public void persist(DurableRecord record, long ticket) {
+        if (world.diskLatency() > world.options().diskLatency()) {
+            world.goals().reached(Fault.Kind.SLOW_DISK);
+        }
         world.heap()
                 .push(world.now() + world.diskLatency(), Event.Kind.FORCED, this)
                 .forced(ticket, record);

@@ -82,6 +82,7 @@ final class SimWorld {
         for (SimNode node : nodes) {
             node.start();
         }
+        ratesMet();
         for (Act act : plan.acts()) {
             if (act.client() < nodes.length) {
                 acts.add(act);
@@ -124,6 +125,7 @@ final class SimWorld {
             if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
                 heap.recycle(event);
             } else if (node.paused()) {
+                goals.reached(suspensions[node.index()] > 0 ? Fault.Kind.SUSPEND : Fault.Kind.PAUSE);
                 node.later(event);
             } else {
                 handle(node, event);
@@ -293,10 +295,22 @@ final class SimWorld {
         for (Fault each : drifts) {
             sum += each.node() == node.index() ? each.amount() : 0;
         }
-        long bound = options.outOfSpec() ? 900_000 : 10_000;
-        node.simClock().rate(Math.max(-bound, Math.min(bound, sum)));
+        goals.reached(Fault.Kind.DRIFT);
+        long bound = options.outOfSpec() ? 900_000 : Options.RATE_LIMIT;
+        node.simClock().rate(Math.max(-bound, Math.min(bound, node.drift() + sum)));
+        ratesMet();
         if (node.alive() && !node.paused()) {
             node.flush();
+        }
+    }
+
+    private void ratesMet() {
+        long member = nodes[0].simClock().partsPerMillion();
+        for (int i = 1; i < nodes.length && Math.abs(member) == Options.RATE_LIMIT; i++) {
+            if (nodes[i].simClock().partsPerMillion() == -member) {
+                goals.reached(WorldGoal.RATES_AT_THE_LIMIT);
+                return;
+            }
         }
     }
 
@@ -304,6 +318,7 @@ final class SimWorld {
         downs[node.index()] += more;
         if (more > 0) {
             if (node.alive()) {
+                goals.reached(Fault.Kind.CRASH);
                 long session = node.isMember() ? 0 : model.session(node);
                 model.ended(node, true);
                 stop(node, fault.nanos() % 4 != 0);
@@ -323,6 +338,7 @@ final class SimWorld {
         downs[node.index()] += more;
         if (more > 0) {
             if (node.alive() && !node.paused()) {
+                goals.reached(Fault.Kind.CLOSE);
                 model.ended(node, false);
                 node.close();
                 stop(node, true);
@@ -341,6 +357,7 @@ final class SimWorld {
     }
 
     private void restart(SimNode node) {
+        goals.reached(node.isMember() ? WorldGoal.MEMBER_RESTARTED : WorldGoal.CLIENT_RESTARTED);
         node.start();
         for (Oracle oracle : oracles) {
             oracle.restarted(node);

@@ -1,0 +1,16 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Goal;
+
+/** What a campaign must have done to its worlds, besides every {@link Fault.Kind}. */
+enum WorldGoal implements Goal {
+    MEMBER_RESTARTED,
+    CLIENT_RESTARTED,
+    /** Clocks of a member and of a client ran as far apart as they may: one 1 % too fast, the other 1 % too slow. */
+    RATES_AT_THE_LIMIT,
+    /** A member that started anew waited for the horizon on its disk. */
+    STARTED_BY_HORIZON,
+    /** An oracle looked for what is left of a process that had ended. */
+    LOOKED_FOR_THE_DEAD
+}
