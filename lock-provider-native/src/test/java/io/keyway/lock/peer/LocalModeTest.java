@@ -92,4 +92,13 @@ class LocalModeTest {
                 .hasMessageContaining("locks")
                 .hasMessageContaining("not a directory");
     }
+
+    @Test
+    void aDirectoryBelowAFileIsRefusedByName() throws Exception {
+        Path file = Files.writeString(directory.resolve("locks"), "a file");
+        assertThatThrownBy(() -> Locks.open("lock:native:local://" + file.resolve("here")))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining(file.resolve("here").toString())
+                .hasMessageContaining(file + " is not a directory");
+    }
 }

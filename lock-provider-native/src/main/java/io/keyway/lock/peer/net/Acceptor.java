@@ -18,6 +18,7 @@ public final class Acceptor implements AutoCloseable {
     }
 
     private final Channel server;
+    private final Complaints complaints = new Complaints("a connection to this process");
     private long links;
 
     /**
@@ -36,7 +37,8 @@ public final class Acceptor implements AutoCloseable {
                         @Override
                         protected void initChannel(Channel channel) {
                             if (gate.admits(channel)) {
-                                channel.pipeline().addLast(new FrameLink(cell, ++links, channel, codec));
+                                channel.pipeline()
+                                        .addLast(FrameLink.atMember(cell, ++links, channel, codec, complaints));
                             } else {
                                 channel.close();
                             }
@@ -48,6 +50,11 @@ public final class Acceptor implements AutoCloseable {
         } catch (RuntimeException e) {
             throw new IOException("cannot listen on " + address + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Where it listens, once the system has chosen. */
+    public SocketAddress address() {
+        return server.localAddress();
     }
 
     /** Takes no more connections; those that stand are not touched. */

@@ -16,6 +16,7 @@ public final class Connector {
     private final CellLoop cell;
     private final FrameCodec codec;
     private final Duration timeout;
+    private final Complaints complaints = new Complaints("the connection to the host");
 
     public Connector(CellLoop cell, FrameCodec codec, Duration timeout) {
         this.cell = cell;
@@ -34,7 +35,7 @@ public final class Connector {
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new FrameLink(cell, link, channel, codec));
+                        channel.pipeline().addLast(FrameLink.atClient(cell, link, channel, codec, complaints));
                     }
                 })
                 .connect(address);

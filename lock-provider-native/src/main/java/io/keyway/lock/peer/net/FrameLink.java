@@ -2,8 +2,11 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.FrameReader;
 import io.keyway.lock.peer.wire.WireException;
@@ -31,17 +34,32 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private final Channel channel;
     private final FrameCodec codec;
     private final FrameReader reader;
+    private final Complaints complaints;
+    private final boolean member;
+    /** The handshake is over, or what ends the link has been said. */
+    private boolean settled;
     /** The beginning of a frame whose end has not come; null if there is none. */
     private @Nullable ByteBuffer partial;
 
     private String whyClosed = "the other side closed the connection";
 
-    FrameLink(CellLoop cell, long number, Channel channel, FrameCodec codec) {
+    private FrameLink(
+            CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints, boolean member) {
+        this.complaints = complaints;
+        this.member = member;
         this.cell = cell;
         this.number = number;
         this.channel = channel;
         this.codec = codec;
         this.reader = new FrameReader(codec);
+    }
+
+    static FrameLink atMember(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
+        return new FrameLink(cell, number, channel, codec, complaints, true);
+    }
+
+    static FrameLink atClient(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
+        return new FrameLink(cell, number, channel, codec, complaints, false);
     }
 
     @Override
@@ -55,7 +73,15 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         try {
             frames(joined(bytes.nioBuffer()));
         } catch (WireException e) {
-            fail("bytes that no peer sends: " + e.getMessage());
+            if (e.version() != 0 && member && !settled) {
+                send(new Refuse(
+                        RefuseCode.WIRE,
+                        "wire version",
+                        Integer.toString(SessionSettings.WIRE),
+                        Integer.toString(e.version())));
+                channel.flush();
+            }
+            complain("bytes that no peer sends: " + e.getMessage());
         } finally {
             bytes.release();
         }
@@ -93,7 +119,15 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         fail(String.valueOf(cause.getMessage()));
     }
 
+    private void complain(String why) {
+        if (channel.isActive()) {
+            complaints.say(why);
+        }
+        fail(why);
+    }
+
     private void fail(String why) {
+        settled = true;
         whyClosed = why;
         LOG.debug("link {} is closed: {}", number, why);
         channel.close();
@@ -102,14 +136,21 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     @Override
     public void send(Frame frame) {
         if (frame instanceof Welcome) {
+            settled = true;
             reader.open();
+        } else if (frame instanceof Refuse refuse) {
+            settled = true;
+            if (refuse.code().lasting()) {
+                complaints.say("refused: " + refuse.code() + " " + refuse.field() + " (" + refuse.here() + " here, "
+                        + refuse.there() + " there)");
+            }
         }
         ByteBuf out = channel.alloc().buffer();
         codec.encode((SessionFrame) frame, out::writeBytes);
         channel.write(out, channel.voidPromise());
         ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
         if (waiting != null && waiting.totalPendingWriteBytes() > MOST_UNREAD_BY_PEER) {
-            fail("the other side does not read");
+            complain("the other side does not read");
         }
     }
 
@@ -120,6 +161,10 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     @Override
     public void hangUp() {
+        if (member && !settled) {
+            complaints.say("it did not prove itself in time, in order, or as one of the last to come");
+        }
+        settled = true;
         channel.flush();
         channel.close();
     }

@@ -1,8 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.peer.session.Authenticator;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +34,9 @@ public record HostInfo(long pid, Optional<Path> socket, OptionalInt port, String
     private static final int SECRET_BYTES = 32;
 
     public HostInfo {
+        if (port.isPresent() && secret.isEmpty()) {
+            throw new IllegalArgumentException("a port without a secret");
+        }
         if (socket.isPresent() == port.isPresent()) {
             throw new IllegalArgumentException("a host has either a socket or a port");
         }
@@ -39,11 +48,38 @@ public record HostInfo(long pid, Optional<Path> socket, OptionalInt port, String
     }
 
     /** What this process publishes when it listens on a port of the loopback address. */
-    public static HostInfo onPort(int port) {
-        return new HostInfo(ProcessHandle.current().pid(), Optional.empty(), OptionalInt.of(port), newSecret());
+    public static HostInfo onPort(int port, String secret) {
+        return new HostInfo(ProcessHandle.current().pid(), Optional.empty(), OptionalInt.of(port), secret);
     }
 
-    private static String newSecret() {
+    /** How both ends prove themselves. */
+    Authenticator authenticator() {
+        return authenticator(socket, secret);
+    }
+
+    /** Where the system says whose process is at the other end of a socket, that is enough; a port is open to all users of the machine, so both ends prove that they know the secret, which never crosses the wire. */
+    static Authenticator authenticator(Optional<Path> socket, String secret) {
+        return socket.isPresent()
+                ? Authenticator.none()
+                : Authenticator.sharedSecret(secret.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Where to connect. */
+    SocketAddress address() {
+        return socket.isPresent() ? UnixDomainSocketAddress.of(socket.get()) : onLoopback(port.orElseThrow());
+    }
+
+    /** A port of this machine alone. */
+    static InetSocketAddress onLoopback(int port) {
+        try {
+            return new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("four bytes are an address", e);
+        }
+    }
+
+    /** Drawn anew for each life of a host. */
+    static String newSecret() {
         byte[] bytes = new byte[SECRET_BYTES];
         new SecureRandom().nextBytes(bytes);
         return HexFormat.of().formatHex(bytes);

@@ -305,6 +305,9 @@ public final class LocalDirectory {
         if (e instanceof AccessDeniedException) {
             return "this user may not write to " + e.getFile();
         }
+        if (e instanceof FileAlreadyExistsException) {
+            return e.getFile() + " is not a directory";
+        }
         return e.getReason() == null ? e.toString() : e.getReason() + " (" + e.getFile() + ")";
     }
 

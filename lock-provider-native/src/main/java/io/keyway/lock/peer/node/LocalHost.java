@@ -18,21 +18,21 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.WireException;
-import io.netty.channel.Channel;
-import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import jdk.net.ExtendedSocketOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,8 +126,11 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
                 wait > 0
                         ? "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason()
                         : inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size());
-        this.cell =
-                place.cells().member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
+        Optional<Path> socket = hosting.socket();
+        String secret = HostInfo.newSecret();
+        this.cell = place.cells()
+                .proving(HostInfo.authenticator(socket, secret))
+                .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
         this.disk = new HostDisk(e -> {
             LOG.error("this process hosts no longer: {}", e.toString());
@@ -137,19 +140,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         try {
             List<Input> imports = inherited.imports();
             io.run(() -> loop.begin(imports));
-            Path socket = hosting.socket()
-                    .orElseThrow(() ->
-                            new IOException("the path of " + place.directory().path()
-                                    + " is too long for a Unix domain socket; name a shorter directory"));
-            PeerUser user = PeerUser.ownerOf(place.directory().path());
-            listening = new Acceptor(
-                    loop,
-                    NioServerDomainSocketChannel.class,
-                    UnixDomainSocketAddress.of(socket),
-                    new FrameCodec(new BodyCodecs(new LeaseCodec())),
-                    channel -> admits(channel, user));
+            listening = listen(socket);
             this.acceptor = listening;
-            hosting.publish(HostInfo.onSocket(socket));
+            hosting.publish(socket.map(HostInfo::onSocket)
+                    .orElseGet(() -> HostInfo.onPort(((InetSocketAddress) acceptor.address()).getPort(), secret)));
         } catch (IOException | RuntimeException e) {
             if (listening != null) {
                 listening.close();
@@ -167,20 +161,19 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         disk.runAfter(STANDING_MILLIS, this::checkStanding);
     }
 
-    private static boolean admits(Channel channel, PeerUser user) {
-        try {
-            var peer = channel.config().getOption(NioChannelOption.of(ExtendedSocketOptions.SO_PEERCRED));
-            String refusal = peer == null
-                    ? "the system does not say who it is"
-                    : user.refusal(peer).orElse("");
-            if (!refusal.isEmpty()) {
-                LOG.warn("a connection was refused: {}", refusal);
-            }
-            return refusal.isEmpty();
-        } catch (RuntimeException e) {
-            LOG.warn("a connection was refused: cannot tell its user: {}", e.toString());
-            return false;
+    /** Listens on the socket; where the directory's name is too long for one, on a port of this machine that the kernel chooses. */
+    private Acceptor listen(Optional<Path> socket) throws IOException {
+        FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
+        if (socket.isPresent()) {
+            PeerUser user = PeerUser.ownerOf(place.directory().path());
+            return new Acceptor(
+                    loop,
+                    NioServerDomainSocketChannel.class,
+                    UnixDomainSocketAddress.of(socket.get()),
+                    codec,
+                    user::admits);
         }
+        return new Acceptor(loop, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);
     }
 
     /** How long nobody has been connected, in nanoseconds; 0 while somebody is. */

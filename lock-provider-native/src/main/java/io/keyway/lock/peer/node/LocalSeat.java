@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.engine.Seat;
@@ -20,8 +21,8 @@ import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
-import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -142,6 +143,7 @@ public final class LocalSeat implements Seat {
             return thread;
         });
         private final Connector connector;
+        private final HostSecret secret = new HostSecret();
         private final CountDownLatch saidGoodbye = new CountDownLatch(1);
         private long life;
         /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
@@ -158,7 +160,7 @@ public final class LocalSeat implements Seat {
             Path directory = place.directory().path();
             LocalHosts.OF_THIS_JVM.join(directory);
             this.life = place.bytes().take();
-            Cell cell = place.cells().client(life, guard);
+            Cell cell = place.cells().proving(secret).client(life, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
                     new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());
@@ -196,18 +198,35 @@ public final class LocalSeat implements Seat {
         }
 
         private void attempt(long link) {
-            Optional<HostInfo> info = place.directory().arbiter().info();
-            Optional<Path> socket = info.flatMap(HostInfo::socket);
-            if (socket.isEmpty()) {
-                elect(link, "nobody hosts " + place.directory().path());
-                return;
+            try {
+                Optional<HostInfo> info = place.directory().arbiter().info();
+                if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
+                    elect(link, "nobody hosts " + place.directory().path());
+                } else {
+                    connect(link, info.get(), why -> onWorker(() -> elect(link, why)));
+                }
+            } catch (LockUnavailableException e) {
+                loop.refused(link, String.valueOf(e.getMessage()));
             }
-            connect(link, info.get(), socket.get(), why -> onWorker(() -> elect(link, why)));
         }
 
-        private void connect(long link, HostInfo info, Path socket, Consumer<String> failed) {
+        /** A port outlives its host, and some other program may listen on it by now: only host.lock says whether there is one. */
+        private boolean nobodyHosts() {
+            if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
+                hosting.close();
+                return true;
+            }
+            return false;
+        }
+
+        private void connect(long link, HostInfo info, Consumer<String> failed) {
             server = "local:" + place.directory().path() + " (host: process " + info.pid() + ")";
-            connector.connect(link, NioDomainSocketChannel.class, UnixDomainSocketAddress.of(socket), failed);
+            secret.of(info);
+            connector.connect(
+                    link,
+                    info.socket().isPresent() ? NioDomainSocketChannel.class : NioSocketChannel.class,
+                    info.address(),
+                    failed);
         }
 
         /** Nobody answers where a host should be. */
@@ -226,14 +245,14 @@ public final class LocalSeat implements Seat {
                 }
             } catch (IOException | RuntimeException e) {
                 LOG.warn("cannot host {}: {}", place.directory().path(), e.toString());
-                loop.refused(link, "cannot host: " + e.getMessage());
+                loop.refused(link, "cannot host " + place.directory().path() + ": " + e.getMessage());
             }
         }
 
         private void reconnect(long link) {
             Optional<HostInfo> info = place.directory().arbiter().info();
-            if (info.isPresent() && info.get().socket().isPresent()) {
-                connect(link, info.get(), info.get().socket().get(), again -> loop.refused(link, again));
+            if (info.isPresent()) {
+                connect(link, info.get(), again -> loop.refused(link, again));
             } else {
                 loop.refused(link, "the host has ended");
             }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.netty.channel.Channel;
+import io.netty.channel.socket.nio.NioChannelOption;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -10,9 +12,13 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.Optional;
 import jdk.net.ExtendedSocketOptions;
 import jdk.net.UnixDomainPrincipal;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Checks that the process at the other end of a Unix domain socket runs as the owner of the lock directory. */
 public final class PeerUser {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerUser.class);
+
     private final UserPrincipal owner;
 
     private PeerUser(UserPrincipal owner) {
@@ -41,5 +47,22 @@ public final class PeerUser {
         return owner.equals(peer.user())
                 ? Optional.empty()
                 : Optional.of("the peer runs as user " + peer.user().getName() + ", not as " + owner.getName());
+    }
+
+    /** Whether this connection may speak: its process runs as the owner. */
+    boolean admits(Channel channel) {
+        try {
+            var peer = channel.config().getOption(NioChannelOption.of(ExtendedSocketOptions.SO_PEERCRED));
+            String refusal = peer == null
+                    ? "the system does not say who it is"
+                    : refusal(peer).orElse("");
+            if (!refusal.isEmpty()) {
+                LOG.warn("a connection was refused: {}", refusal);
+            }
+            return refusal.isEmpty();
+        } catch (RuntimeException e) {
+            LOG.warn("a connection was refused: cannot tell its user: {}", e.toString());
+            return false;
+        }
     }
 }

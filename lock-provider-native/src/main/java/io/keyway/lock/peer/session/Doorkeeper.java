@@ -44,11 +44,11 @@ final class Doorkeeper {
     }
 
     void opened(long link, SessionTurn turn) {
-        if (halfOpen.size() >= settings.maxHalfOpen()) {
-            turn.hangUp(link);
-        } else {
-            halfOpen.opened(link, turn.now() + settings.proofTimeout());
+        Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
+        if (oldest != null && halfOpen.size() >= settings.maxHalfOpen()) {
+            hangUp(oldest.getKey(), turn); // whoever means it has proved itself by now
         }
+        halfOpen.opened(link, turn.now() + settings.proofTimeout());
     }
 
     void closed(long link) {
@@ -95,7 +95,7 @@ final class Doorkeeper {
     private void greeted(long link, HalfOpen.Half half, Hello hello, SessionTurn turn) {
         int wire = Handshake.wire(hello, settings);
         if (wire == 0) {
-            refuse(link, Handshake.refuse(RefuseCode.WIRE), turn);
+            refuse(link, Handshake.otherWire(settings, hello.wireLow(), hello.wireHigh()), turn);
             return;
         }
         Nonce nonce = Nonce.draw(turn);

@@ -92,6 +92,19 @@ final class Handshake {
         return new Refuse(code, field, Long.toString(here), Long.toString(there));
     }
 
+    /** To a client that has proved nothing: both versions, and nothing of the cluster. */
+    static Refuse otherWire(SessionSettings settings, int low, int high) {
+        return new Refuse(
+                RefuseCode.WIRE,
+                "wire version",
+                versions(settings.wireLow(), settings.wireHigh()),
+                versions(low, high));
+    }
+
+    private static String versions(int low, int high) {
+        return low == high ? Integer.toString(low) : low + " to " + high;
+    }
+
     /** To a client that has proved nothing: no facts. */
     static Refuse refuse(RefuseCode code) {
         return new Refuse(code, "", "", "");

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * @param wireLow the oldest wire version spoken
  * @param wireHigh the newest one
  * @param proofTimeout how long a link may stay without proof, and the longest time that a client waits for a welcome
- * @param maxHalfOpen how many links may be without proof at once; more are hung up
+ * @param maxHalfOpen how many links may be without proof at once; for one more the oldest is hung up
  */
 public record SessionSettings(
         String cluster,
@@ -61,6 +61,21 @@ public record SessionSettings(
             Authenticator authenticator) {
         return new SessionSettings(
                 cluster, settingsHash, membersHash, algorithm, maxTtl, WIRE, WIRE, 5 * SECOND, 256, authenticator);
+    }
+
+    /** The same, with another way to prove oneself. */
+    public SessionSettings with(Authenticator other) {
+        return new SessionSettings(
+                cluster,
+                settingsHash,
+                membersHash,
+                algorithm,
+                maxTtl,
+                wireLow,
+                wireHigh,
+                proofTimeout,
+                maxHalfOpen,
+                other);
     }
 
     /** How long a member that forgot its leases must wait. */

@@ -163,7 +163,7 @@ public final class FrameCodec {
         WireReader in = new WireReader(frame);
         int wire = in.u8();
         if (wire != SessionSettings.WIRE) {
-            throw new WireException("wire version " + wire + "; this end speaks " + SessionSettings.WIRE);
+            throw WireException.version(wire, SessionSettings.WIRE);
         }
         int kind = in.u8();
         boolean data = kind == DATA || kind == PLAIN_DATA;

@@ -59,7 +59,7 @@ class ArbiterTest {
     void hostInfoIsReplacedInOneStepAndForItsOwnerAlone() throws Exception {
         try (Hosting hosting = host()) {
             assertThat(arbiter.info()).isEmpty();
-            HostInfo first = HostInfo.onPort(4711);
+            HostInfo first = HostInfo.onPort(4711, HostInfo.newSecret());
             hosting.publish(first);
             assertThat(arbiter.info()).contains(first);
             HostInfo second = HostInfo.onSocket(directory.resolve("host.sock"));
@@ -143,11 +143,11 @@ class ArbiterTest {
     @Test
     void aReplacedLockFileIsNoticedByTheHost() throws Exception {
         try (Hosting hosting = host()) {
-            hosting.publish(HostInfo.onPort(1));
+            hosting.publish(HostInfo.onPort(1, HostInfo.newSecret()));
             Files.delete(directory.resolve(Arbiter.LOCK));
             assertThat(hosting.standing()).isEqualTo(Standing.REPLACED);
             try (Hosting second = host()) {
-                second.publish(HostInfo.onPort(2));
+                second.publish(HostInfo.onPort(2, HostInfo.newSecret()));
                 assertThat(second.standing()).isEqualTo(Standing.HELD);
                 assertThat(hosting.standing()).isEqualTo(Standing.REPLACED);
                 hosting.close();

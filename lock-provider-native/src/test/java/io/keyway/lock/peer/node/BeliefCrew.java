@@ -110,7 +110,8 @@ final class BeliefCrew implements AutoCloseable {
         known.put(text, logged(text));
     }
 
-    private int logged(String text) {
+    /** How often they have written that. */
+    int logged(String text) {
         int times = 0;
         for (Path file : files) {
             Path log = Path.of(file + ".log");

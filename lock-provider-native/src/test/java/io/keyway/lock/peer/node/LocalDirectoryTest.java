@@ -233,7 +233,7 @@ class LocalDirectoryTest {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, SETTINGS);
         try (Arbiter.Hosting hosting = (Arbiter.Hosting) directory.arbiter().tryHost()) {
-            hosting.publish(HostInfo.onPort(4711));
+            hosting.publish(HostInfo.onPort(4711, HostInfo.newSecret()));
             Files.delete(directory.path().resolve("clients.lock"));
             assertUnfit(
                     () -> directory.clients(facts, SETTINGS),

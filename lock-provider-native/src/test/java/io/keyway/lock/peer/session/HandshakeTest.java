@@ -162,13 +162,13 @@ class HandshakeTest {
     }
 
     @Test
-    void linksWithoutProofAreLimited() {
+    void ofTooManyLinksWithoutProofTheOldestAreHungUp() {
         World world = new World();
         for (long link = 1000; link < 1300; link++) {
             world.open.add(link);
             world.member.input(new Input.Opened(link));
         }
-        assertThat(world.open).hasSize(256).contains(1000L).doesNotContain(1256L);
+        assertThat(world.open).hasSize(256).contains(1299L).doesNotContain(1043L);
     }
 
     @Test

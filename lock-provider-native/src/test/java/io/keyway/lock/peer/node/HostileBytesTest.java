@@ -1,0 +1,158 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.session.Mac;
+import io.keyway.lock.peer.session.RefuseCode;
+import io.keyway.lock.peer.session.SessionFrame;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What arrives at the socket of a host that serves others: the connection ends, the log says so in one line, and nobody else feels it. */
+@Timeout(120)
+class HostileBytesTest {
+    private static final int MANY = 1_000;
+
+    @TempDir
+    Path directory;
+
+    private BeliefCrew crew;
+    private LocalPlace place;
+    private SocketAddress host;
+    private long start;
+
+    @BeforeEach
+    void serve() throws IOException {
+        start = System.nanoTime();
+        crew = new BeliefCrew(directory, "");
+        crew.start();
+        crew.awaitProgress("of the host");
+        crew.start();
+        crew.awaitProgress("of both");
+        host = new Arbiter(crew.locks()).info().orElseThrow().address();
+        place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5));
+    }
+
+    @AfterEach
+    void killAll() throws InterruptedException {
+        crew.close();
+    }
+
+    private void nobodyFeltIt(String line) throws IOException, InterruptedException {
+        crew.awaitProgress("after all that");
+        crew.awaitLog("a connection to this process was closed: " + line);
+        long periods = Duration.ofNanos(System.nanoTime() - start).toSeconds() / 10;
+        assertThat(crew.logged("a connection to this process was closed"))
+                .as("lines of at most one a ten seconds")
+                .isLessThanOrEqualTo(1 + (int) periods);
+        assertThat(crew.logged("a user was told")).isZero();
+        crew.endAndCheck(2);
+    }
+
+    private void closed(byte... bytes) throws Exception {
+        try (RawPeer peer = new RawPeer(host)) {
+            peer.send(bytes);
+            assertThat(peer.read()).isNull();
+        }
+    }
+
+    @Test
+    void whatIsNoFrame() throws Exception {
+        byte[] garbage = new byte[512];
+        new SplittableRandom(3).nextBytes(garbage);
+        garbage[0] = (byte) 0x9c;
+        closed(garbage);
+        closed((byte) 0x7f, (byte) 0xff, (byte) 0xff, (byte) 0xff); // 2 GiB less one
+        closed("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        closed((byte) 0, (byte) 0, (byte) 0, (byte) 0);
+        closed((byte) 0, (byte) 0, (byte) 0, (byte) 2, (byte) 1, (byte) 99);
+        nobodyFeltIt("bytes that no peer sends: ");
+    }
+
+    @Test
+    void aFrameThatEndsInTheMiddleIsWaitedForSomeSecondsOnly() throws Exception {
+        try (RawPeer peer = new RawPeer(host);
+                RawPeer impatient = new RawPeer(host)) {
+            byte[] hello = peer.bytes(RawPeer.hello(place, 1, 1));
+            peer.send(Arrays.copyOf(hello, hello.length / 2));
+            impatient.send(Arrays.copyOf(hello, hello.length / 2));
+            impatient.close();
+            assertThat(peer.read()).isNull();
+        }
+        nobodyFeltIt("it did not prove itself");
+    }
+
+    @Test
+    void validFramesOutOfOrder() throws Exception {
+        SessionFrame proof = new SessionFrame.Proof(new Mac(new byte[32]));
+        SessionFrame data = new SessionFrame.Data(1, 1, 0, true, 1, 0, List.of());
+        SessionFrame welcome = new SessionFrame.Welcome(1, 0, LocalPlace.NODE, 1, 0);
+        for (SessionFrame first : List.of(proof, data, welcome)) {
+            try (RawPeer peer = new RawPeer(host)) {
+                peer.send(first);
+                assertThat(peer.read()).as("after %s", first).isNull();
+            }
+        }
+        try (RawPeer peer = new RawPeer(host)) {
+            peer.send(RawPeer.hello(place, 1, 1));
+            assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);
+            peer.send(proof);
+            assertThat(peer.read())
+                    .isInstanceOfSatisfying(
+                            SessionFrame.Refuse.class,
+                            refuse -> assertThat(refuse.code()).isEqualTo(RefuseCode.NOT_AUTHENTICATED));
+            assertThat(peer.read()).isNull();
+        }
+        nobodyFeltIt("");
+    }
+
+    @Test
+    void aPeerOfAnotherVersionIsToldBothVersions() throws Exception {
+        try (RawPeer peer = new RawPeer(host)) {
+            peer.send(RawPeer.hello(place, 2, 3));
+            assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2 to 3"));
+            assertThat(peer.read()).isNull();
+        }
+        try (RawPeer peer = new RawPeer(host)) {
+            byte[] hello = peer.bytes(RawPeer.hello(place, 1, 1));
+            hello[4] = 2; // all of it in the layout of a version to come
+            peer.send(hello);
+            assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2"));
+            assertThat(peer.read()).isNull();
+        }
+        nobodyFeltIt("refused: WIRE wire version (1 here, 2 to 3 there)");
+    }
+
+    @Test
+    void aThousandConnectionsThatSayNothing() throws Exception {
+        List<RawPeer> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < MANY; i++) {
+                silent.add(new RawPeer(host));
+            }
+            crew.awaitProgress("beside them");
+            crew.start();
+            crew.awaitProgress("of one that came later");
+            assertThat(silent.get(0).read()).as("the oldest go first").isNull();
+        } finally {
+            for (RawPeer each : silent) {
+                each.close();
+            }
+        }
+        nobodyFeltIt("it did not prove itself");
+    }
+}
