@@ -3,9 +3,11 @@ package io.keyway.lock.cli;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** `keyway` with its subcommands. */
 final class CommandTree {
@@ -34,10 +36,24 @@ final class CommandTree {
 
     private int wrongUsage(ParameterException failure, String[] args) {
         CommandLine command = failure.getCommandLine();
-        console.say(Failures.sentence(failure));
+        console.say(
+                failure instanceof UnmatchedArgumentException unmatched
+                        ? sentence(unmatched)
+                        : Failures.sentence(failure));
         console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
         console.err().println("More: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
+    }
+
+    /** With the nearest of what there is. */
+    private static String sentence(UnmatchedArgumentException failure) {
+        String word = failure.getUnmatched().get(0);
+        boolean tree = !failure.getCommandLine().getSubcommands().isEmpty();
+        String what = failure.isUnknownOption()
+                ? "there is no option " + word
+                : tree ? "there is no command " + word : "nothing is known about the argument " + word;
+        List<String> near = failure.getSuggestions();
+        return near.isEmpty() ? what + "." : what + "; did you mean " + near.get(0) + "?";
     }
 
     @Command(

@@ -92,7 +92,8 @@ final class Installation {
         assertThat(code).as("%s: %s", command, Files.readString(log)).isZero();
     }
 
-    private static String jar(Path classes, Path jar) throws IOException {
+    /** Makes a jar of loose classes. */
+    static String jar(Path classes, Path jar) throws IOException {
         try (OutputStream out = Files.newOutputStream(jar);
                 JarOutputStream entries = new JarOutputStream(out);
                 Stream<Path> files = Files.walk(classes)) {

@@ -289,9 +289,43 @@ class TerminalStoriesTest {
         assertThat(operator.exitCode()).isZero();
         assertThat(operator.out()).contains("held by").endsWith("Broken.");
         assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost (broken");
+        assertThat(first.err()).contains("the lock n was lost (broken: it hangs)");
         assertThat(second.exitCode()).isZero();
         stage.assertRanOneAfterTheOther("A", "B");
+    }
+
+    @Test
+    void whatIsSharedRunsTogether() throws Exception {
+        play(LONG);
+        String url = "--url=lock:files://" + directory.resolve("files") + "?ttl=60s";
+        Child first =
+                stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", stage.untilGo("A"));
+        stage.awaitBeat("A");
+
+        Child second = stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", "echo B");
+        assertThat(second.exitCode()).isZero();
+        assertThat(second.out()).isEqualTo("B");
+        Child alone = stage.start(directory, "keyway", "run", url, "--wait", "0s", "n", "--", "echo", "C");
+        assertThat(alone.exitCode()).isEqualTo(124);
+        assertThat(alone.err()).isEqualTo("keyway: lock n was not acquired at once.");
+        Child permit = stage.start(
+                directory,
+                "keyway",
+                "run",
+                url,
+                "--permits",
+                "2/3",
+                "n",
+                "--",
+                "sh",
+                "-c",
+                "keyway run " + url + " --wait 0s --permits 2/3 n -- true; echo $?;" + " keyway run " + url
+                        + " --wait 0s --permits 1/3 n -- true; echo $?");
+        assertThat(permit.exitCode()).isZero();
+        assertThat(permit.out()).isEqualTo("124\n0");
+
+        stage.go();
+        assertThat(first.exitCode()).isZero();
     }
 
     @Test

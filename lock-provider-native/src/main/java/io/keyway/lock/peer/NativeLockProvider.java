@@ -29,6 +29,9 @@ public final class NativeLockProvider implements LockProvider {
     private static final Duration MIN_TTL = Duration.ofMillis(100);
     private static final MemoryWorlds WORLDS = new MemoryWorlds();
 
+    /** For the service loader. */
+    public NativeLockProvider() {}
+
     @Override
     public Set<String> schemes() {
         return Set.of("native");

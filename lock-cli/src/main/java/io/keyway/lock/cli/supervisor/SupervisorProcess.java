@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
+import io.keyway.lock.peer.node.HostLauncher;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -35,21 +36,13 @@ final class SupervisorProcess {
         if (archive != null) {
             words.add("-XX:SharedArchiveFile=" + archive);
         }
-        words.addAll(List.of("-cp", absoluteClassPath(), Supervisor.class.getName(), mark));
+        words.addAll(List.of("-cp", HostLauncher.classPath(), Supervisor.class.getName(), mark));
         ProcessBuilder builder = new ProcessBuilder(words);
         // It must not keep a file system busy that the command may want to unmount.
         builder.directory(new File("/"));
         builder.environment().put(CommandProcesses.SUPERVISOR, "1");
         builder.redirectError(ProcessBuilder.Redirect.INHERIT);
         return new SupervisorProcess(builder.start());
-    }
-
-    private static String absoluteClassPath() {
-        StringBuilder path = new StringBuilder();
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-            path.append(path.length() == 0 ? "" : File.pathSeparator).append(new File(entry).getAbsolutePath());
-        }
-        return path.toString();
     }
 
     long pid() {

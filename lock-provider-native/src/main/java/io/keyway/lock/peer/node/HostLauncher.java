@@ -90,8 +90,8 @@ public final class HostLauncher {
         return command;
     }
 
-    /** The class path, or the module path of a modular application, made absolute since the host starts in /. */
-    private static String classPath() {
+    /** The class path, or the module path of a modular application, as the class path of a process that starts elsewhere. */
+    public static String classPath() {
         return Stream.of("java.class.path", "jdk.module.path")
                 .map(name -> System.getProperty(name, ""))
                 .flatMap(path -> Stream.of(path.split(File.pathSeparator)))

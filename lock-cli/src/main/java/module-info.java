@@ -1,0 +1,12 @@
+/** The `keyway` command. */
+module io.keyway.lock.cli {
+    requires static org.jspecify;
+    requires info.picocli;
+    requires io.keyway.lock;
+    requires io.keyway.lock.peer;
+    // Signals: no other way tells Ctrl-C from kill.
+    requires jdk.unsupported;
+
+    opens io.keyway.lock.cli to
+            info.picocli;
+}

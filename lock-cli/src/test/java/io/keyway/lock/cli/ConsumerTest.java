@@ -1,0 +1,173 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A program of somebody else, with a provider of its own, on the class path and on the module path. */
+class ConsumerTest {
+    private static final String PROGRAM = """
+            package consumer;
+
+            import io.keyway.lock.Lease;
+            import io.keyway.lock.LockClient;
+            import io.keyway.lock.Locks;
+
+            public final class Program {
+                public static void main(String[] urls) throws Exception {
+                    System.out.println("module " + Locks.class.getModule().getName());
+                    Locks.discover(Program.class.getClassLoader()).providers()
+                            .forEach(each -> System.out.println("provider " + each.schemes()));
+                    for (String url : urls) {
+                        try (LockClient client = Locks.open(url); Lease lease = client.lock("a").acquire()) {
+                            System.out.println(client.url().protocol().orElseThrow() + " " + lease.isHeld());
+                        }
+                    }
+                }
+            }
+            """;
+
+    private static final String PROVIDER = """
+            package consumer;
+
+            import io.keyway.lock.*;
+            import io.keyway.lock.spi.*;
+            import java.util.*;
+
+            public final class Shelf implements LockProvider {
+                @Override public Set<String> schemes() { return Set.of("shelf"); }
+                @Override public ProviderInfo info() {
+                    return new ProviderInfo("Shelf", "1", ProviderInfo.API_LEVEL, List.of());
+                }
+                @Override public Set<Feature> features(LockUrl url) { return Set.of(); }
+                @Override public LockClient open(OpenRequest request) { throw new UnsupportedOperationException(); }
+            }
+            """;
+
+    private static final String MODULE = """
+            module consumer {
+                requires io.keyway.lock;
+                provides io.keyway.lock.spi.LockProvider with consumer.Shelf;
+            }
+            """;
+
+    @TempDir
+    Path directory;
+
+    private final List<Child> children = new ArrayList<>();
+    private Path program;
+    private String libraries;
+
+    @BeforeEach
+    void buildTheProgram() throws Exception {
+        libraries = String.join(File.pathSeparator, libraries());
+        program = directory.resolve("program");
+        Path services = program.resolve("META-INF/services/io.keyway.lock.spi.LockProvider");
+        Files.createDirectories(services.getParent());
+        Files.writeString(services, "consumer.Shelf\n");
+        Path sources = Files.createDirectories(directory.resolve("sources"));
+        Child compiler = tool(
+                "javac",
+                "-d",
+                program.toString(),
+                "-p",
+                libraries,
+                Files.writeString(sources.resolve("module-info.java"), MODULE).toString(),
+                Files.writeString(sources.resolve("Program.java"), PROGRAM).toString(),
+                Files.writeString(sources.resolve("Shelf.java"), PROVIDER).toString());
+        assertThat(compiler.exitCode()).as(compiler.err()).isZero();
+    }
+
+    @AfterEach
+    void endAll() {
+        children.forEach(Child::close);
+    }
+
+    @Test
+    void itRunsOnTheClassPath() throws Exception {
+        Child child = java("-cp", program + File.pathSeparator + libraries, "consumer.Program");
+
+        assertThat(child.exitCode()).as(child.err()).isZero();
+        assertThat(child.out().lines())
+                .containsExactlyInAnyOrder(
+                        "module null", "provider [shelf]", "provider [native]", "mem true", "local true");
+    }
+
+    @Test
+    void itRunsOnTheModulePath() throws Exception {
+        Child child = java("-p", program + File.pathSeparator + libraries, "-m", "consumer/consumer.Program");
+
+        assertThat(child.exitCode()).as(child.err()).isZero();
+        assertThat(child.out().lines())
+                .containsExactlyInAnyOrder(
+                        "module io.keyway.lock", "provider [shelf]", "provider [native]", "mem true", "local true");
+    }
+
+    @Test
+    void theCommandRunsOnTheModulePath() throws Exception {
+        Child child = start(
+                "-p",
+                libraries,
+                "-m",
+                "io.keyway.lock.cli/io.keyway.lock.cli.Main",
+                "run",
+                "--url",
+                local() + "?host=inprocess",
+                "n",
+                "--",
+                "echo",
+                "done");
+
+        assertThat(child.exitCode()).as(child.err()).isZero();
+        assertThat(child.out()).isEqualTo("done");
+    }
+
+    private Child java(String... words) {
+        List<String> all = new ArrayList<>(List.of(words));
+        all.add("lock:native:mem://" + "consumer");
+        all.add(local());
+        return start(all.toArray(String[]::new));
+    }
+
+    private String local() {
+        return "lock:native:local://" + directory.resolve("locks");
+    }
+
+    private Child start(String... words) {
+        return tool("java", words);
+    }
+
+    private Child tool(String name, String... words) {
+        List<String> all = new ArrayList<>();
+        all.add(Path.of(System.getProperty("java.home"), "bin", name).toString());
+        all.addAll(List.of(words));
+        Child child = Child.start(new ProcessBuilder(all));
+        children.add(child);
+        return child;
+    }
+
+    /** The jars of this project and what they need; where Maven has made no jar yet, one is made as Maven would. */
+    private List<String> libraries() throws IOException {
+        List<String> jars = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            Path path = Path.of(entry);
+            if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
+                jars.add(Installation.jar(path, directory.resolve(jars.size() + ".jar")));
+            } else if (entry.matches(".*(/lock-|netty-|slf4j-|picocli|jspecify)[^/]*\\.jar")
+                    && !entry.contains("-tests")) {
+                jars.add(entry);
+            }
+        }
+        return jars;
+    }
+}

@@ -1,0 +1,107 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The arrows of the house point downward: command line, providers, API. This module sees them all. */
+class HouseTest {
+    private static final String API = "io.keyway.lock";
+    private static final String SPI = "io.keyway.lock.spi";
+    private static final String KIT = "io.keyway.lock.kit";
+    private static final String CLI = "io.keyway.lock.cli..";
+
+    /** One package for each provider; a new provider is added here. */
+    private static final List<String> PROVIDERS = List.of("io.keyway.lock.peer");
+
+    private static final JavaClasses HOUSE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("test-classes") && !location.contains("-tests.jar"))
+            .importPackages("io.keyway");
+
+    @Test
+    void everyRoomIsSeen() {
+        assertThat(HOUSE.stream().map(room -> room.getPackageName()).distinct())
+                .contains(API, SPI, KIT, "io.keyway.lock.cli", "io.keyway.lock.cli.supervisor", "io.keyway.lock.peer");
+        assertThat(HOUSE.stream()
+                        .map(room -> room.getPackageName())
+                        .filter(room -> !List.of(API, SPI, KIT).contains(room))
+                        .filter(room -> !room.startsWith("io.keyway.lock.cli"))
+                        .filter(room -> PROVIDERS.stream().noneMatch(room::startsWith)))
+                .as("packages that no rule of this test knows")
+                .isEmpty();
+    }
+
+    @Test
+    void theApiKnowsNothingAboveIt() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(API, SPI, KIT)
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("io.keyway..").and(DescribedPredicate.not(resideInAnyPackage(API, SPI, KIT))))
+                .check(HOUSE);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aProviderKnowsTheApiAloneAndOfItOnlyWhatIsExported() {
+        return PROVIDERS.stream()
+                .map(provider -> DynamicTest.dynamicTest(
+                        provider, () -> providerRule(provider).check(HOUSE)));
+    }
+
+    private static ArchRule providerRule(String provider) {
+        return noClasses()
+                .that()
+                .resideInAPackage(provider + "..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.keyway..")
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, provider + ".."))));
+    }
+
+    @Test
+    void theCommandLineUsesWhatIsExported() {
+        noClasses()
+                .that()
+                .resideInAPackage(CLI)
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.keyway..")
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, CLI, "io.keyway.lock.peer.node"))))
+                .check(HOUSE);
+    }
+
+    @Test
+    void theSupervisorStartsInAMomentSoItNeedsLittle() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.keyway.lock.cli.supervisor")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("io.keyway.lock.cli", "picocli..", API, "org.slf4j.."))
+                .check(HOUSE);
+    }
+
+    @Test
+    void aRuleSeesWhatItForbids() {
+        assertThat(noClasses()
+                        .that()
+                        .resideInAPackage(CLI)
+                        .should()
+                        .dependOnClassesThat(resideInAPackage("io.keyway.lock.peer.node"))
+                        .evaluate(HOUSE)
+                        .hasViolation())
+                .isTrue();
+    }
+}
