@@ -16,8 +16,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,16 +28,18 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileBytesTest {
     private static final int MANY = 1_000;
 
+    private static final String CLOSED = "a connection to this process was closed: ";
+
     @TempDir
-    Path directory;
+    static Path directory;
 
-    private BeliefCrew crew;
-    private LocalPlace place;
-    private SocketAddress host;
-    private long start;
+    private static BeliefCrew crew;
+    private static LocalPlace place;
+    private static SocketAddress host;
+    private static long start;
 
-    @BeforeEach
-    void serve() throws IOException {
+    @BeforeAll
+    static void serve() throws IOException {
         start = System.nanoTime();
         crew = new BeliefCrew(directory, "");
         crew.start();
@@ -48,19 +51,21 @@ class HostileBytesTest {
     }
 
     @AfterEach
-    void killAll() throws InterruptedException {
-        crew.close();
+    void nobodyFeelsIt() {
+        crew.awaitProgress("after all that");
+        assertThat(crew.logged(CLOSED)).isPositive();
+        assertThat(crew.logged("a user was told")).isZero();
     }
 
-    private void nobodyFeltIt(String line) throws IOException, InterruptedException {
-        crew.awaitProgress("after all that");
-        crew.awaitLog("a connection to this process was closed: " + line);
-        long periods = Duration.ofNanos(System.nanoTime() - start).toSeconds() / 10;
-        assertThat(crew.logged("a connection to this process was closed"))
-                .as("lines of at most one a ten seconds")
-                .isLessThanOrEqualTo(1 + (int) periods);
-        assertThat(crew.logged("a user was told")).isZero();
-        crew.endAndCheck(2);
+    @AfterAll
+    static void theLogIsShort() throws IOException, InterruptedException {
+        try {
+            long periods = Duration.ofNanos(System.nanoTime() - start).toSeconds() / 10;
+            assertThat(crew.logged(CLOSED)).as("one line in ten seconds").isLessThanOrEqualTo(1 + (int) periods);
+            crew.endAndCheck(10);
+        } finally {
+            crew.close();
+        }
     }
 
     private void closed(byte... bytes) throws Exception {
@@ -80,7 +85,6 @@ class HostileBytesTest {
         closed("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         closed((byte) 0, (byte) 0, (byte) 0, (byte) 0);
         closed((byte) 0, (byte) 0, (byte) 0, (byte) 2, (byte) 1, (byte) 99);
-        nobodyFeltIt("bytes that no peer sends: ");
     }
 
     @Test
@@ -93,7 +97,6 @@ class HostileBytesTest {
             impatient.close();
             assertThat(peer.read()).isNull();
         }
-        nobodyFeltIt("it did not prove itself");
     }
 
     @Test
@@ -117,7 +120,6 @@ class HostileBytesTest {
                             refuse -> assertThat(refuse.code()).isEqualTo(RefuseCode.NOT_AUTHENTICATED));
             assertThat(peer.read()).isNull();
         }
-        nobodyFeltIt("");
     }
 
     @Test
@@ -134,7 +136,6 @@ class HostileBytesTest {
             assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2"));
             assertThat(peer.read()).isNull();
         }
-        nobodyFeltIt("refused: WIRE wire version (1 here, 2 to 3 there)");
     }
 
     @Test
@@ -153,6 +154,5 @@ class HostileBytesTest {
                 each.close();
             }
         }
-        nobodyFeltIt("it did not prove itself");
     }
 }

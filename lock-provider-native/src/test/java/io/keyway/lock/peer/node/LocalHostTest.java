@@ -106,8 +106,9 @@ class LocalHostTest {
         String here = url + "?maxTtl=1h&ttl=1h";
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
             host.await("held");
-            try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here, "stopped");
-                    ChildJvm dying = ChildJvm.start(LeaseHolder.class, here, "dying");
+            String guest = here + "&host=none"; // one of them would host next, and be killed
+            try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, guest, "stopped");
+                    ChildJvm dying = ChildJvm.start(LeaseHolder.class, guest, "dying");
                     LockClient client = Locks.open(here)) {
                 long token = Long.parseLong(stopped.await("held").trim());
                 dying.await("held");
