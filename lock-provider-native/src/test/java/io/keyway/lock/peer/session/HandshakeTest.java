@@ -198,6 +198,23 @@ class HandshakeTest {
     }
 
     @Test
+    void aProofThatComesAfterTheEndOfItsSessionMakesNoGhost() {
+        World world = new World();
+        Input old = proof(world, 60, 1);
+        world.member.input(proof(world, 61, 2));
+        long session = world.member.lastSent(Welcome.class).session();
+        world.member.input(new Input.Died(session));
+        world.member.input(old);
+        assertThat(world.member.lastSent(Refuse.class).code()).isEqualTo(RefuseCode.STALE_ATTEMPT);
+        assertThat(world.memberSide().size()).isZero();
+        assertThat(world.memberSide().remembers(World.CLIENT)).isTrue();
+        world.pass(10_000 * MS);
+        assertThat(world.memberSide().remembers(World.CLIENT))
+                .as("once no proof of that time can be on its way")
+                .isFalse();
+    }
+
+    @Test
     void aNewerLinkTakesTheSessionOverAndTheOlderOneCountsNoMore() {
         World world = new World();
         world.member.input(proof(world, 60, 1));
@@ -267,5 +284,27 @@ class HandshakeTest {
         byte[] transcript =
                 Handshake.transcript(Role.CLIENT, hello, challenge.wire(), challenge.member(), challenge.nonce());
         return new Input.Arrived(link, new Proof(Authenticator.none().prove(transcript)));
+    }
+
+    @Test
+    void eachLinkHasNoncesOfItsOwn() {
+        World world = new World();
+        world.connect(World.MAX_TTL);
+        for (long link = 1; link <= 5; link++) {
+            world.cut(link);
+            world.pass(2_000 * World.MS);
+        }
+        List<Nonce> nonces = new ArrayList<>();
+        world.client.sent.forEach(frame -> {
+            if (frame instanceof Hello hello) {
+                nonces.add(hello.nonce());
+            }
+        });
+        world.member.sent.forEach(frame -> {
+            if (frame instanceof Challenge challenge) {
+                nonces.add(challenge.nonce());
+            }
+        });
+        assertThat(nonces).hasSize(12).doesNotHaveDuplicates();
     }
 }

@@ -21,18 +21,10 @@ class SessionRulesTest {
     private static final long MS = World.MS;
     private static final long TTL = 10_000 * MS;
 
-    private static Peer held(World world, long ttl) {
-        Peer peer = world.connect(ttl);
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(peer, 5, ttl);
-        return peer;
-    }
-
     @Test
     void anEchoBehindAGapExtendsNothing() {
         World world = new World();
-        Peer peer = held(world, TTL);
+        Peer peer = world.held(TTL);
         long deadline = world.clientSide().belief(TTL).deadline();
         world.keep = frame -> !(frame instanceof Data data && !data.messages().isEmpty());
         world.sendFromMember(peer, 2);
@@ -53,7 +45,7 @@ class SessionRulesTest {
     @Test
     void onlyTheLastFrameOfALongBatchCarriesTheEcho() {
         World world = new World();
-        Peer peer = held(world, TTL);
+        Peer peer = world.held(TTL);
         world.member.sent.clear();
         world.member.work(turn -> {
             for (int i = 0; i < 2_500; i++) {
@@ -71,7 +63,7 @@ class SessionRulesTest {
     @Test
     void aLapsedBeliefNeverComesBack() {
         World world = new World();
-        held(world, TTL);
+        world.held(TTL);
         Belief belief = world.clientSide().belief(TTL);
         world.deaf = true;
         world.pass(TTL * 3 / 4);
@@ -87,7 +79,7 @@ class SessionRulesTest {
     @Test
     void aFreshSessionStartsWithoutBelief() {
         World world = new World();
-        Peer first = held(world, TTL);
+        Peer first = world.held(TTL);
         world.member.input(new Input.Died(first.session()));
         world.pass(1_000 * MS);
         assertThat(world.clientSide().session()).isNotEqualTo(first);
@@ -98,7 +90,7 @@ class SessionRulesTest {
     @Test
     void aStallIsNotCountedAgainstAnybody() {
         World world = new World();
-        held(world, TTL);
+        world.held(TTL);
         world.deaf = true;
         world.now += 2 * TTL;
         world.member.input(new Input.Stalled(2 * TTL));
@@ -126,7 +118,7 @@ class SessionRulesTest {
     @Test
     void anEchoOfWhatWasNeverSentBreaksTheLink() {
         World world = new World();
-        Peer peer = held(world, TTL);
+        Peer peer = world.held(TTL);
         long link = world.open.first();
         Data future = new Data(peer.session(), 1, 0, true, world.now + TTL, 0, List.of());
         world.client.input(new Input.Arrived(link, future));
@@ -139,7 +131,7 @@ class SessionRulesTest {
     @Test
     void anAcknowledgementOfWhatWasNeverSentBreaksTheLink() {
         World world = new World();
-        Peer peer = held(world, TTL);
+        Peer peer = world.held(TTL);
         world.member.input(
                 new Input.Arrived(world.open.first(), new Data(peer.session(), 2, 99, true, 1, 0, List.of())));
         assertThat(world.open).isEmpty();
@@ -192,19 +184,7 @@ class SessionRulesTest {
     @Test
     void aLeaseIsNotToldBeforeItsPromiseIsOnDisk() {
         World world = new World();
-        world.member = world
-        .new End(
-                true,
-                new Cell(
-                        new Numbered(),
-                        new MemberSessions(
-                                World.settings("c", Authenticator.none()),
-                                "a:1",
-                                World.MEMBER,
-                                7,
-                                world.now,
-                                new Horizon(world.now, 60_000 * MS))));
-        world.member.forceAtOnce = false;
+        world.keepHorizon(World.MEMBER, 7, 60_000 * MS);
         Peer peer = world.connect(TTL);
         assertThat(world.member.unforced).as("no lease, no promise").isEmpty();
         world.member.work(turn -> {
@@ -236,7 +216,7 @@ class SessionRulesTest {
     @Test
     void aMemberThatHearsOfAHigherEpochOfItselfGrantsNoMoreForAQuarantine() {
         World world = new World();
-        held(world, TTL);
+        world.held(TTL);
         world.restartMember(new Incarnation(0xA, 2), 3, 0);
         world.pass(1_000 * MS);
         assertThat(world.goals).contains("EPOCH_ADOPTED");
@@ -250,21 +230,9 @@ class SessionRulesTest {
     @Test
     void theQuarantineOfAnAdoptedEpochIsOnDiskBeforeAnythingIsSaid() {
         World world = new World();
-        held(world, TTL);
+        world.held(TTL);
         world.restartMember(new Incarnation(0xA, 2), 3, 0);
-        world.member = world
-        .new End(
-                true,
-                new Cell(
-                        new Numbered(),
-                        new MemberSessions(
-                                World.settings("c", Authenticator.none()),
-                                "a:1",
-                                new Incarnation(0xA, 2),
-                                3,
-                                world.now,
-                                new Horizon(world.now, MS))));
-        world.member.forceAtOnce = false;
+        world.keepHorizon(new Incarnation(0xA, 2), 3, MS);
         world.pass(100 * MS);
         MemberRecord record =
                 (MemberRecord) world.member.unforced.values().iterator().next();
@@ -277,7 +245,7 @@ class SessionRulesTest {
     @Test
     void twoCopiesOfACellBehaveAlike() {
         World world = new World();
-        held(world, TTL);
+        world.held(TTL);
         world.sendFromClient(2);
         World.End end = world.member;
         Cell copy = end.cell.copy();
@@ -299,9 +267,13 @@ class SessionRulesTest {
         World world = new World();
         Peer peer = world.connect(TTL);
         Message foreign = new Numbered.Item(new Key(1, "x"), 1);
+        world.now += MS;
         world.member.input(
                 new Input.Arrived(world.open.first(), new Data(peer.session(), 1, 0, true, 1, 0, List.of(foreign))));
         assertThat(world.open).isEmpty();
         assertThat(world.member.heard()).isEmpty();
+        assertThat(world.memberSide().silence(peer))
+                .as("a frame counts as heard when all of it is done")
+                .isEqualTo(MS);
     }
 }

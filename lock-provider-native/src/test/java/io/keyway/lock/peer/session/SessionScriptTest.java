@@ -41,11 +41,8 @@ class SessionScriptTest {
     @Test
     void aHeldLeaseIsRenewedForever() {
         World world = new World();
-        Peer peer = world.connect(TTL);
+        world.held(TTL);
         world.client.work(turn -> turn.client().unawait(Numbered.KEY, TTL));
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(peer, 5, TTL);
         int before = world.client.sent.size();
         world.pass(100 * TTL);
         assertThat(World.believes(world, TTL)).isTrue();
@@ -59,10 +56,7 @@ class SessionScriptTest {
     @Test
     void aCutLinkEndsNothing() {
         World world = new World();
-        Peer peer = world.connect(TTL);
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(peer, 5, TTL);
+        Peer peer = world.held(TTL);
         world.cut(1);
         world.sendFromClient(2);
         world.sendFromMember(peer, 3);
@@ -77,10 +71,7 @@ class SessionScriptTest {
     @Test
     void beliefEndsBeforeTheGrant() {
         World world = new World();
-        Peer peer = world.connect(TTL);
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(peer, 5, TTL);
+        Peer peer = world.held(TTL);
         world.deaf = true;
         world.pass(TTL * 3 / 4 - 1);
         assertThat(World.believes(world, TTL)).isTrue();
@@ -95,11 +86,8 @@ class SessionScriptTest {
     @Test
     void aHalfOpenLinkIsReplacedBeforeBeliefEnds() {
         World world = new World();
-        Peer peer = world.connect(TTL);
+        world.held(TTL);
         world.client.work(turn -> turn.client().unawait(Numbered.KEY, TTL));
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(peer, 5, TTL);
         world.keep = frame -> !(frame instanceof Data) || world.open.last() > 1;
         world.pass(TTL * 2);
         assertThat(world.client.told(ClientView.Lapsed.class)).isEmpty();
@@ -126,10 +114,7 @@ class SessionScriptTest {
     @Test
     void anUnknownSessionIsDroppedBeforeAFreshOneIsOpened() {
         World world = new World();
-        Peer first = world.connect(TTL);
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(first, 5, TTL);
+        Peer first = world.held(TTL);
         world.member.work(turn -> turn.member().await(first, Numbered.KEY, TTL));
         world.reachable = false;
         world.cut(1);
@@ -138,7 +123,10 @@ class SessionScriptTest {
                 .containsExactly(new MemberView.SessionEnded(first));
         world.reachable = true;
         world.pass(2_000 * MS);
-        assertThat(world.client.told(ClientView.SessionGone.class)).hasSize(1);
+        assertThat(world.client.told(ClientView.SessionGone.class))
+                .allSatisfy(gone ->
+                        assertThat(gone.restarted()).as("nothing is frozen").isFalse())
+                .hasSize(1);
         assertThat(world.client.told(ClientView.SessionOpen.class)).hasSize(2);
         assertThat(world.clientSide().session()).isNotEqualTo(first);
         assertThat(world.clientSide().belief(TTL).holds(world.now)).isFalse();
@@ -147,10 +135,7 @@ class SessionScriptTest {
     @Test
     void anotherIncarnationOfTheMemberFreezesBelief() {
         World world = new World();
-        Peer first = world.connect(TTL);
-        world.sendFromClient(1);
-        world.settle();
-        world.grant(first, 5, TTL);
+        world.held(TTL);
         var belief = world.clientSide().belief(TTL);
         long deadline = belief.deadline();
         world.restartMember(new Incarnation(0xA, 2), 8, World.MAX_TTL);

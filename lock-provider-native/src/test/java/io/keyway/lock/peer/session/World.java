@@ -193,6 +193,15 @@ final class World {
         member = new End(true, new Cell(new Numbered(), sessions));
     }
 
+    /** The member keeps a promise on its disk, this far ahead of need, and a script says when it is forced. */
+    void keepHorizon(Incarnation incarnation, long epoch, long ahead) {
+        SessionSettings settings = settings("c", Authenticator.none());
+        Horizon horizon = new Horizon(now, ahead);
+        member = new End(
+                true, new Cell(new Numbered(), new MemberSessions(settings, "a:1", incarnation, epoch, now, horizon)));
+        member.forceAtOnce = false;
+    }
+
     /** Both ends hear that the link is down; what was under way is lost. */
     void cut(long link) {
         open.remove(link);
@@ -232,12 +241,17 @@ final class World {
     /** Lets time pass; everything due happens at its time. */
     void pass(long nanos) {
         long until = now + nanos;
+        int ticksNow = 0;
         settle();
         while (true) {
             End first = first();
             if (first == null || first.cell.nextDue() - until > 0) {
                 now = until;
                 return;
+            }
+            ticksNow = first.cell.nextDue() - now > 0 ? 0 : ticksNow + 1;
+            if (ticksNow > 10_000) {
+                throw new AssertionError("what is due is never done");
             }
             now = Math.max(now, first.cell.nextDue());
             first.input(new Input.Tick());
@@ -277,6 +291,15 @@ final class World {
         member.work(turn -> turn.member().grant(peer, Numbered.KEY, token, ttl));
         client.work(turn -> turn.client().hold(Numbered.KEY, ttl));
         settle();
+    }
+
+    /** The session is open; the client has said 1 and holds a grant of token 5. */
+    Peer held(long ttl) {
+        Peer peer = connect(ttl);
+        sendFromClient(1);
+        settle();
+        grant(peer, 5, ttl);
+        return peer;
     }
 
     static Numbered.Item number(long value) {

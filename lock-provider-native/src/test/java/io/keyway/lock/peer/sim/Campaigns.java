@@ -15,6 +15,6 @@ final class Campaigns {
     }
 
     static Campaign lease(LeaseModel.Kit kit) {
-        return new Campaign(Profile.LEASE, world -> new LeaseModel(world, kit), LeaseUsers::acts);
+        return new Campaign(Profile.LEASE, world -> new LeaseModel(world, kit), LeaseActs::of);
     }
 }

@@ -13,7 +13,7 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseOwner;
-import java.util.ArrayDeque;
+import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,67 +45,10 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     private static final int STOP = 5;
     private static final long LONGEST_HOLD_AFTER_FAULTS = 20 * Nanos.MILLI;
 
-    /** A user's hold of a word, as the façade would answer for it. */
-    private static final class Hold extends Use {
-        final SimNode node;
-        final CachedGrant word;
-
-        Hold(String name, SimNode node, long token, CachedGrant word) {
-            super(name, node.index(), token, word.ttl());
-            this.node = node;
-            this.word = word;
-        }
-
-        @Override
-        boolean believes() {
-            return word.holds(token, node.clock());
-        }
-
-        @Override
-        long deadline() {
-            return word.deadline();
-        }
-
-        @Override
-        long clock() {
-            return node.clock();
-        }
-    }
-
-    /** One thread of one client's program. */
-    private static final class User {
-        final SimNode node;
-        final int index;
-        final ArrayDeque<Act> later = new ArrayDeque<>();
-
-        @Nullable
-        Act act;
-
-        @Nullable
-        Hold hold;
-
-        @Nullable
-        Hold lost;
-
-        long request;
-        long releasing;
-        long step;
-
-        User(SimNode node, int index) {
-            this.node = node;
-            this.index = index;
-        }
-
-        @Override
-        public String toString() {
-            return node + " user " + index + (act == null ? "" : " in " + act);
-        }
-    }
-
     private final SimWorld world;
     private final List<LeaseOracle> oracles;
     private final boolean stopBeforeRevoked;
-    private final User[][] users;
+    private final LeaseUser[][] users;
     private final List<Map<String, List<CachedGrant>>> words = new ArrayList<>();
     private final List<List<Use>> holds = new ArrayList<>();
     private final LeaseOwner[] owners;
@@ -118,7 +61,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         this.world = world;
         this.oracles = oracles;
         this.stopBeforeRevoked = stopBeforeRevoked;
-        this.users = new User[world.size()][world.options().users()];
+        this.users = new LeaseUser[world.size()][world.options().users()];
         this.owners = new LeaseOwner[world.size()];
         this.keys = new Key[world.options().names()];
         for (int name = 0; name < keys.length; name++) {
@@ -129,7 +72,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
             holds.add(new ArrayList<>());
             owners[i] = new LeaseOwner("client" + i, Map.of());
             for (int u = 0; u < users[i].length; u++) {
-                users[i][u] = new User(world.node(i), u);
+                users[i][u] = new LeaseUser(world.node(i), u);
             }
         }
     }
@@ -143,29 +86,11 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         watch = authority;
     }
 
-    static List<Act> acts(Options options) {
-        Draws draws = new Draws(options.seed(), 6);
-        List<Act> acts = new ArrayList<>();
-        boolean busy = draws.chance(300);
-        for (int i = 0; i < options.acts(); i++) {
-            long at = draws.below(options.faultPhase());
-            int client = (int) draws.between(1, options.clients());
-            int user = draws.below(options.users());
-            int dice = draws.below(100);
-            String verb = dice < 68 ? "lock" : dice < 88 ? "try" : dice < 94 ? "break" : dice < 98 ? "show" : "list";
-            int name = Math.min(draws.below(options.names()), draws.below(options.names()));
-            long patience = draws.chance(350) ? draws.logarithmic(Nanos.MILLI, 2 * options.maxTtl()) : 0;
-            long longest = draws.chance(busy ? 50 : 250) ? 2 * options.maxTtl() : options.maxTtl() / 16;
-            acts.add(new Act(at, client, user, verb, name, patience, draws.logarithmic(10 * Nanos.MICRO, longest)));
-        }
-        return acts;
-    }
-
     void act(SimNode node, Act act) {
         if (act.user() >= users[node.index()].length || act.name() >= keys.length || world.healed()) {
             return;
         }
-        User user = users[node.index()][act.user()];
+        LeaseUser user = users[node.index()][act.user()];
         if (user.act != null) {
             user.later.addLast(act);
         } else {
@@ -174,12 +99,12 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     /** Locks of one name are mostly asked for with one ttl, so that the cache serves, and sometimes with another. */
-    private long ttl(Act act, User user) {
+    private long ttl(Act act, LeaseUser user) {
         int shift = user.index == 2 ? act.name() + 1 : act.name();
         return world.options().maxTtl() >> shift % 3;
     }
 
-    private void begin(User user, Act act) {
+    private void begin(LeaseUser user, Act act) {
         user.act = act;
         user.step++;
         user.request = ++requests;
@@ -204,7 +129,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         node.input(new Input.Command(key, call));
     }
 
-    private void acquire(User user, Act act, Key key) {
+    private void acquire(LeaseUser user, Act act, Key key) {
         SimNode node = user.node;
         long ttl = ttl(act, user);
         List<CachedGrant> open = words.get(node.index()).get(key.id());
@@ -241,17 +166,17 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     /** A number below the bound that belongs to this operation, and stays the same when others are taken out of the plan. */
-    private long draw(User user, int purpose, long bound) {
+    private long draw(LeaseUser user, int purpose, long bound) {
         long own = user.act == null ? 0 : user.act.at();
         return Long.remainderUnsigned(Draws.of(world.options().seed() + purpose, own), bound);
     }
 
-    private void wake(User user, long nanos, int why) {
+    private void wake(LeaseUser user, long nanos, int why) {
         world.wake(user.node, nanos, user.step << 3 | why, user);
     }
 
     void wake(SimNode node, long number, Object what) {
-        if (!(what instanceof User user) || number >>> 3 != user.step || user.act == null) {
+        if (!(what instanceof LeaseUser user) || number >>> 3 != user.step || user.act == null) {
             return;
         }
         world.counted();
@@ -275,7 +200,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
-    private void release(User user, Act act, @Nullable Hold hold) {
+    private void release(LeaseUser user, Act act, @Nullable Hold hold) {
         if (hold == null) {
             done(user);
             return;
@@ -300,14 +225,14 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     /** The user's operation is over; the next one begins a moment later, outside of the cell's turn. */
-    private void idle(User user) {
+    private void idle(LeaseUser user) {
         user.releasing = 0;
         user.request = 0;
         user.step++;
         wake(user, 1 + draw(user, 1, Nanos.MILLI), NEXT);
     }
 
-    private void done(User user) {
+    private void done(LeaseUser user) {
         user.act = null;
         user.step++;
         Act next = user.later.pollFirst();
@@ -316,7 +241,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
-    private void got(User user, CachedGrant word, long token) {
+    private void got(LeaseUser user, CachedGrant word, long token) {
         Act act = user.act;
         if (act == null) {
             return;
@@ -384,7 +309,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         if (!open.contains(granted.word())) {
             open.add(granted.word());
         }
-        User user = (User) granted.user();
+        LeaseUser user = (LeaseUser) granted.user();
         if (user == null || user.request != granted.request()) {
             throw new Violation("R18", "granted to nobody: " + granted.request());
         }
@@ -393,7 +318,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     private void over(@Nullable Object who, long request, @Nullable UserGoal goal) {
-        if (who instanceof User user && user.request == request) {
+        if (who instanceof LeaseUser user && user.request == request) {
             if (goal != null) {
                 user.node.reached(goal);
             }
@@ -403,8 +328,8 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
-    private @Nullable User asker(SimNode node, long request) {
-        for (User user : users[node.index()]) {
+    private @Nullable LeaseUser asker(SimNode node, long request) {
+        for (LeaseUser user : users[node.index()]) {
             if (user.request == request) {
                 return user;
             }
@@ -413,7 +338,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     private void told(SimNode node, LeaseNotice.Told answer) {
-        for (User user : users[node.index()]) {
+        for (LeaseUser user : users[node.index()]) {
             if (user.request != 0 && request(answer) == user.request) {
                 idle(user);
                 return;
@@ -433,7 +358,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     private void ended(LeaseNotice.Ended ended) {
-        User user = (User) ended.user();
+        LeaseUser user = (LeaseUser) ended.user();
         Hold hold = user == null ? null : user.hold;
         if (hold == null || hold.token != ended.token()) {
             throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
@@ -455,7 +380,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     /** The user of a lost lock has stopped, and says so: the lock need not wait longer for it. */
-    private void stop(User user, Act act) {
+    private void stop(LeaseUser user, Act act) {
         Hold lost = user.lost;
         if (lost == null) {
             return;
@@ -469,7 +394,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     private void released(SimNode node, LeaseNotice.ReleaseDone done) {
-        for (User user : users[node.index()]) {
+        for (LeaseUser user : users[node.index()]) {
             if (user.releasing != done.token()) {
                 continue;
             }
@@ -493,7 +418,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     /** The process is gone, and all its users with it. */
     void ended(SimNode node) {
         int i = node.index();
-        for (User user : users[i]) {
+        for (LeaseUser user : users[i]) {
             if (user.hold != null) {
                 finished(user.hold, Use.Finish.DIED);
             }
@@ -504,7 +429,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         words.get(i).clear();
         for (int u = 0; u < users[i].length; u++) {
             long step = users[i][u].step;
-            users[i][u] = new User(node, u);
+            users[i][u] = new LeaseUser(node, u);
             users[i][u].step = step + 1;
         }
     }
@@ -537,8 +462,8 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     /** Faults are over: nobody begins anything new. */
     String waiting() {
         StringBuilder text = null;
-        for (User[] ofClient : users) {
-            for (User user : ofClient) {
+        for (LeaseUser[] ofClient : users) {
+            for (LeaseUser user : ofClient) {
                 if (!user.later.isEmpty()) {
                     user.later.clear();
                 }

@@ -5,7 +5,4 @@ package io.keyway.lock.peer.sim;
 interface Oracle {
     /** After each event of a cell, each flush and each answer of a user. */
     void after(SimNode node);
-
-    /** The process of that node ended, or started anew. */
-    default void restarted(SimNode node) {}
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * finish (R15) and leave nothing behind (R16).
  */
 final class SimWorld {
+    private static final long MOST_EVENTS = 5_000_000;
     private static final long CHECK_EVERY = 200 * Nanos.MILLI;
 
     private final Plan plan;
@@ -28,17 +29,12 @@ final class SimWorld {
     private final @Nullable Tracer tracer;
     private final Draws checks;
     private final PurityCheck purity;
-    private final int[] downs;
-    private final int[] pauses;
-    private final int[] suspensions;
-    private final List<Fault> drifts = new ArrayList<>();
+    private final Faults faults;
     private final List<Act> acts = new ArrayList<>();
     private int nextAct;
     private long now;
-    private long diskLatency;
     private long events;
     private long digest;
-    private long faults;
     private boolean healed;
     private long finishedAt = -1;
     private boolean over;
@@ -49,11 +45,8 @@ final class SimWorld {
         this.tracer = tracer;
         this.heap = new EventHeap(Draws.of(options.seed(), 4));
         this.checks = new Draws(options.seed(), 5);
-        this.diskLatency = options.diskLatency();
         this.nodes = new SimNode[options.clients() + 1];
-        this.downs = new int[nodes.length];
-        this.pauses = new int[nodes.length];
-        this.suspensions = new int[nodes.length];
+        this.faults = new Faults(this);
         for (int i = 0; i < nodes.length; i++) {
             nodes[i] = new SimNode(this, i);
         }
@@ -75,14 +68,21 @@ final class SimWorld {
             violation = new Violation("exception", String.valueOf(e), e);
         }
         return new RunResult(
-                plan, violation, events, faults, now, digest, goals, net.noise().met());
+                plan,
+                violation,
+                events,
+                faults.begun(),
+                now,
+                digest,
+                goals,
+                net.noise().met());
     }
 
     private void begin() {
         for (SimNode node : nodes) {
             node.start();
         }
-        ratesMet();
+        faults.ratesMet();
         for (Act act : plan.acts()) {
             if (act.client() < nodes.length) {
                 acts.add(act);
@@ -125,7 +125,7 @@ final class SimWorld {
             if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
                 heap.recycle(event);
             } else if (node.paused()) {
-                goals.reached(suspensions[node.index()] > 0 ? Fault.Kind.SUSPEND : Fault.Kind.PAUSE);
+                goals.reached(faults.suspended(node) ? Fault.Kind.SUSPEND : Fault.Kind.PAUSE);
                 node.later(event);
             } else {
                 handle(node, event);
@@ -143,7 +143,7 @@ final class SimWorld {
     }
 
     /** Flushes unless more input for the same cell comes at once, as a driver reads all it can before it writes. */
-    private void finish(SimNode node) {
+    void finish(SimNode node) {
         if (!node.alive() || node.paused()) {
             return;
         }
@@ -217,7 +217,7 @@ final class SimWorld {
         switch (event.kind) {
             case FAULT -> {
                 if (event.what instanceof Fault fault && !healed) {
-                    fault(node, fault, event.number == 0);
+                    faults.strike(node, fault, event.number == 0);
                 }
             }
             case HEAL -> heal();
@@ -225,168 +225,10 @@ final class SimWorld {
         }
     }
 
-    private void fault(SimNode node, Fault fault, boolean begins) {
-        if (begins) {
-            faults++;
-            Event end = heap.push(Math.min(fault.end(), options.faultPhase()), Event.Kind.FAULT, node);
-            end.what = fault;
-            end.number = 1;
-        }
-        if (tracer != null) {
-            trace(node, (begins ? "" : "end of ") + fault);
-        }
-        int more = begins ? 1 : -1;
-        switch (fault.kind()) {
-            case DELAY, LOSS, DUPLICATION, REORDERING -> {
-                for (int direction = 0; direction < 2; direction++) {
-                    disturb(net.condition(node, direction), fault, more);
-                }
-            }
-            case CUT -> {
-                net.cut(node, SimLink.TO_MEMBER, more);
-                net.cut(node, SimLink.TO_CLIENT, more);
-            }
-            case CUT_TO_MEMBER -> net.cut(node, SimLink.TO_MEMBER, more);
-            case CUT_TO_CLIENT -> net.cut(node, SimLink.TO_CLIENT, more);
-            case RESET -> {
-                if (begins) {
-                    net.reset(node);
-                }
-            }
-            case PAUSE -> pause(node, more);
-            case CRASH -> crash(node, fault, more);
-            case CLOSE -> close(node, more);
-            case DRIFT -> drift(node, fault, begins);
-            case SUSPEND -> {
-                suspensions[node.index()] += more;
-                node.simClock().stop(suspensions[node.index()] > 0);
-                pause(node, more);
-            }
-            case SLOW_DISK -> diskLatency = Math.max(options.diskLatency(), diskLatency + more * fault.amount());
-        }
-    }
-
-    private static void disturb(SimNet.Condition condition, Fault fault, int more) {
-        switch (fault.kind()) {
-            case DELAY -> condition.delay += more * fault.amount();
-            case LOSS -> condition.lossPerMille += more * (int) fault.amount();
-            case DUPLICATION -> condition.duplicatePerMille += more * (int) fault.amount();
-            default -> condition.reordering += more * fault.amount();
-        }
-    }
-
-    private void pause(SimNode node, int more) {
-        pauses[node.index()] += more;
-        if (pauses[node.index()] > 0) {
-            node.pause();
-        } else {
-            node.resume();
-            finish(node);
-        }
-    }
-
-    private void drift(SimNode node, Fault fault, boolean begins) {
-        if (begins) {
-            drifts.add(fault);
-        } else {
-            drifts.remove(fault);
-        }
-        long sum = 0;
-        for (Fault each : drifts) {
-            sum += each.node() == node.index() ? each.amount() : 0;
-        }
-        goals.reached(Fault.Kind.DRIFT);
-        long bound = options.outOfSpec() ? 900_000 : Options.RATE_LIMIT;
-        node.simClock().rate(Math.max(-bound, Math.min(bound, node.drift() + sum)));
-        ratesMet();
-        if (node.alive() && !node.paused()) {
-            node.flush();
-        }
-    }
-
-    private void ratesMet() {
-        long member = nodes[0].simClock().partsPerMillion();
-        for (int i = 1; i < nodes.length && Math.abs(member) == Options.RATE_LIMIT; i++) {
-            if (nodes[i].simClock().partsPerMillion() == -member) {
-                goals.reached(WorldGoal.RATES_AT_THE_LIMIT);
-                return;
-            }
-        }
-    }
-
-    private void crash(SimNode node, Fault fault, int more) {
-        downs[node.index()] += more;
-        if (more > 0) {
-            if (node.alive()) {
-                goals.reached(Fault.Kind.CRASH);
-                long session = node.isMember() ? 0 : model.session(node);
-                model.ended(node, true);
-                stop(node, fault.nanos() % 4 != 0);
-                if (fault.amount() == 1 && session != 0) {
-                    heap.push(now + 200 * Nanos.MILLI, Event.Kind.DIED, nodes[0]).number = session;
-                }
-            }
-        } else if (downs[node.index()] == 0) {
-            if (node.isMember() && fault.amount() == 2) {
-                node.restoreDisk();
-            }
-            restart(node);
-        }
-    }
-
-    private void close(SimNode node, int more) {
-        downs[node.index()] += more;
-        if (more > 0) {
-            if (node.alive() && !node.paused()) {
-                goals.reached(Fault.Kind.CLOSE);
-                model.ended(node, false);
-                node.close();
-                stop(node, true);
-            } else if (node.alive()) {
-                model.ended(node, true);
-                stop(node, true);
-            }
-        } else if (downs[node.index()] == 0) {
-            restart(node);
-        }
-    }
-
-    private void stop(SimNode node, boolean told) {
-        net.dropAll(node, told);
-        node.stop();
-    }
-
-    private void restart(SimNode node) {
-        goals.reached(node.isMember() ? WorldGoal.MEMBER_RESTARTED : WorldGoal.CLIENT_RESTARTED);
-        node.start();
-        for (Oracle oracle : oracles) {
-            oracle.restarted(node);
-        }
-        if (pauses[node.index()] > 0) {
-            node.pause();
-        }
-        look(node);
-    }
-
     private void heal() {
         trace(nodes[0], "faults end");
         healed = true;
-        diskLatency = options.diskLatency();
-        net.heal();
-        for (SimNode node : nodes) {
-            int i = node.index();
-            suspensions[i] = 0;
-            pauses[i] = 0;
-            node.simClock().stop(false);
-            node.simClock().rate(0);
-            if (!node.alive()) {
-                downs[i] = 0;
-                restart(node);
-            }
-            node.resume();
-            node.flush();
-            look(node);
-        }
+        faults.heal();
         check();
     }
 
@@ -422,7 +264,9 @@ final class SimWorld {
 
     /** An input of a cell, or a step of a user: what the speed of a run is counted in. */
     void counted() {
-        events++;
+        if (++events > MOST_EVENTS) {
+            throw new Violation("R15", "the world never comes to rest");
+        }
     }
 
     PurityCheck purity() {
@@ -468,7 +312,7 @@ final class SimWorld {
     }
 
     long diskLatency() {
-        return diskLatency;
+        return faults.diskLatency();
     }
 
     /** 0 is the member. */

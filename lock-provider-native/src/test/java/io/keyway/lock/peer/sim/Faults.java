@@ -1,0 +1,201 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is wrong with a world now: begins and ends the faults of its plan, which may overlap. */
+final class Faults {
+    private final SimWorld world;
+    private final Options options;
+    private final int[] downs;
+    private final int[] pauses;
+    private final int[] suspensions;
+    private final List<Fault> drifts = new ArrayList<>();
+    private long diskLatency;
+    private long begun;
+
+    Faults(SimWorld world) {
+        this.world = world;
+        this.options = world.options();
+        this.downs = new int[world.size()];
+        this.pauses = new int[world.size()];
+        this.suspensions = new int[world.size()];
+        this.diskLatency = options.diskLatency();
+    }
+
+    /** How many faults have begun. */
+    long begun() {
+        return begun;
+    }
+
+    long diskLatency() {
+        return diskLatency;
+    }
+
+    boolean suspended(SimNode node) {
+        return suspensions[node.index()] > 0;
+    }
+
+    /** A fault begins or ends. */
+    void strike(SimNode node, Fault fault, boolean begins) {
+        if (begins) {
+            begun++;
+            Event end = world.heap().push(Math.min(fault.end(), options.faultPhase()), Event.Kind.FAULT, node);
+            end.what = fault;
+            end.number = 1;
+        }
+        if (world.tracer() != null) {
+            world.trace(node, (begins ? "" : "end of ") + fault);
+        }
+        int more = begins ? 1 : -1;
+        switch (fault.kind()) {
+            case DELAY, LOSS, DUPLICATION, REORDERING -> {
+                for (int direction = 0; direction < 2; direction++) {
+                    disturb(world.net().condition(node, direction), fault, more);
+                }
+            }
+            case CUT -> {
+                world.net().cut(node, SimLink.TO_MEMBER, more);
+                world.net().cut(node, SimLink.TO_CLIENT, more);
+            }
+            case CUT_TO_MEMBER -> world.net().cut(node, SimLink.TO_MEMBER, more);
+            case CUT_TO_CLIENT -> world.net().cut(node, SimLink.TO_CLIENT, more);
+            case RESET -> {
+                if (begins) {
+                    world.net().reset(node);
+                }
+            }
+            case PAUSE -> pause(node, more);
+            case CRASH -> crash(node, fault, more);
+            case CLOSE -> close(node, more);
+            case DRIFT -> drift(node, fault, begins);
+            case SUSPEND -> {
+                suspensions[node.index()] += more;
+                node.simClock().stop(suspensions[node.index()] > 0);
+                pause(node, more);
+            }
+            case SLOW_DISK -> diskLatency = Math.max(options.diskLatency(), diskLatency + more * fault.amount());
+        }
+    }
+
+    private static void disturb(SimNet.Condition condition, Fault fault, int more) {
+        switch (fault.kind()) {
+            case DELAY -> condition.delay += more * fault.amount();
+            case LOSS -> condition.lossPerMille += more * (int) fault.amount();
+            case DUPLICATION -> condition.duplicatePerMille += more * (int) fault.amount();
+            default -> condition.reordering += more * fault.amount();
+        }
+    }
+
+    private void pause(SimNode node, int more) {
+        pauses[node.index()] += more;
+        if (pauses[node.index()] > 0) {
+            node.pause();
+        } else {
+            node.resume();
+            world.finish(node);
+        }
+    }
+
+    private void drift(SimNode node, Fault fault, boolean begins) {
+        if (begins) {
+            drifts.add(fault);
+        } else {
+            drifts.remove(fault);
+        }
+        long sum = 0;
+        for (Fault each : drifts) {
+            sum += each.node() == node.index() ? each.amount() : 0;
+        }
+        world.goals().reached(Fault.Kind.DRIFT);
+        long bound = options.outOfSpec() ? 900_000 : Options.RATE_LIMIT;
+        node.simClock().rate(Math.max(-bound, Math.min(bound, node.drift() + sum)));
+        ratesMet();
+        if (node.alive() && !node.paused()) {
+            node.flush();
+        }
+    }
+
+    /** Looks whether the clocks of the member and of a client are as far apart as they may be. */
+    void ratesMet() {
+        long member = world.node(0).simClock().partsPerMillion();
+        for (int i = 1; i < world.size() && Math.abs(member) == Options.RATE_LIMIT; i++) {
+            if (world.node(i).simClock().partsPerMillion() == -member) {
+                world.goals().reached(WorldGoal.RATES_AT_THE_LIMIT);
+                return;
+            }
+        }
+    }
+
+    private void crash(SimNode node, Fault fault, int more) {
+        downs[node.index()] += more;
+        if (more > 0) {
+            if (node.alive()) {
+                world.goals().reached(Fault.Kind.CRASH);
+                long session = node.isMember() ? 0 : world.model().session(node);
+                world.model().ended(node, true);
+                stop(node, fault.nanos() % 4 != 0);
+                if (fault.amount() == 1 && session != 0) {
+                    world.heap().push(world.now() + 200 * Nanos.MILLI, Event.Kind.DIED, world.node(0)).number = session;
+                }
+            }
+        } else if (downs[node.index()] == 0) {
+            if (node.isMember() && fault.amount() == 2) {
+                node.restoreDisk();
+            }
+            restart(node);
+        }
+    }
+
+    private void close(SimNode node, int more) {
+        downs[node.index()] += more;
+        if (more > 0) {
+            if (node.alive() && !node.paused()) {
+                world.goals().reached(Fault.Kind.CLOSE);
+                world.model().ended(node, false);
+                node.close();
+                stop(node, true);
+            } else if (node.alive()) {
+                world.model().ended(node, true);
+                stop(node, true);
+            }
+        } else if (downs[node.index()] == 0) {
+            restart(node);
+        }
+    }
+
+    private void stop(SimNode node, boolean told) {
+        world.net().dropAll(node, told);
+        node.stop();
+    }
+
+    private void restart(SimNode node) {
+        world.goals().reached(node.isMember() ? WorldGoal.MEMBER_RESTARTED : WorldGoal.CLIENT_RESTARTED);
+        node.start();
+        if (pauses[node.index()] > 0) {
+            node.pause();
+        }
+        world.look(node);
+    }
+
+    /** Nothing is wrong from now on. */
+    void heal() {
+        diskLatency = options.diskLatency();
+        world.net().heal();
+        for (int i = 0; i < world.size(); i++) {
+            SimNode node = world.node(i);
+            suspensions[i] = 0;
+            pauses[i] = 0;
+            node.simClock().stop(false);
+            node.simClock().rate(0);
+            if (!node.alive()) {
+                downs[i] = 0;
+                restart(node);
+            }
+            node.resume();
+            node.flush();
+            world.look(node);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Draws what the users of a lease service do. */
+final class LeaseActs {
+    private LeaseActs() {}
+
+    static List<Act> of(Options options) {
+        Draws draws = new Draws(options.seed(), 6);
+        List<Act> acts = new ArrayList<>();
+        boolean busy = draws.chance(300);
+        for (int i = 0; i < options.acts(); i++) {
+            long at = draws.below(options.faultPhase());
+            int client = (int) draws.between(1, options.clients());
+            int user = draws.below(options.users());
+            int dice = draws.below(100);
+            String verb = dice < 68 ? "lock" : dice < 88 ? "try" : dice < 94 ? "break" : dice < 98 ? "show" : "list";
+            int name = Math.min(draws.below(options.names()), draws.below(options.names()));
+            long patience = draws.chance(350) ? draws.logarithmic(Nanos.MILLI, 2 * options.maxTtl()) : 0;
+            long longest = draws.chance(busy ? 50 : 250) ? 2 * options.maxTtl() : options.maxTtl() / 16;
+            acts.add(new Act(at, client, user, verb, name, patience, draws.logarithmic(10 * Nanos.MICRO, longest)));
+        }
+        return acts;
+    }
+}

@@ -1,0 +1,63 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.lease.CachedGrant;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/** One thread of one client's program: what it does now, what it holds, and what it does next. */
+final class LeaseUser {
+    /** A user's hold of a word, as the façade would answer for it. */
+    static final class Hold extends Use {
+        final SimNode node;
+        final CachedGrant word;
+
+        Hold(String name, SimNode node, long token, CachedGrant word) {
+            super(name, node.index(), token, word.ttl());
+            this.node = node;
+            this.word = word;
+        }
+
+        @Override
+        boolean believes() {
+            return word.holds(token, node.clock());
+        }
+
+        @Override
+        long deadline() {
+            return word.deadline();
+        }
+
+        @Override
+        long clock() {
+            return node.clock();
+        }
+    }
+
+    final SimNode node;
+    final int index;
+    final ArrayDeque<Act> later = new ArrayDeque<>();
+
+    @Nullable
+    Act act;
+
+    @Nullable
+    Hold hold;
+
+    @Nullable
+    Hold lost;
+
+    long request;
+    long releasing;
+    long step;
+
+    LeaseUser(SimNode node, int index) {
+        this.node = node;
+        this.index = index;
+    }
+
+    @Override
+    public String toString() {
+        return node + " user " + index + (act == null ? "" : " in " + act);
+    }
+}
