@@ -41,16 +41,17 @@ import java.util.concurrent.locks.Lock;
  * A program written against section 2 of the design alone: it calls every method with the types that section states. It
  * is here to fail to compile when one of them changes, and to run on any provider that has the features.
  */
-final class SectionTwoProgram {
+public final class SectionTwoProgram {
 
     private SectionTwoProgram() {}
 
-    static List<String> run(String url) throws Exception {
+    /** Runs it all on the provider of that URL; returns what it saw. */
+    public static List<String> run(String url) throws Exception {
         List<String> said = new ArrayList<>();
         Discovery discovery = Locks.discover(SectionTwoProgram.class.getClassLoader());
         said.add("providers: " + !discovery.providers().isEmpty());
-        List<Discovery.Failure> failures = discovery.failures();
-        failures.forEach(failure -> said.add(failure.source() + failure.reason() + failure.cause()));
+        SectionTwoTypes.discovery(discovery);
+        SectionTwoTypes.constants();
         ClientOptions options = ClientOptions.defaults()
                 .withName("billing-7")
                 .withDefaults(LockOptions.none().withTtl(Duration.ofSeconds(20)))
@@ -73,13 +74,22 @@ final class SectionTwoProgram {
                 locks(client.lock("a/b"), said);
                 locks(client.lock(LockName.of("a/b")), said);
             }
-            readWrite(client.readWriteLock("rw"), said);
-            readWrite(client.readWriteLock(LockName.of("rw")), said);
-            semaphore(client.semaphore("pool", Capacity.of(4)), said);
-            semaphore(client.semaphore(LockName.of("pool"), Capacity.perResource(2, () -> 2)), said);
+            if (features.contains(Feature.READ_WRITE)) {
+                readWrite(client.readWriteLock("rw"), said);
+                readWrite(client.readWriteLock(LockName.of("rw")), said);
+            }
+            if (features.contains(Feature.SEMAPHORE)) {
+                semaphore(client.semaphore("pool", Capacity.of(4)), said);
+                semaphore(client.semaphore(LockName.of("pool"), Capacity.perResource(2, () -> 2)), said);
+            }
             admin(client, said);
             adapters(client, said);
+            SectionTwoTypes.guarantees(guarantees);
+            SectionTwoTypes.exceptions(client, said);
+            SectionTwoTypes.status(client, said);
+            SectionTwoTypes.functions(client, said);
         }
+        SectionTwoTypes.closing(url, said);
         return said;
     }
 

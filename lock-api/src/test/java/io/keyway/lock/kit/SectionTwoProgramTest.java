@@ -21,6 +21,13 @@ class SectionTwoProgramTest extends Naive {
                         "rw EXCLUSIVE",
                         "pool 1 2 true 4",
                         "lock broken billing-7 true BROKEN",
-                        "guarded");
+                        "guarded",
+                        "upgrade false",
+                        "downgrade false",
+                        "LOCK shown false 1",
+                        "functions true true false",
+                        "closed CLIENT_CLOSED LOST ALREADY_LOST",
+                        "lost CLIENT_CLOSED false",
+                        "closed client false");
     }
 }

@@ -8,6 +8,7 @@ import io.keyway.lock.Guarantee;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.MemoryWorlds;
@@ -58,6 +59,14 @@ public final class NativeLockProvider implements LockProvider {
         NativeEngine engine = new NativeEngine(
                 request.clientName(), request.get(CommonOptions.REQUEST_TIMEOUT), features(url), guarantees(maxTtl));
         engine.sit(seat(request, engine, maxTtl));
+        if (request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER) {
+            try {
+                engine.connect(request.get(CommonOptions.CONNECT_TIMEOUT));
+            } catch (LockUnavailableException e) {
+                engine.close();
+                throw e;
+            }
+        }
         return request.over(engine);
     }
 

@@ -6,6 +6,7 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
@@ -24,6 +25,7 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +35,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +90,31 @@ public final class NativeEngine implements LockEngine {
 
     public void sit(Seat taken) {
         seat.seat = taken;
+    }
+
+    /**
+     * Waits, on the machine's clock, until the member has answered something.
+     *
+     * @throws LockUnavailableException if it does not within {@code limit}; names it, and why nothing came where that is known
+     */
+    public void connect(Duration limit) {
+        CompletableFuture<LockPage> answer = admin.list("", "", 1, limit);
+        try {
+            answer.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            String why = e instanceof ExecutionException
+                    ? String.valueOf(e.getCause().getMessage())
+                    : "no answer";
+            throw unconnected("could not connect within " + limit.toMillis() + "ms: " + why, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unconnected("interrupted while connecting", e);
+        }
+    }
+
+    private LockUnavailableException unconnected(String why, Exception cause) {
+        return new LockUnavailableException(
+                server() + " is not available: " + why + ". Try again.", null, server(), cause);
     }
 
     /** What the cell tells; on the cell's thread. */
@@ -203,6 +233,11 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
+        boolean noName = bytes(prefix) > LockName.MAX_BYTES;
+        if (noName || after.filter(cursor -> bytes(cursor) > LockName.MAX_BYTES).isPresent()) {
+            // No name is so long, and none follows one that is.
+            return CompletableFuture.completedFuture(new LockPage(List.of(), Optional.empty()));
+        }
         return admin.list(prefix, after.orElse(""), max, limit);
     }
 
@@ -237,6 +272,10 @@ public final class NativeEngine implements LockEngine {
         seat.get().close();
         releases.values().forEach(release -> release.complete(Answer.UNKNOWN));
         admin.close();
+    }
+
+    private static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     private String server() {

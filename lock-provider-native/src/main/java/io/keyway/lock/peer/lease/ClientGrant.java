@@ -64,10 +64,6 @@ final class ClientGrant {
                 word.owner());
     }
 
-    LeaseMessage.Use use(Key key, long query, long now) {
-        return new LeaseMessage.Use(key, query, word.token(), word.current(), now - word.since(), word.owner());
-    }
-
     /** The same grant in another session. */
     ClientGrant thawed(Peer to) {
         ClientGrant thawed = new ClientGrant(to, request, word);

@@ -5,13 +5,20 @@ import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** What administrators at this client asked about one key and have no answer to yet. Asked again of each new session; each question can be repeated without harm. */
 final class Inquirer {
-    private record Question(LeaseMessage message, long until) {}
+    /** @param parts of a status that comes in several; those of an older session are worth nothing */
+    private record Question(LeaseMessage message, long until, List<LeaseMessage.Status> parts) {
+        Question copy() {
+            return new Question(message, until, new ArrayList<>(parts));
+        }
+    }
 
     private final Key key;
     private final int timer;
@@ -47,7 +54,7 @@ final class Inquirer {
 
     private void ask(long request, LeaseMessage message, long limit, Turn turn) {
         // Before the caller's own clock rings: this side knows more about why there is no answer.
-        open.put(request, new Question(message, turn.now() + limit - limit / 16));
+        open.put(request, new Question(message, turn.now() + limit - limit / 16, new ArrayList<>(0)));
         ClientView client = turn.client();
         if (client.exists()) {
             turn.send(client.session(), message);
@@ -63,6 +70,7 @@ final class Inquirer {
     void opened(Turn turn) {
         trouble = "";
         for (Question question : open.values()) {
+            question.parts().clear();
             turn.send(turn.client().session(), question.message());
         }
     }
@@ -70,20 +78,38 @@ final class Inquirer {
     /** True if that message is an answer. */
     boolean received(LeaseMessage message, Turn turn) {
         long request;
+        LeaseMessage answer = message;
         if (message instanceof LeaseMessage.Status status) {
             request = status.request();
-        } else if (message instanceof LeaseMessage.Answer answer) {
-            request = answer.request();
+            Question question = open.get(request);
+            if (question == null) {
+                return true;
+            }
+            question.parts().add(status);
+            if (!status.last()) {
+                return true;
+            }
+            answer = whole(question.parts());
+        } else if (message instanceof LeaseMessage.Answer broken) {
+            request = broken.request();
         } else if (message instanceof LeaseMessage.Page page) {
             request = page.request();
         } else {
             return false;
         }
         if (open.remove(request) != null) {
-            turn.tell(new LeaseNotice.Told(key, message));
+            turn.tell(new LeaseNotice.Told(key, answer));
             arm(turn);
         }
         return true;
+    }
+
+    private static LeaseMessage whole(List<LeaseMessage.Status> parts) {
+        LeaseMessage.Status first = parts.get(0);
+        List<Party> waiters = new ArrayList<>();
+        parts.forEach(part -> waiters.addAll(part.waiters()));
+        int more = parts.get(parts.size() - 1).more();
+        return new LeaseMessage.Status(first.key(), first.request(), first.holders(), List.copyOf(waiters), more, true);
     }
 
     void due(Turn turn) {
@@ -108,7 +134,7 @@ final class Inquirer {
 
     Inquirer copy() {
         Inquirer copy = new Inquirer(key, timer);
-        copy.open.putAll(open);
+        open.forEach((request, question) -> copy.open.put(request, question.copy()));
         copy.trouble = trouble;
         return copy;
     }
@@ -116,7 +142,7 @@ final class Inquirer {
     void encode(Canon out) {
         out.put(trouble).put(open.size());
         for (Question question : open.values()) {
-            out.value(question.message()).time(question.until());
+            out.value(question.message()).time(question.until()).value(question.parts());
         }
     }
 }

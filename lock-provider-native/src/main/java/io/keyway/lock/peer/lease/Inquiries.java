@@ -5,117 +5,139 @@ import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
- * The requests for a name's status that wait until its holders have said whether the lock is in use: an idle cached lock has no holder. A holder that does not answer in time is listed as the manager
- * knows it.
+ * The requests for a name's status that wait until the clients have said who of theirs holds and waits: an idle cached lock has no holder, and of several waiters of one client the manager knows the first.
+ * A client that does not answer in time is listed as the manager knows it.
  */
 final class Inquiries {
-    /** The longest wait for a holder's answer, in nanoseconds. */
+    /** The longest wait for a client's answer, in nanoseconds. */
     private static final long LIMIT = 1_000_000_000L;
-
-    /** The most characters of waiters in one answer, so that it fits into a frame. */
-    private static final int MAX_CHARACTERS = 12_000;
-
-    private record Inquiry(Peer peer, long request, long query, long until) {}
 
     private final List<Inquiry> pending = new ArrayList<>(1);
     private long queries;
 
     /** True if nothing is pending. */
     boolean begin(Peer from, LeaseMessage.Show show, LockManager manager, Turn turn) {
-        long query = ++queries;
-        boolean asked = false;
+        long limit = Math.max(0, Math.min(show.limit(), LIMIT));
+        Inquiry inquiry = new Inquiry(from, show.request(), ++queries, turn.now() + limit);
+        for (Peer client : clients(manager)) {
+            long token = 0;
+            for (HeldGrant grant : manager.grants) {
+                token = grant.peer.equals(client) ? grant.token : token;
+            }
+            if (turn.send(client, new LeaseMessage.Query(manager.key(), inquiry.query, token)) != 0) {
+                inquiry.ask(client);
+            }
+        }
+        pending.add(inquiry);
+        return tellComplete(manager, turn);
+    }
+
+    private static Set<Peer> clients(LockManager manager) {
+        Set<Peer> clients = new LinkedHashSet<>();
         for (HeldGrant grant : manager.grants) {
-            asked |= grant.hi > grant.token
-                    && turn.send(grant.peer, new LeaseMessage.Query(manager.key(), query, grant.token)) != 0;
+            clients.add(grant.peer);
         }
-        if (asked) {
-            long limit = Math.max(0, Math.min(show.limit(), LIMIT));
-            pending.add(new Inquiry(from, show.request(), query, turn.now() + limit));
-            arm(manager, turn);
-        } else {
-            answer(from, show.request(), null, manager, turn);
+        for (WaitQueue.Wait wait : manager.waiters()) {
+            if (!wait.request.noWait()) {
+                clients.add(wait.peer);
+            }
         }
-        return pending.isEmpty();
+        return clients;
     }
 
     /** True if nothing is pending any more. */
-    boolean answered(LeaseMessage.Use use, LockManager manager, Turn turn) {
-        pending.removeIf(inquiry -> {
-            boolean its = inquiry.query() == use.query();
-            if (its) {
-                answer(inquiry.peer(), inquiry.request(), use, manager, turn);
+    boolean answered(Peer from, LeaseMessage.Use use, LockManager manager, Turn turn) {
+        for (Inquiry inquiry : pending) {
+            if (inquiry.query == use.query()) {
+                inquiry.answered(from, use);
             }
-            return its;
-        });
-        arm(manager, turn);
-        return pending.isEmpty();
+        }
+        return tellComplete(manager, turn);
     }
 
     boolean due(LockManager manager, Turn turn) {
-        pending.removeIf(inquiry -> {
-            boolean late = turn.now() - inquiry.until() >= 0;
-            if (late) {
-                answer(inquiry.peer(), inquiry.request(), null, manager, turn);
+        for (Inquiry inquiry : pending) {
+            if (turn.now() - inquiry.until >= 0) {
+                inquiry.giveUp();
             }
-            return late;
-        });
-        arm(manager, turn);
-        return pending.isEmpty();
+        }
+        return tellComplete(manager, turn);
     }
 
     boolean ended(Peer peer, LockManager manager, Turn turn) {
-        pending.removeIf(inquiry -> inquiry.peer().equals(peer));
-        arm(manager, turn);
+        pending.removeIf(inquiry -> inquiry.peer.equals(peer));
+        for (Inquiry inquiry : pending) {
+            inquiry.ended(peer);
+        }
+        return tellComplete(manager, turn);
+    }
+
+    private boolean tellComplete(LockManager manager, Turn turn) {
+        pending.removeIf(inquiry -> {
+            boolean complete = inquiry.complete();
+            if (complete) {
+                tell(inquiry, manager, turn);
+            }
+            return complete;
+        });
+        long first = Turn.NEVER;
+        for (Inquiry inquiry : pending) {
+            first = first == Turn.NEVER || inquiry.until - first < 0 ? inquiry.until : first;
+        }
+        manager.armInquiry(first, turn);
         return pending.isEmpty();
     }
 
-    private void arm(LockManager manager, Turn turn) {
-        long first = Turn.NEVER;
-        for (Inquiry inquiry : pending) {
-            first = first == Turn.NEVER || inquiry.until() - first < 0 ? inquiry.until() : first;
-        }
-        manager.armInquiry(first, turn);
-    }
-
-    private static void answer(
-            Peer to,
-            long request,
-            LeaseMessage.@org.jspecify.annotations.Nullable Use use,
-            LockManager manager,
-            Turn turn) {
+    private static void tell(Inquiry inquiry, LockManager manager, Turn turn) {
         List<Party> holders = new ArrayList<>(1);
         for (HeldGrant grant : manager.grants) {
-            if (use == null || use.token() != grant.token) {
+            LeaseMessage.Use use = inquiry.useOf(grant);
+            if (use == null) {
                 holders.add(grant.party(turn.now()));
             } else if (use.current() != 0) {
                 holders.add(new Party(use.owner(), grant.mode, grant.permits, use.current(), use.nanos()));
             }
         }
+        PartyList waiting = new PartyList();
+        waiters(inquiry, manager, turn).forEach(waiting::add);
+        List<List<Party>> parts = waiting.parts();
+        for (int i = 0; i < parts.size(); i++) {
+            boolean last = i == parts.size() - 1;
+            turn.send(
+                    inquiry.peer,
+                    new LeaseMessage.Status(
+                            manager.key(),
+                            inquiry.request,
+                            i == 0 ? List.copyOf(holders) : List.of(),
+                            parts.get(i),
+                            last ? waiting.more() + inquiry.more() : 0,
+                            last));
+        }
+    }
+
+    /** In the order of their calls, as far as durations tell: the order in which they will be served. */
+    private static List<Party> waiters(Inquiry inquiry, LockManager manager, Turn turn) {
         List<Party> waiters = new ArrayList<>();
-        int more = 0;
-        int characters = 0;
         for (WaitQueue.Wait wait : manager.waiters()) {
-            if (wait.request.noWait()) {
-                continue;
-            }
-            characters += 64 + wait.request.owner().toString().length();
-            if (characters > MAX_CHARACTERS) {
-                more++;
-            } else {
-                LeaseMessage.Acquire asked = wait.request;
+            LeaseMessage.Acquire asked = wait.request;
+            if (!asked.noWait() && !inquiry.hasAnswered(wait.peer)) {
                 waiters.add(new Party(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
             }
         }
-        turn.send(
-                to, new LeaseMessage.Status(manager.key(), request, List.copyOf(holders), List.copyOf(waiters), more));
+        inquiry.waiters(manager.grants, waiters);
+        waiters.sort(Comparator.comparingLong(Party::nanos).reversed());
+        return waiters;
     }
 
     Inquiries copy() {
         Inquiries copy = new Inquiries();
-        copy.pending.addAll(pending);
+        pending.forEach(inquiry -> copy.pending.add(inquiry.copy()));
         copy.queries = queries;
         return copy;
     }
@@ -123,7 +145,7 @@ final class Inquiries {
     void encode(Canon out) {
         out.put(queries).put(pending.size());
         for (Inquiry inquiry : pending) {
-            out.put(inquiry.peer()).put(inquiry.request()).put(inquiry.query()).time(inquiry.until());
+            inquiry.encode(out);
         }
     }
 }

@@ -22,7 +22,7 @@ public final class LeaseCodec implements BodyCodec {
     /** The most bytes of a client's name or of a reason. */
     static final int MAX_TEXT = 1024;
 
-    private static final int MAX_PARTIES = 1024;
+    static final int MAX_PARTIES = 1024;
     private static final long MAX_EPOCH = 0xFFFF_FFFFL;
 
     private static final int ACQUIRE = 1;
@@ -181,6 +181,8 @@ public final class LeaseCodec implements BodyCodec {
             token(m.token(), out);
             out.number(m.current()).number(m.nanos());
             owner(m.owner(), out);
+            parties(m.waiters(), out);
+            out.number(m.more()).flag(m.last());
         } else if (message instanceof LeaseMessage.Break m) {
             out.varint(m.request());
             token(m.token(), out);
@@ -225,7 +227,7 @@ public final class LeaseCodec implements BodyCodec {
             out.varint(m.request());
             parties(m.holders(), out);
             parties(m.waiters(), out);
-            out.number(m.more());
+            out.number(m.more()).flag(m.last());
         } else if (message instanceof LeaseMessage.Answer m) {
             out.varint(m.request()).flag(m.done());
         }
@@ -303,7 +305,17 @@ public final class LeaseCodec implements BodyCodec {
                         ttl(in),
                         owner(in));
             }
-            case USE -> new LeaseMessage.Use(key, in.varint(), token(view, in), in.number(), in.number(), owner(in));
+            case USE ->
+                new LeaseMessage.Use(
+                        key,
+                        in.varint(),
+                        token(view, in),
+                        in.number(),
+                        in.number(),
+                        owner(in),
+                        parties(in),
+                        integer(in),
+                        in.flag());
             case BREAK -> new LeaseMessage.Break(key, in.varint(), token(view, in), in.text(MAX_TEXT));
             case SHOW -> new LeaseMessage.Show(key, in.varint(), in.number());
             case LIST ->
@@ -334,7 +346,7 @@ public final class LeaseCodec implements BodyCodec {
                 }
                 yield new LeaseMessage.Page(key, request, List.copyOf(names), in.flag());
             }
-            case STATUS -> new LeaseMessage.Status(key, in.varint(), parties(in), parties(in), integer(in));
+            case STATUS -> new LeaseMessage.Status(key, in.varint(), parties(in), parties(in), integer(in), in.flag());
             case ANSWER -> new LeaseMessage.Answer(key, in.varint(), in.flag());
             default -> throw WireReader.unknown(LeaseKeys.ALGORITHM, type);
         };

@@ -76,11 +76,25 @@ public sealed interface LeaseMessage extends Message {
             implements LeaseMessage {}
 
     /**
-     * Answers a Query. Helper to manager.
+     * Answers a Query, in one part or several. Helper to manager.
      *
-     * @param current the token in use; 0 if the cached lock is idle
+     * @param token the token that was asked about
+     * @param current the token in use; 0 if the cached lock is idle, or this client holds nothing
+     * @param waiters those of this client who wait, in order, and for how long; each part has some
+     * @param more how many of them are not listed
+     * @param last no part follows
      */
-    record Use(Key key, long query, long token, long current, long nanos, LeaseOwner owner) implements LeaseMessage {}
+    record Use(
+            Key key,
+            long query,
+            long token,
+            long current,
+            long nanos,
+            LeaseOwner owner,
+            List<Party> waiters,
+            int more,
+            boolean last)
+            implements LeaseMessage {}
 
     /**
      * The lock is granted. Manager to helper.
@@ -112,7 +126,11 @@ public sealed interface LeaseMessage extends Message {
     /** The re-assertion holds. Manager to helper. */
     record Reasserted(Key key, long token, boolean wanted) implements LeaseMessage {}
 
-    /** Is the lock in use, and with which token? Manager to helper. */
+    /**
+     * Is the lock in use, and with which token? And who waits at that client? Manager to helper.
+     *
+     * @param token the grant of that client; 0 if it has none
+     */
     record Query(Key key, long query, long token) implements LeaseMessage {}
 
     /** Asks the directory for names after {@code after} ("" for the first page) that begin with {@code prefix}. */
@@ -133,11 +151,15 @@ public sealed interface LeaseMessage extends Message {
     record Show(Key key, long request, long limit) implements LeaseMessage {}
 
     /**
-     * Answers Show.
+     * Answers Show, in one part or several.
      *
-     * @param more how many waiters follow those that are listed
+     * @param holders all, in the first part
+     * @param waiters in order; each part has some
+     * @param more how many waiters are not listed
+     * @param last no part follows
      */
-    record Status(Key key, long request, List<Party> holders, List<Party> waiters, int more) implements LeaseMessage {}
+    record Status(Key key, long request, List<Party> holders, List<Party> waiters, int more, boolean last)
+            implements LeaseMessage {}
 
     /** Ends the grant that uses this token, and no other. */
     record Break(Key key, long request, long token, String reason) implements LeaseMessage {}

@@ -90,6 +90,16 @@ final class LocalWaiters {
         return queue.isEmpty() && asks.isEmpty();
     }
 
+    /** Those who queue, in order, and for how long. */
+    PartyList parties(long now) {
+        PartyList parties = new PartyList();
+        for (Waiter waiter : queue.values()) {
+            LeaseCall.Acquire call = waiter.call;
+            parties.add(new Party(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
+        }
+        return parties;
+    }
+
     /** The first who queues. */
     @Nullable
     Waiter first() {

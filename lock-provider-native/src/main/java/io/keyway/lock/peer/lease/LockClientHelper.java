@@ -11,6 +11,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -511,10 +512,24 @@ class LockClientHelper implements Machine {
 
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
         ClientGrant held = grant;
-        if (held == null || held.word.token() != query.token()) {
-            turn.send(from, new LeaseMessage.Use(key, query.query(), query.token(), 0, 0, NOBODY));
-        } else {
-            turn.send(from, held.use(key, query.query(), turn.now()));
+        boolean its = held != null && held.word.token() == query.token();
+        CachedGrant word = its ? held.word : null;
+        PartyList waiting = waiters.parties(turn.now());
+        List<List<Party>> parts = waiting.parts();
+        for (int i = 0; i < parts.size(); i++) {
+            boolean last = i == parts.size() - 1;
+            turn.send(
+                    from,
+                    new LeaseMessage.Use(
+                            key,
+                            query.query(),
+                            query.token(),
+                            word == null ? 0 : word.current(),
+                            word == null ? 0 : turn.now() - word.since(),
+                            word == null ? NOBODY : word.owner(),
+                            parts.get(i),
+                            last ? waiting.more() : 0,
+                            last));
         }
     }
 

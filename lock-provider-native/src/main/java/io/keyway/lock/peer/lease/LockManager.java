@@ -64,7 +64,7 @@ class LockManager implements Machine {
         } else if (message instanceof LeaseMessage.Show show) {
             show(from, show, turn);
         } else if (message instanceof LeaseMessage.Use use) {
-            if (inquiries != null && mayAnswer(from, use.token()) && inquiries.answered(use, this, turn)) {
+            if (inquiries != null && inquiries.answered(from, use, this, turn)) {
                 inquiries = null;
             }
         } else if (message instanceof LeaseMessage.Break request) {
@@ -572,16 +572,6 @@ class LockManager implements Machine {
         if (!pending.begin(from, show, this, turn)) {
             inquiries = pending;
         }
-    }
-
-    /** Nobody speaks for the grant of another. */
-    private boolean mayAnswer(Peer from, long token) {
-        for (HeldGrant grant : grants) {
-            if (grant.token == token && !grant.peer.equals(from)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     void armInquiry(long at, Turn turn) {

@@ -60,6 +60,69 @@ class LeaseAdminTest {
     }
 
     @Test
+    void allWaitersOfAllClientsAreListedInTheOrderOfTheirCalls() {
+        c(0).acquire("a");
+        world.settle();
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            world.advance(10 * MS);
+            c(i % 2).acquire("a");
+            expected.add("c" + i % 2);
+            world.settle();
+        }
+        LeaseMessage.Status status = show("a");
+        assertThat(status.holders()).singleElement().extracting(Party::token).isEqualTo(c(0).believes("a"));
+        assertThat(status.waiters())
+                .extracting(waiter -> waiter.owner().client())
+                .containsExactlyElementsOf(expected);
+        assertThat(status.waiters()).extracting(Party::nanos).isSortedAccordingTo((a, b) -> Long.compare(b, a));
+        assertThat(status.more()).isZero();
+    }
+
+    @Test
+    void thousandsOfWaitersComeInSeveralParts() {
+        c(0).acquire("a");
+        world.settle();
+        for (int i = 0; i < 10_000; i++) {
+            c(i % 2).acquire("a");
+        }
+        world.settle();
+        LeaseMessage.Status status = show("a");
+        assertThat(status.waiters()).hasSize(10_000);
+        assertThat(status.more()).isZero();
+        assertThat(c(2).notices).filteredOn(LeaseNotice.Told.class::isInstance).hasSize(1);
+    }
+
+    @Test
+    void waitersBeyondTheBoundAreCounted() {
+        PartyList list = new PartyList();
+        LeaseOwner owner = new LeaseOwner("c", java.util.Map.of("k", "v".repeat(1_000)));
+        for (int i = 0; i < 2_000; i++) {
+            list.add(new Party(owner, io.keyway.lock.LockMode.EXCLUSIVE, 1, 0, i));
+        }
+        int listed = list.parts().stream().mapToInt(List::size).sum();
+        assertThat(listed + list.more()).isEqualTo(2_000);
+        assertThat(listed).isBetween(900, 1_000);
+        assertThat(list.parts()).allSatisfy(part -> assertThat(part).hasSizeBetween(1, 12));
+    }
+
+    @Test
+    void aWaitingClientThatDoesNotAnswerIsShownAsTheManagerKnowsIt() {
+        c(0).acquire("a");
+        c(1).acquire("a");
+        c(1).acquire("a");
+        world.settle();
+        c(1).holdToClient(true);
+        c(2).call("a", new LeaseCall.Show(1, 4_000 * MS));
+        world.advance(1_000 * MS);
+        LeaseMessage.Status status =
+                (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        assertThat(status.holders()).hasSize(1);
+        assertThat(status.waiters()).hasSize(1);
+        c(1).holdToClient(false);
+    }
+
+    @Test
     void anIdleCacheIsNoHolder() {
         c(0).acquire("a");
         world.settle();

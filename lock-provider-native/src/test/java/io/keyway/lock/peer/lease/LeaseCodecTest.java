@@ -35,7 +35,7 @@ class LeaseCodecTest {
             new LeaseMessage.Revoked(KEY, TOKEN, 0, 0),
             new LeaseMessage.Reassert(
                     KEY, 3, TOKEN, TOKEN + 2, TOKEN + Tokens.RANGE - 1, LockMode.SHARED, 2, 8_000_000_000L, OWNER),
-            new LeaseMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER),
+            new LeaseMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER, List.of(PARTY), 2, true),
             new LeaseMessage.Granted(KEY, 3, TOKEN, TOKEN + Tokens.RANGE - 1, true),
             new LeaseMessage.NotGranted(KEY, 3, RefusalCause.CROWDED, List.of()),
             new LeaseMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTY)),
@@ -49,7 +49,7 @@ class LeaseCodecTest {
             new LeaseMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
             new LeaseMessage.Page(LeaseKeys.DIRECTORY, 8, List.of("a", "b/c"), true),
             new LeaseMessage.Show(KEY, 9, 1_000),
-            new LeaseMessage.Status(KEY, 9, List.of(PARTY), List.of(), 4),
+            new LeaseMessage.Status(KEY, 9, List.of(PARTY), List.of(), 4, false),
             new LeaseMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LeaseMessage.Answer(KEY, 10, true));
 

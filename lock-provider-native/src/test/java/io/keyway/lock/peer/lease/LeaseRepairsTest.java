@@ -599,7 +599,7 @@ class LeaseRepairsTest {
                 new LeaseMessage.Denied(LeaseWorld.key("a"), token + 1),
                 new LeaseMessage.Revoked(LeaseWorld.key("a"), token, token + 1, token),
                 new LeaseMessage.Withdraw(LeaseWorld.key("a"), 99),
-                new LeaseMessage.Use(LeaseWorld.key("a"), 3, token, token, 0, c(0).owner()))) {
+                new LeaseMessage.Use(LeaseWorld.key("a"), 3, token, token, 0, c(0).owner(), List.of(), 0, true))) {
             c(0).sendRaw(message);
         }
         c(1).sendRaw(new LeaseMessage.Release(LeaseWorld.key("a"), token, token));
