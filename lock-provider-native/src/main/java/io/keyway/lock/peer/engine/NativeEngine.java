@@ -101,15 +101,19 @@ public final class NativeEngine implements LockEngine {
         CompletableFuture<LockPage> answer = admin.list("", "", 1, limit);
         try {
             answer.get(limit.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            String why = e instanceof ExecutionException
-                    ? String.valueOf(e.getCause().getMessage())
-                    : "no answer";
-            throw unconnected("could not connect within " + limit.toMillis() + "ms: " + why, e);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            throw unconnected(late(limit) + (cause == null ? "" : ": " + cause.getMessage()), e);
+        } catch (TimeoutException e) {
+            throw unconnected(late(limit), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw unconnected("interrupted while connecting", e);
         }
+    }
+
+    private static String late(Duration limit) {
+        return "could not connect within " + limit.toMillis() + "ms";
     }
 
     private LockUnavailableException unconnected(String why, Exception cause) {

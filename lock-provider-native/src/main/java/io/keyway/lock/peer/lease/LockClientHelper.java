@@ -512,8 +512,7 @@ class LockClientHelper implements Machine {
 
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
         ClientGrant held = grant;
-        boolean its = held != null && held.word.token() == query.token();
-        CachedGrant word = its ? held.word : null;
+        CachedGrant word = held != null && held.word.token() == query.token() ? held.word : null;
         PartyList waiting = waiters.parties(turn.now());
         List<List<Party>> parts = waiting.parts();
         for (int i = 0; i < parts.size(); i++) {
