@@ -45,7 +45,10 @@ public interface DistributedLock {
      */
     Optional<Lease> tryAcquire(Duration wait) throws InterruptedException;
 
-    /** As {@link #acquire()} without blocking. Completing the future otherwise, as by cancel or orTimeout, withdraws the request. */
+    /**
+     * As {@link #acquire()} without blocking. Completing the future otherwise, as by cancel or orTimeout, withdraws the request.
+     * Dependents run on the event executor, where nobody may wait for another future of this client.
+     */
     CompletableFuture<Lease> acquireAsync();
 
     /** As {@link #tryAcquire(Duration)} without blocking. Completing the future otherwise withdraws the request. */

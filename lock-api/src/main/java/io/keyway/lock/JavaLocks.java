@@ -15,6 +15,9 @@ public final class JavaLocks {
      *       {@link LeaseLostException}, and unlock returns normally, so that an exception under way is not hidden: check
      *       {@code ensureHeld()} before an effect, or before the last unlock.
      *   <li>{@code lock()} is not ended by an interrupt and keeps its place in the queue.
+     *   <li>{@code lock()} waits for a future of the client, so that it must not be called where the client completes its
+     *       futures: in a {@link LockListener}, in a dependent of a future, or elsewhere on the event executor, if that has no
+     *       other thread. It would wait for ever.
      *   <li>{@code newCondition()} throws {@code UnsupportedOperationException}.
      * </ul>
      *

@@ -1,3 +1,4 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -50,10 +50,6 @@ class NativeApiTest {
         T get() throws Exception {
             return result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }
-
-        void awaitBlocked() {
-            await().atMost(PATIENCE).until(() -> thread.getState() == Thread.State.WAITING);
-        }
     }
 
     private static <T> Running<T> inThread(Callable<T> work) {
@@ -200,14 +196,13 @@ class NativeApiTest {
     void theHoldersOwnClientClosesUnderAHundredWaitingThreads(String provider) throws Exception {
         LockClient a = open(provider, "a");
         LockClient b = open(provider, "b");
-        CompletableFuture<Lease> other = new CompletableFuture<>();
         Lease held = a.lock("x").acquire();
         List<Running<Lease>> waiting = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             waiting.add(inThread(() -> a.lock("x").acquire()));
         }
         await().atMost(PATIENCE).until(() -> waiters(b) == 100);
-        b.lock("x").acquireAsync().thenAccept(other::complete);
+        CompletableFuture<Lease> other = b.lock("x").acquireAsync();
         a.close();
         for (Running<Lease> each : waiting) {
             assertThatThrownBy(each::get).hasCauseInstanceOf(ClientClosedException.class);
