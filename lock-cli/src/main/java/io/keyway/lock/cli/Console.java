@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import io.keyway.lock.cli.supervisor.CommandClock;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -17,13 +18,15 @@ import java.util.Optional;
  * @param outIsTerminal whether somebody looks at {@code out}
  * @param errIsTerminal whether somebody looks at {@code err}
  * @param environment the variables
+ * @param clock the time
  */
 record Console(
         PrintStream out,
         PrintStream err,
         boolean outIsTerminal,
         boolean errIsTerminal,
-        Map<String, String> environment) {
+        Map<String, String> environment,
+        CommandClock clock) {
 
     /** The streams of this process; the launcher has looked whether they are terminals. */
     static Console ofThisProcess() {
@@ -37,7 +40,8 @@ record Console(
                 utf8(FileDescriptor.err),
                 able && terminals.contains("out"),
                 able && terminals.contains("err"),
-                environment);
+                environment,
+                CommandClock.SYSTEM);
     }
 
     /** Names are UTF-8 whatever the locale says. */

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * already, and the command is killed.
  */
 final class GuardedCommand {
+    private static final long FIRST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LAST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long READY_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Console console;
@@ -49,7 +51,7 @@ final class GuardedCommand {
                 throw new InterruptedException();
             }
             supervision.awaitReady(READY_WITHIN_NANOS);
-            try (LeaseFeed feed = LeaseFeed.begin(lease, supervision)) {
+            try (LeaseFeed feed = LeaseFeed.begin(lease, supervision, console.clock())) {
                 return runSupervised();
             }
         } catch (IOException e) {
@@ -115,24 +117,19 @@ final class GuardedCommand {
         return !lost.isDone() && lease.isHeld();
     }
 
-    private static int exitCode(Process process) {
-        boolean interrupted = false;
+    private int exitCode(Process process) {
         while (true) {
             try {
-                int code = process.waitFor();
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-                return code;
+                return process.waitFor();
             } catch (InterruptedException e) {
-                // A signal that came just before the command: it has been passed on.
-                interrupted = true;
+                // A signal that came just before the command did. To stay interrupted would end the wait for its rest.
+                forward(signals.received());
             }
         }
     }
 
     private void awaitRest() throws InterruptedException {
-        long pause = 10;
+        long pause = FIRST_LOOK_NANOS;
         boolean told = false;
         for (List<ProcessEntry> rest = running(); !rest.isEmpty() && isHeld(); rest = running()) {
             if (!told) {
@@ -142,8 +139,8 @@ final class GuardedCommand {
                         + (rest.size() == 1 ? " process" : " processes") + " (" + first.name() + ", pid " + first.pid()
                         + "); " + lease.name() + " is kept until " + (rest.size() == 1 ? "it ends." : "they end."));
             }
-            Thread.sleep(pause);
-            pause = Math.min(2 * pause, 250);
+            console.clock().pause(pause);
+            pause = Math.min(2 * pause, LAST_LOOK_NANOS);
         }
     }
 
@@ -160,7 +157,7 @@ final class GuardedCommand {
         }
         lost.complete(loss.detail());
         if (expired) {
-            pauseFor(LeaseFeed.grace(lease).toNanos());
+            console.clock().pauseOrInterrupt(LeaseFeed.grace(lease).toNanos());
         }
         // The supervisor does the same; it may be stopped.
         killAll(supervision.processes());
@@ -199,14 +196,6 @@ final class GuardedCommand {
     private static void killAll(CommandProcesses processes) {
         try {
             processes.killAll();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void pauseFor(long nanos) {
-        try {
-            TimeUnit.NANOSECONDS.sleep(nanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -2,6 +2,7 @@
 package io.keyway.lock.cli;
 
 import io.keyway.lock.Lease;
+import io.keyway.lock.cli.supervisor.CommandClock;
 import io.keyway.lock.cli.supervisor.Supervision;
 import java.time.Duration;
 
@@ -15,18 +16,20 @@ final class LeaseFeed implements Runnable, AutoCloseable {
 
     private final Lease lease;
     private final Supervision supervision;
+    private final CommandClock clock;
     private final long graceNanos;
     private final long periodNanos;
     private final Thread thread = new Thread(this, "keyway-lease-feed");
     private long told;
 
-    private LeaseFeed(Lease lease, Supervision supervision) {
+    private LeaseFeed(Lease lease, Supervision supervision, CommandClock clock) {
         this.lease = lease;
         this.supervision = supervision;
+        this.clock = clock;
         this.graceNanos = grace(lease).toNanos();
         this.periodNanos =
                 Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, lease.ttl().toNanos() / 16));
-        this.told = System.nanoTime() - periodNanos;
+        this.told = clock.nanoTime() - periodNanos;
     }
 
     /** How long a command may take to end by itself once its lease has expired. */
@@ -35,8 +38,8 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     }
 
     /** The supervisor has been told once when this returns. */
-    static LeaseFeed begin(Lease lease, Supervision supervision) {
-        LeaseFeed feed = new LeaseFeed(lease, supervision);
+    static LeaseFeed begin(Lease lease, Supervision supervision, CommandClock clock) {
+        LeaseFeed feed = new LeaseFeed(lease, supervision, clock);
         feed.tell();
         feed.thread.setDaemon(true);
         feed.thread.start();
@@ -47,7 +50,7 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     public void run() {
         try {
             while (lease.isHeld()) {
-                Thread.sleep(periodNanos / 1_000_000);
+                clock.pause(periodNanos);
                 tell();
             }
         } catch (InterruptedException e) {
@@ -57,7 +60,7 @@ final class LeaseFeed implements Runnable, AutoCloseable {
 
     private void tell() {
         // Read before the lease is asked, so that the sum is early if this thread is held up in between.
-        long now = System.nanoTime();
+        long now = clock.nanoTime();
         long until = now + lease.remaining().toNanos();
         if (until - told > periodNanos / 2) {
             told = until;

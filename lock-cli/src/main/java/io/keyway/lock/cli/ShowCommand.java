@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = "Shows who holds locks and who waits for them, in the order of the queue.")
 final class ShowCommand implements Callable<Integer> {
-    private static final long WATCH_MILLIS = 1_000;
+    private static final long WATCH_NANOS = 1_000_000_000;
 
     private final Console console;
 
@@ -59,7 +59,7 @@ final class ShowCommand implements Callable<Integer> {
                     // Nobody reads any more.
                     return ExitCode.OK;
                 }
-                Thread.sleep(WATCH_MILLIS);
+                console.clock().pause(WATCH_NANOS);
             }
         }
     }

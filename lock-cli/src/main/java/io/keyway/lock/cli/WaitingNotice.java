@@ -6,6 +6,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockStatus;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,14 +16,14 @@ import java.util.Optional;
  * Nothing is said about a lock that is free.
  */
 final class WaitingNotice implements Runnable, AutoCloseable {
-    private static final long FIRST_MILLIS = 200;
-    private static final long TERMINAL_MILLIS = 1_000;
-    private static final long LOG_MILLIS = 2_000;
+    private static final long FIRST_NANOS = 200_000_000;
+    private static final long TERMINAL_NANOS = 1_000_000_000;
+    private static final long LOG_NANOS = 2_000_000_000;
 
     private final Console console;
     private final LockClient client;
     private final LockKey key;
-    private final long begin = System.nanoTime();
+    private final long begin;
     private final Thread thread = new Thread(this, "keyway-waiting-notice");
     private String told = "";
     private boolean closed;
@@ -31,6 +32,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         this.console = console;
         this.client = client;
         this.key = key;
+        this.begin = console.clock().nanoTime();
     }
 
     static WaitingNotice begin(Console console, LockClient client, LockKey key) {
@@ -42,19 +44,21 @@ final class WaitingNotice implements Runnable, AutoCloseable {
 
     @Override
     public void run() {
-        long pause = FIRST_MILLIS;
+        long pause = FIRST_NANOS;
         // Never interrupted: a provider in the middle of a request must not lose its channel by that.
         while (pauseFor(pause)) {
             look().ifPresent(this::tell);
-            pause = console.errIsTerminal() ? TERMINAL_MILLIS : LOG_MILLIS;
+            pause = console.errIsTerminal() ? TERMINAL_NANOS : LOG_NANOS;
         }
     }
 
-    private synchronized boolean pauseFor(long millis) {
-        long end = System.nanoTime() + millis * 1_000_000;
-        for (long left = millis; left > 0 && !closed; left = (end - System.nanoTime()) / 1_000_000) {
+    private synchronized boolean pauseFor(long nanos) {
+        long end = console.clock().nanoTime() + nanos;
+        for (long left = nanos;
+                left > 0 && !closed;
+                left = end - console.clock().nanoTime()) {
             try {
-                wait(left);
+                console.clock().await(this, left);
             } catch (InterruptedException e) {
                 return false;
             }
@@ -145,9 +149,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
             console.err().print("\r\033[K");
             console.err().flush();
         } else {
-            long millis = (System.nanoTime() - begin) / 1_000_000;
-            console.say("the wait for " + key.name() + " took " + Durations.show(java.time.Duration.ofMillis(millis))
-                    + ".");
+            Duration took = Duration.ofNanos(console.clock().nanoTime() - begin);
+            console.say("the wait for " + key.name() + " took " + Durations.show(took) + ".");
         }
     }
 }

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.cli.supervisor.CommandClock;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +29,7 @@ class CommandLineTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private final Map<String, String> environment = new HashMap<>();
+    private CommandClock clock = CommandClock.SYSTEM;
 
     @BeforeEach
     void pointToTheDirectory() {
@@ -118,6 +122,31 @@ class CommandLineTest {
     }
 
     @Test
+    void watchingTellsEachChangeOnce() throws Exception {
+        try (LockClient client = Locks.open(url() + "&name=holder")) {
+            List<Runnable> seconds = new ArrayList<>(List.of(
+                    () -> {},
+                    () -> {
+                        assertThat(out()).as("seen twice, said once").isEqualTo("n is free.\n");
+                        client.lock("n").acquireAsync().join();
+                    },
+                    () -> {
+                        assertThat(out()).startsWith("n is free.\nn\n  held by     holder for ");
+                        throw new IllegalStateException("enough");
+                    }));
+            clock = new StepClock(nanos -> {
+                assertThat(nanos).isEqualTo(1_000_000_000);
+                seconds.remove(0).run();
+            });
+
+            execute("show", "n", "--watch");
+
+            assertThat(seconds).isEmpty();
+            assertThat(err()).contains("enough");
+        }
+    }
+
+    @Test
     void aHeldLockIsShownAndBrokenByItsToken() throws Exception {
         try (LockClient client = Locks.open(url() + "&name=holder");
                 Lease lease = client.lock("nightly").acquire()) {
@@ -176,7 +205,7 @@ class CommandLineTest {
     }
 
     private int execute(String... words) {
-        Console console = new Console(utf8(out), utf8(err), false, false, environment);
+        Console console = new Console(utf8(out), utf8(err), false, false, environment, clock);
         return new CommandTree(console).execute(words);
     }
 

@@ -23,6 +23,9 @@ public final class CommandProcesses {
     /** The supervisor of a run inside of this one has it; it is ended after all others, for it guards some of them. */
     static final String SUPERVISOR = "KEYWAY_SUPERVISOR";
 
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LAST_PAUSE_NANOS = 64_000_000;
+
     private final ProcessTable table;
     private final long self;
     private final byte[] mark;
@@ -77,12 +80,12 @@ public final class CommandProcesses {
 
     /** Kills until nothing is left, which a process that cannot be killed makes last; true if there was anything. */
     public boolean killAll() throws InterruptedException {
-        long pause = 1;
+        long pause = FIRST_PAUSE_NANOS;
         boolean any = false;
         while (kill() > 0) {
             any = true;
-            Thread.sleep(pause);
-            pause = Math.min(2 * pause, 64);
+            CommandClock.SYSTEM.pause(pause);
+            pause = Math.min(2 * pause, LAST_PAUSE_NANOS);
         }
         return any;
     }

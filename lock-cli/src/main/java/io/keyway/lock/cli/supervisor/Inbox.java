@@ -52,11 +52,11 @@ final class Inbox extends Thread {
                 wait();
                 continue;
             }
-            long left = until - System.nanoTime();
+            long left = until - CommandClock.SYSTEM.nanoTime();
             if (left <= 0) {
                 return null;
             }
-            wait(left / 1_000_000, (int) (left % 1_000_000));
+            CommandClock.SYSTEM.await(this, left);
         }
         String line = lines.element();
         if (!line.equals(CLOSED)) {

@@ -57,7 +57,7 @@ public final class Supervision implements AutoCloseable {
     public static Supervision begin() throws IOException {
         Supervision supervision = new Supervision(
                 "KEYWAY_RUN_" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
-        long asked = System.nanoTime();
+        long asked = CommandClock.SYSTEM.nanoTime();
         SupervisorProcess first = SupervisorProcess.start(supervision.mark);
         daemon(() -> supervision.keepOne(first, asked), "keyway-supervision-in").start();
         return supervision;
@@ -101,14 +101,14 @@ public final class Supervision implements AutoCloseable {
 
     /** Waits until a supervisor listens and has locked what it was told to lock. */
     public void awaitReady(long limitNanos) throws IOException, InterruptedException {
-        long begin = System.nanoTime();
+        long begin = CommandClock.SYSTEM.nanoTime();
         await(ready, limitNanos);
         boolean guarded;
         synchronized (this) {
             guarded = guardLine != null;
         }
         if (guarded) {
-            await(guarding, limitNanos - (System.nanoTime() - begin));
+            await(guarding, limitNanos - (CommandClock.SYSTEM.nanoTime() - begin));
         }
     }
 
@@ -217,7 +217,7 @@ public final class Supervision implements AutoCloseable {
                 if (inVain == MOST_STARTS_IN_VAIN) {
                     throw new IOException("it ended " + inVain + " times as soon as it was started");
                 }
-                asked = System.nanoTime();
+                asked = CommandClock.SYSTEM.nanoTime();
                 process = SupervisorProcess.start(mark);
             } catch (IOException e) {
                 giveUp(e);
@@ -240,7 +240,7 @@ public final class Supervision implements AutoCloseable {
             switch (words[0]) {
                 case Sentence.READY -> {
                     wasReady = true;
-                    welcome(SharedClock.offset(asked, Long.parseLong(words[1]), System.nanoTime()));
+                    welcome(SharedClock.offset(asked, Long.parseLong(words[1]), CommandClock.SYSTEM.nanoTime()));
                 }
                 case Sentence.GUARDING -> guarding.complete(null);
                 case Sentence.UNGUARDED -> unguarded(words.length < 2 ? "" : words[1]);

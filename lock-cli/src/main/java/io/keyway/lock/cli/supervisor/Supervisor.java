@@ -29,6 +29,7 @@ public final class Supervisor {
     /** A command that keyway was starting when it died may not yet carry its mark. */
     private static final long LATE_START_NANOS = 1_000_000_000L;
 
+    private static final CommandClock CLOCK = CommandClock.SYSTEM;
     private static final long LOOK_AGAIN_NANOS = 10_000_000L;
 
     private final CommandProcesses processes;
@@ -50,7 +51,7 @@ public final class Supervisor {
         Inbox inbox = new Inbox(System.in);
         inbox.start();
         Supervisor supervisor = new Supervisor(new CommandProcesses(args[0]), inbox, System.out);
-        supervisor.reply(Sentence.READY, System.nanoTime());
+        supervisor.reply(Sentence.READY, CLOCK.nanoTime());
         // Loads what a kill needs, while there is time.
         supervisor.processes.running();
         supervisor.serve();
@@ -71,12 +72,12 @@ public final class Supervisor {
     }
 
     private boolean killWhatIsLeft() throws InterruptedException {
-        long begin = System.nanoTime();
+        long begin = CLOCK.nanoTime();
         boolean any = false;
         do {
             any |= processes.killAll();
-            Thread.sleep(1);
-        } while (!started && System.nanoTime() - begin < LATE_START_NANOS);
+            CLOCK.pause(1_000_000);
+        } while (!started && CLOCK.nanoTime() - begin < LATE_START_NANOS);
         return any;
     }
 
@@ -90,8 +91,8 @@ public final class Supervisor {
                 started = true;
                 processes.startedAs(Long.parseLong(words[1]));
             }
-            case Sentence.TERMINATE -> watch.lapsed(System.nanoTime());
-            case Sentence.KILL -> watch.kill(System.nanoTime());
+            case Sentence.TERMINATE -> watch.lapsed(CLOCK.nanoTime());
+            case Sentence.KILL -> watch.kill(CLOCK.nanoTime());
             case Sentence.END -> {
                 return false;
             }
@@ -104,7 +105,7 @@ public final class Supervisor {
     private void guard(long position, String file) {
         try {
             LocalGuard.take(Path.of(file), position);
-            reply(Sentence.GUARDING, System.nanoTime());
+            reply(Sentence.GUARDING, CLOCK.nanoTime());
         } catch (RuntimeException e) {
             replies.print(
                     Sentence.UNGUARDED + " " + String.valueOf(e.getMessage()).replace('\n', ' ') + "\n");
@@ -116,9 +117,9 @@ public final class Supervisor {
         if (!starting || ended) {
             return;
         }
-        Watch.Step step = watch.at(System.nanoTime());
+        Watch.Step step = watch.at(CLOCK.nanoTime());
         if (step == Watch.Step.TERMINATE) {
-            reply(Sentence.LAPSED, System.nanoTime());
+            reply(Sentence.LAPSED, CLOCK.nanoTime());
             processes.terminate();
         } else if (step == Watch.Step.KILL) {
             processes.killAll();
@@ -126,7 +127,7 @@ public final class Supervisor {
         // Until its pid is told, a command without a trace may be one that has not yet begun.
         if (watch.isOver() && started && processes.running().isEmpty()) {
             ended = true;
-            reply(Sentence.ENDED, System.nanoTime());
+            reply(Sentence.ENDED, CLOCK.nanoTime());
         }
     }
 
@@ -134,7 +135,7 @@ public final class Supervisor {
         if (ended || !starting) {
             return null;
         }
-        return watch.isOver() ? Long.valueOf(System.nanoTime() + LOOK_AGAIN_NANOS) : watch.nextAt();
+        return watch.isOver() ? Long.valueOf(CLOCK.nanoTime() + LOOK_AGAIN_NANOS) : watch.nextAt();
     }
 
     private void reply(String word, long clock) {
