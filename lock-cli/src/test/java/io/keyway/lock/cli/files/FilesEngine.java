@@ -284,5 +284,11 @@ final class FilesEngine implements LockEngine {
     @Override
     public void close() {
         closed = true;
+        try {
+            // Not in the middle of a change.
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

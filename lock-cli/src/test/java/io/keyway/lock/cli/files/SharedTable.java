@@ -108,7 +108,8 @@ final class SharedTable {
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
             out.writeObject(content);
         }
-        channel.truncate(0);
+        // In this order: a process that ends in between leaves a whole table, and bytes behind it that nobody reads.
         channel.write(ByteBuffer.wrap(bytes.toByteArray()), 0);
+        channel.truncate(bytes.size());
     }
 }
