@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.session.MemberSessions;
@@ -12,8 +13,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.Set;
 
@@ -27,7 +28,8 @@ final class Inheritance {
     /** A client has one byte, and one for its guard. */
     private static final int MAX_BYTES = 16;
 
-    private record Row(LeaseTable.Entry entry, List<Long> bytes, long until) {}
+    /** @param toldAt when its owner was first known to have re-asserted all that it believes in; NEVER before */
+    private record Row(LeaseTable.Entry entry, List<Long> bytes, long until, long toldAt) {}
 
     private final List<Row> rows = new ArrayList<>();
 
@@ -56,7 +58,7 @@ final class Inheritance {
                 throw new WireException(in.remaining() + " bytes too many");
             }
             inheritance.rows.add(
-                    new Row(entry, List.copyOf(bytes), now + entry.grant().left()));
+                    new Row(entry, List.copyOf(bytes), now + entry.grant().left(), Turn.NEVER));
         }
         return inheritance;
     }
@@ -117,12 +119,19 @@ final class Inheritance {
      * @param told bytes of clients that have re-asserted whatever they believe in
      */
     List<Input> settle(Set<Long> told, ByteLocks locks, long now) {
-        Map<List<Long>, Boolean> over = new HashMap<>();
+        Map<List<Long>, Boolean> dead = new HashMap<>();
         List<Input> disowned = new ArrayList<>();
-        for (Iterator<Row> each = rows.iterator(); each.hasNext(); ) {
+        for (ListIterator<Row> each = rows.listIterator(); each.hasNext(); ) {
             Row row = each.next();
-            boolean free = !row.bytes().isEmpty()
-                    && over.computeIfAbsent(row.bytes(), bytes -> told.containsAll(bytes) || dead(bytes, locks));
+            boolean known = !row.bytes().isEmpty();
+            if (known && row.toldAt() == Turn.NEVER && told.containsAll(row.bytes())) {
+                row = new Row(row.entry(), row.bytes(), row.until(), now);
+                each.set(row);
+            }
+            // Its lease may have lapsed a moment ago, and its user needs time to stop.
+            long toStop = row.entry().grant().ttl() / 4;
+            boolean free = (row.toldAt() != Turn.NEVER && now - row.toldAt() >= toStop)
+                    || (known && dead.computeIfAbsent(row.bytes(), bytes -> dead(bytes, locks)));
             if (free || now - row.until() >= 0) {
                 each.remove();
             }

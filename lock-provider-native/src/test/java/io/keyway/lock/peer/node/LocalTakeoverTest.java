@@ -33,6 +33,7 @@ class LocalTakeoverTest {
         try (BeliefCrew crew = new BeliefCrew(directory, "")) {
             for (int i = 0; i < processes; i++) {
                 crew.start();
+                crew.awaitProgress("at the start", i + 1);
             }
             for (int fault = 0; fault < faults; fault++) {
                 crew.awaitProgress("after " + fault + " faults of seed " + seed);

@@ -1,0 +1,114 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.wire.WireException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class InheritanceTest {
+    private static final long TTL = 8_000_000_000L;
+    private static final long NOW = 100_000_000_000L;
+    private static final Peer OWNER = new Peer(3);
+
+    @TempDir
+    Path directory;
+
+    private ByteLocks locks;
+    /** This JVM has it, so its owner lives. */
+    private long alive;
+
+    @BeforeEach
+    void open() {
+        locks = ByteLocks.open(directory.resolve("clients.lock"));
+        alive = locks.take();
+    }
+
+    private static LeaseTable.Entry entry(String name, Peer holder) {
+        return new LeaseTable.Entry(
+                LeaseKeys.lock(name),
+                holder,
+                new LeaseCall.Import(
+                        7L << 31 | 9, 7L << 31 | 9, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("c", Map.of())));
+    }
+
+    private static Inheritance of(long... bytes) throws WireException {
+        List<Long> its = Arrays.stream(bytes).boxed().toList();
+        List<byte[]> table = Inheritance.none()
+                .table(List.of(entry("a", OWNER)), List.of(new MemberSessions.Life(OWNER, its, true)));
+        return Inheritance.read(table, NOW);
+    }
+
+    private static final List<Input> DISOWNED =
+            List.of(new Input.Command(LeaseKeys.lock("a"), new LeaseCall.Disown(7L << 31 | 9)));
+
+    @Test
+    void theGrantOfADeadOwnerIsDisownedAndThatOfALivingOneIsNot() throws WireException {
+        assertThat(of(alive).settle(Set.of(), locks, NOW)).isEmpty();
+        locks.release(alive);
+        assertThat(of(alive).settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
+        assertThat(of().settle(Set.of(), locks, NOW))
+                .as("of an owner without bytes")
+                .isEmpty();
+    }
+
+    @Test
+    void anOwnerAndItsGuardMustBothBeDead() throws WireException {
+        long guard = locks.take();
+        locks.release(alive);
+        Inheritance inheritance = of(alive, guard);
+        assertThat(inheritance.settle(Set.of(), locks, NOW)).isEmpty();
+        locks.release(guard);
+        assertThat(inheritance.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
+        assertThat(inheritance.isEmpty()).isTrue();
+    }
+
+    @Test
+    void anOwnerThatHasToldWithoutItGetsTimeToStop() throws WireException {
+        Inheritance inheritance = of(alive);
+        assertThat(inheritance.settle(Set.of(alive), locks, NOW + 1)).isEmpty();
+        assertThat(inheritance.settle(Set.of(), locks, NOW + TTL / 4)).isEmpty();
+        assertThat(inheritance.settle(Set.of(), locks, NOW + TTL / 4 + 1)).isEqualTo(DISOWNED);
+        assertThat(inheritance.isEmpty()).isTrue();
+    }
+
+    @Test
+    void whatIsOverByItsTimeIsForgotten() throws WireException {
+        Inheritance inheritance = of(alive);
+        assertThat(inheritance.longest()).isEqualTo(TTL);
+        assertThat(inheritance.settle(Set.of(), locks, NOW + TTL)).isEmpty();
+        assertThat(inheritance.isEmpty()).isTrue();
+    }
+
+    @Test
+    void whatNobodyReassertedKeepsTheBytesThatItCameWith() throws WireException {
+        Inheritance first = of(alive);
+        Inheritance second = Inheritance.read(first.table(List.of(entry("a", LeaseTable.NOBODY)), List.of()), NOW);
+        assertThat(second.settle(Set.of(), locks, NOW)).isEmpty();
+        locks.release(alive);
+        assertThat(second.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
+    }
+
+    @Test
+    void aTableOfAnotherLayoutIsNotGuessedAt() throws WireException {
+        List<byte[]> table = Inheritance.none().table(List.of(entry("a", OWNER)), List.of());
+        byte[] longer = Arrays.copyOf(table.get(0), table.get(0).length + 1);
+        assertThatThrownBy(() -> Inheritance.read(List.of(longer), NOW)).isInstanceOf(WireException.class);
+    }
+}
