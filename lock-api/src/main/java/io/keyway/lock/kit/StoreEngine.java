@@ -4,14 +4,11 @@ package io.keyway.lock.kit;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss;
-import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
-import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.spi.Answer;
-import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
@@ -28,33 +25,23 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An engine over a blocking store: the shell around a {@link StoreMachine}. Inputs from all threads go through one
  * queue; whichever thread finds it idle runs the machine until it is empty again and carries out the effects in their
- * order, so that no lock is held while a sink is called and no thread waits for another. Calls of the store run on
- * {@link Workers} and come back as inputs.
+ * order, so that no lock is held while a sink is called and no thread waits for another. Calls of the store are
+ * {@link StoreWork} and come back as inputs.
  */
 final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     private static final Logger LOG = System.getLogger(StoreEngine.class.getName());
-
-    /** An input of the machine. */
-    @FunctionalInterface
-    private interface Input {
-        void apply(StoreMachine machine, long now);
-    }
 
     private static final class Slot {
         final Sink sink;
@@ -69,11 +56,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     private final TimeSource time;
     private final Workers workers;
     private final BackgroundLoops loops;
-    private final StoreCalls calls;
+    private final StoreWork work;
     private final StoreMachine machine;
     private final Settings settings;
     private final String server;
-    private final Queue<Input> inputs = new ConcurrentLinkedQueue<>();
+    private final Queue<StoreInput> inputs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unfinished = new AtomicInteger();
     private final Map<Long, Slot> slots = new ConcurrentHashMap<>();
     private final CountDownLatch idle = new CountDownLatch(1);
@@ -89,33 +76,15 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         this.settings = Settings.of(request);
         this.server = request.url().toString();
         this.loops = new BackgroundLoops(settings.name(), time);
-        this.calls = new StoreCalls(backend, this);
+        StoreCalls calls = new StoreCalls(backend, this);
+        this.work = new StoreWork(calls, workers, settings, time, server, this::input);
         this.machine = new StoreMachine(calls.incarnation().low(), server);
     }
 
     /** With {@code connect=eager}: starts the backend, or fails. */
     void connect() {
-        if (!settings.eager()) {
-            return;
-        }
-        CompletableFuture<Boolean> started = new CompletableFuture<>();
-        workers.urgent(() -> {
-            try {
-                calls.start();
-                started.complete(true);
-            } catch (NotExecutedException | InterruptedException e) {
-                started.completeExceptionally(e);
-            }
-        });
-        try {
-            started.get(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
-            throw unavailable("could not connect: " + StoreCalls.describe(e.getCause()), e.getCause());
-        } catch (TimeoutException e) {
-            throw unavailable("could not connect within " + Terms.text(settings.connectTimeout()), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw unavailable("interrupted while connecting", e);
+        if (settings.eager()) {
+            work.connect();
         }
     }
 
@@ -164,20 +133,20 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
-        return ask(store -> store.list(prefix, after, max, limit), this::unavailable);
+        return work.ask(store -> store.list(prefix, after, max, limit), work::unavailable);
     }
 
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
-        return ask(store -> store.show(key, limit), this::unavailable);
+        return work.ask(store -> store.show(key, limit), work::unavailable);
     }
 
     @Override
     public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
-        return ask(
+        return work.ask(
                 store -> store.breakGrant(key, token, reason, limit),
                 (why, cause) -> cause instanceof NotExecutedException
-                        ? unavailable(why, cause)
+                        ? work.unavailable(why, cause)
                         : new OutcomeUnknownException(
                                 "Breaking token " + token + " of the " + key + " at " + server
                                         + " has an unknown outcome: " + why
@@ -189,7 +158,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit) {
-        return ask(store -> store.availablePermits(key, capacity, limit), this::unavailable);
+        return work.ask(store -> store.availablePermits(key, capacity, limit), work::unavailable);
     }
 
     @Override
@@ -281,7 +250,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     // The machine.
 
-    private void input(Input input) {
+    private void input(StoreInput input) {
         inputs.add(input);
         if (unfinished.getAndIncrement() == 0) {
             run();
@@ -292,7 +261,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         int taken = 1;
         do {
             for (int i = 0; i < taken; i++) {
-                Input input = inputs.poll();
+                StoreInput input = inputs.poll();
                 if (input != null) {
                     guarded(() -> input.apply(machine, time.nanoTime()));
                     List<StoreEffect> effects = machine.effects();
@@ -337,20 +306,10 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void carryOut(StoreEffect effect) {
-        if (effect instanceof StoreEffect.Attempt attempt) {
-            Runnable call = () -> attempt(attempt.request());
-            if (attempt.heartbeat()) {
-                workers.routine(call);
-            } else {
-                workers.urgent(call);
-            }
-        } else if (effect instanceof StoreEffect.Renew renew) {
-            workers.urgent(() -> renew(renew.grants()));
-        } else if (effect instanceof StoreEffect.Release release) {
-            workers.urgent(() -> release(release.grant()));
-        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            workers.urgent(() -> withdrawNow(withdraw.request()));
-        } else if (effect instanceof StoreEffect.Extended extended) {
+        if (work.start(effect)) {
+            return;
+        }
+        if (effect instanceof StoreEffect.Extended extended) {
             for (Grant grant : extended.grants()) {
                 Slot slot = slots.get(grant.id());
                 StoreHold hold = slot == null ? null : slot.hold;
@@ -406,83 +365,5 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     private Sink sink(long id) {
         return slot(id).sink;
-    }
-
-    // Calls of the store, on workers.
-
-    private void attempt(Request request) {
-        long sentAt = time.nanoTime();
-        try {
-            Attempt result = calls.make(store -> store.attempt(request, settings.requestTimeout()));
-            input((machine, now) -> machine.attempted(request.id(), sentAt, result, now));
-        } catch (Exception e) {
-            boolean maybe = maybeExecuted(e);
-            LockException fatal = e instanceof LockException known && !known.retryable() ? known : null;
-            String why = StoreCalls.describe(e);
-            input((machine, now) -> machine.attemptFailed(request.id(), maybe, why, fatal, now));
-        }
-    }
-
-    private void renew(List<Grant> grants) {
-        long sentAt = time.nanoTime();
-        Duration quarter = grants.get(0).ttl().dividedBy(4);
-        Duration limit = quarter.compareTo(settings.requestTimeout()) < 0 ? quarter : settings.requestTimeout();
-        try {
-            List<Answer> answers = calls.make(store -> store.renew(grants, limit));
-            input((machine, now) -> machine.renewed(grants, sentAt, answers, now));
-        } catch (Exception e) {
-            boolean maybe = maybeExecuted(e);
-            LOG.log(Level.DEBUG, () -> "A renewal at " + server + " failed (maybe executed: " + maybe + "): " + e);
-            input((machine, now) -> machine.renewFailed(grants, now));
-        }
-    }
-
-    private void release(Grant grant) {
-        try {
-            Answer answer = calls.make(store -> store.release(grant, settings.requestTimeout()));
-            input((machine, now) -> machine.released(grant.id(), answer, now));
-        } catch (Exception e) {
-            boolean maybe = maybeExecuted(e);
-            input((machine, now) -> machine.cleanUpFailed(grant.id(), maybe, now));
-        }
-    }
-
-    private void withdrawNow(Request request) {
-        try {
-            calls.make(store -> {
-                store.withdraw(request, settings.requestTimeout());
-                return true;
-            });
-            input((machine, now) -> machine.withdrawn(request.id()));
-        } catch (Exception e) {
-            boolean maybe = maybeExecuted(e);
-            input((machine, now) -> machine.cleanUpFailed(request.id(), maybe, now));
-        }
-    }
-
-    private <T> CompletionStage<T> ask(
-            StoreCalls.Call<T> call, BiFunction<String, Throwable, LockException> translated) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        workers.urgent(() -> {
-            try {
-                answer.complete(calls.make(call));
-            } catch (Exception e) {
-                LockException known = e instanceof LockException lock ? lock : null;
-                answer.completeExceptionally(known != null ? known : translated.apply(StoreCalls.describe(e), e));
-            }
-        });
-        return answer;
-    }
-
-    /** An interrupt comes from close only; the call it ended may have been executed, like any other that failed. */
-    private boolean maybeExecuted(Exception e) {
-        if (e instanceof InterruptedException) {
-            Thread.currentThread().interrupt();
-        }
-        return !(e instanceof NotExecutedException);
-    }
-
-    private LockUnavailableException unavailable(String why, @Nullable Throwable cause) {
-        return new LockUnavailableException(server + " is not available: " + why + ". Try again.", null, server, cause);
     }
 }

@@ -70,6 +70,12 @@ final class HeldGrant {
         return new Party(owner, mode, permits, token, now - since);
     }
 
+    /** As a member takes it that starts after a clean end. */
+    LeaseCall.Import export(long now) {
+        long left = imported() ? Math.max(0, until - now) : ttl;
+        return new LeaseCall.Import(token, hi, mode, permits, ttl, left, owner);
+    }
+
     HeldGrant copy() {
         HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since);
         copy.until = until;

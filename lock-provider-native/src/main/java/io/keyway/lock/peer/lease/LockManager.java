@@ -35,8 +35,8 @@ class LockManager implements Machine {
     private @Nullable Inquiries inquiries;
     /** The highest token that is used up. */
     private long last;
-    /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
-    private long closedUntil = Turn.NEVER;
+
+    private Restart restart = new Restart();
 
     private boolean joined;
 
@@ -58,9 +58,9 @@ class LockManager implements Machine {
         } else if (message instanceof LeaseMessage.Withdraw withdraw) {
             withdraw(from, withdraw.request(), turn);
         } else if (message instanceof LeaseMessage.Revoked revoked) {
-            revoked(from, revoked, turn);
+            Breaks.revoked(from, revoked, this, turn);
         } else if (message instanceof LeaseMessage.Reassert reassert) {
-            reassert(from, reassert, turn);
+            restart.reassert(from, reassert, this, turn);
         } else if (message instanceof LeaseMessage.Show show) {
             show(from, show, turn);
         } else if (message instanceof LeaseMessage.Use use) {
@@ -68,7 +68,7 @@ class LockManager implements Machine {
                 inquiries = null;
             }
         } else if (message instanceof LeaseMessage.Break request) {
-            breakGrant(from, request, turn);
+            Breaks.begin(from, request, this, turn);
         }
         settle(turn);
     }
@@ -87,7 +87,7 @@ class LockManager implements Machine {
             }
             serve(turn);
         } else if (call instanceof LeaseCall.Import grant) {
-            imported(grant, turn);
+            restart.imported(grant, this, turn);
         } else if (call instanceof LeaseCall.Disown disowned) {
             HeldGrant grant = current(HeldGrant.NOBODY, disowned.token());
             finish(grant, grant == null ? 0 : grant.hi, turn);
@@ -100,16 +100,8 @@ class LockManager implements Machine {
         if (slot == PATIENCE) {
             impatient(turn);
         } else if (slot == CLOSED) {
-            if (closedUntil != Turn.NEVER && turn.now() - closedUntil >= 0) {
-                closedUntil = Turn.NEVER;
-            }
-            for (HeldGrant grant : List.copyOf(grants)) {
-                if (grant.imported() && turn.now() - grant.until >= 0) {
-                    finish(grant, grant.hi, turn);
-                }
-            }
+            restart.due(this, turn);
             serve(turn);
-            armClosed(turn);
         } else if (inquiries != null && inquiries.due(this, turn)) {
             inquiries = null;
         }
@@ -203,11 +195,11 @@ class LockManager implements Machine {
 
     /** Whether one more grant may stand beside those there are. Exclusive grants stand alone. */
     private boolean admits(Turn turn) {
-        return grants.isEmpty() && closedUntil == Turn.NEVER && !turn.member().quarantined();
+        return grants.isEmpty() && !restart.closed() && !turn.member().quarantined();
     }
 
     /** Grants to whoever is first, unless nothing may be granted now. */
-    private void serve(Turn turn) {
+    void serve(Turn turn) {
         while (waits != null && admits(turn)) {
             WaitQueue.Wait first = firstHeard(waits, turn);
             if (first == null) {
@@ -288,7 +280,7 @@ class LockManager implements Machine {
     }
 
     /** The holder ended the grant. */
-    private void finish(@Nullable HeldGrant grant, long used, Turn turn) {
+    void finish(@Nullable HeldGrant grant, long used, Turn turn) {
         if (grant == null) {
             return;
         }
@@ -297,10 +289,27 @@ class LockManager implements Machine {
         serve(turn);
     }
 
+    /** That token is used up. */
+    void raise(long token) {
+        last = Math.max(last, token);
+    }
+
+    boolean othersWait() {
+        return waits != null && waits.waiting() > 0;
+    }
+
+    /** Adds all grants as a member takes them that starts after a clean end; false if more than grants keeps this name closed, which a table can't say. */
+    boolean export(List<LeaseTable.Entry> table, long now) {
+        for (HeldGrant grant : grants) {
+            table.add(new LeaseTable.Entry(key, grant.peer, grant.export(now)));
+        }
+        return !restart.closed();
+    }
+
     /** A token is never used twice, not even that of a grant which nobody took. */
-    private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
+    void end(HeldGrant grant, long used, boolean broken, Turn turn) {
         grants.remove(grant);
-        last = Math.max(last, Math.max(grant.token, Math.min(used, grant.hi)));
+        raise(Math.max(grant.token, Math.min(used, grant.hi)));
         for (HeldGrant.Breaker breaker : grant.breakers) {
             turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), broken));
         }
@@ -419,159 +428,17 @@ class LockManager implements Machine {
         turn.timer(PATIENCE, first);
     }
 
-    // Restart
-
-    private void imported(LeaseCall.Import was, Turn turn) {
-        HeldGrant grant = new HeldGrant(
-                HeldGrant.NOBODY,
-                0,
-                was.token(),
-                was.hi(),
-                was.mode(),
-                was.permits(),
-                was.ttl(),
-                was.owner(),
-                turn.now());
-        grant.until = turn.now() + was.left();
-        grants.add(grant);
-        armClosed(turn);
-    }
-
-    /** Adds all grants as {@link #imported} takes them; false if more than grants keeps this name closed, which a table can't say. */
-    boolean export(List<LeaseTable.Entry> table, long now) {
-        for (HeldGrant grant : grants) {
-            long left = grant.imported() ? Math.max(0, grant.until - now) : grant.ttl;
-            table.add(new LeaseTable.Entry(
-                    key,
-                    grant.peer,
-                    new LeaseCall.Import(
-                            grant.token, grant.hi, grant.mode, grant.permits, grant.ttl, left, grant.owner)));
-        }
-        return closedUntil == Turn.NEVER;
-    }
-
-    private void reassert(Peer from, LeaseMessage.Reassert claim, Turn turn) {
-        HeldGrant known = current(from, claim.token());
-        if (known != null && known.imported()) {
-            known.peer = from;
-            turn.member().grant(from, key, known.token, known.ttl);
-            armClosed(turn);
-        }
-        if (known != null) {
-            reasserted(from, claim, turn);
-        } else if (!turn.member().quarantined()
-                || closedUntil != Turn.NEVER
-                || claim.mode() != LockMode.EXCLUSIVE
-                || claim.ttl() > turn.member().maxTtl()
-                || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
-            turn.goal(LeaseGoal.REASSERTION_REFUSED);
-            last = Math.max(last, ownEpoch(claim.hi(), turn));
-            turn.send(from, LeaseMessage.Revoke.of(key, claim.token(), EndCause.DENIED));
-        } else if (!grants.isEmpty()) {
-            conflict(from, claim, turn);
-        } else {
-            HeldGrant grant = new HeldGrant(
-                    from,
-                    claim.request(),
-                    claim.token(),
-                    claim.hi(),
-                    claim.mode(),
-                    claim.permits(),
-                    claim.ttl(),
-                    claim.owner(),
-                    turn.now());
-            grants.add(grant);
-            turn.member().grant(from, key, grant.token, grant.ttl);
-            reasserted(from, claim, turn);
-        }
-    }
-
-    private void reasserted(Peer from, LeaseMessage.Reassert claim, Turn turn) {
-        turn.goal(LeaseGoal.REASSERTED);
-        HeldGrant grant = current(from, claim.token());
-        if (grant != null) {
-            grant.wanted = waits != null && waits.waiting() > 0;
-            turn.send(from, new LeaseMessage.Reasserted(key, claim.token(), grant.wanted));
-        }
-    }
-
-    /** Two clients believe in the same lock: clocks are broken. Neither is trusted, and the name stays closed until no belief can be left. */
-    private void conflict(Peer from, LeaseMessage.Reassert claim, Turn turn) {
-        turn.goal(LeaseGoal.REASSERTIONS_IN_CONFLICT);
-        closedUntil = turn.now() + turn.member().quarantine();
-        armClosed(turn);
-        StringBuilder who = new StringBuilder(claim.owner().client());
-        for (HeldGrant grant : List.copyOf(grants)) {
-            who.append(" and ").append(grant.owner.client());
-            turn.send(grant.peer, LeaseMessage.Revoke.of(key, grant.token, EndCause.DENIED));
-            turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
-            end(grant, grant.hi, true, turn);
-        }
-        last = Math.max(last, ownEpoch(claim.hi(), turn));
-        turn.send(from, LeaseMessage.Revoke.of(key, claim.token(), EndCause.DENIED));
-        turn.tell(new LeaseNotice.Alarm(
-                key,
-                "held twice after a restart, by " + who
-                        + "; closed until no lease can be left. Check the clocks of these machines"));
-    }
-
-    /** A token of a foreign epoch must not lift ours beyond our own. */
-    private long ownEpoch(long token, Turn turn) {
-        return Tokens.epoch(token) <= turn.member().epoch() ? token : 0;
-    }
-
-    private void armClosed(Turn turn) {
-        long first = closedUntil;
-        for (HeldGrant grant : grants) {
-            if (grant.imported()) {
-                first = first == Turn.NEVER || grant.until - first < 0 ? grant.until : first;
-            }
-        }
-        turn.timer(CLOSED, first);
-    }
-
     // Administration
-
-    private void breakGrant(Peer from, LeaseMessage.Break request, Turn turn) {
-        for (HeldGrant grant : grants) {
-            if (grant.covers(request.token())) {
-                grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
-                turn.send(grant.peer, new LeaseMessage.Revoke(key, request.token(), EndCause.BROKEN, request.reason()));
-                turn.tell(new LeaseNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
-                return;
-            }
-        }
-        turn.send(from, new LeaseMessage.Answer(key, request.request(), false));
-    }
-
-    private void revoked(Peer from, LeaseMessage.Revoked revoked, Turn turn) {
-        HeldGrant ended = current(from, revoked.token());
-        if (ended != null) {
-            turn.goal(LeaseGoal.BROKEN);
-            turn.member().ungrant(from, key, ended.token, ended.ttl);
-            end(ended, revoked.used(), true, turn);
-            serve(turn);
-            return;
-        }
-        turn.goal(LeaseGoal.BREAK_MOVED_PAST);
-        for (HeldGrant grant : grants) {
-            if (grant.peer.equals(from)) {
-                grant.breakers.removeIf(breaker -> {
-                    boolean its = breaker.asked() == revoked.asked();
-                    if (its) {
-                        turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), false));
-                    }
-                    return its;
-                });
-            }
-        }
-    }
 
     private void show(Peer from, LeaseMessage.Show show, Turn turn) {
         Inquiries pending = inquiries == null ? new Inquiries() : inquiries;
         if (!pending.begin(from, show, this, turn)) {
             inquiries = pending;
         }
+    }
+
+    void armClosed(long at, Turn turn) {
+        turn.timer(CLOSED, at);
     }
 
     void armInquiry(long at, Turn turn) {
@@ -595,7 +462,7 @@ class LockManager implements Machine {
                 waits = null;
             }
         }
-        boolean resting = grants.isEmpty() && waits == null && inquiries == null && closedUntil == Turn.NEVER;
+        boolean resting = grants.isEmpty() && waits == null && inquiries == null && !restart.closed();
         if (joined == resting) {
             joined = !resting;
             turn.call(LeaseKeys.DIRECTORY, resting ? new LeaseCall.Left(key.id()) : new LeaseCall.Joined(key.id()));
@@ -646,7 +513,7 @@ class LockManager implements Machine {
         copy.waits = waits == null ? null : waits.copy();
         copy.inquiries = inquiries == null ? null : inquiries.copy();
         copy.last = last;
-        copy.closedUntil = closedUntil;
+        copy.restart = restart.copy();
         copy.joined = joined;
         return copy;
     }
@@ -665,6 +532,7 @@ class LockManager implements Machine {
         if (inquiries != null) {
             inquiries.encode(out);
         }
-        out.put(last).time(closedUntil).put(joined);
+        out.put(last).put(joined);
+        restart.encode(out);
     }
 }

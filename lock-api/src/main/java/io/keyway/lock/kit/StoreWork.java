@@ -1,0 +1,171 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of a store, on workers: each effect that needs one is started here, and what comes of it is an input. */
+final class StoreWork {
+
+    private static final Logger LOG = System.getLogger(StoreWork.class.getName());
+
+    private final StoreCalls calls;
+    private final Workers workers;
+    private final Settings settings;
+    private final TimeSource time;
+    private final String server;
+    private final Consumer<StoreInput> inputs;
+
+    StoreWork(
+            StoreCalls calls,
+            Workers workers,
+            Settings settings,
+            TimeSource time,
+            String server,
+            Consumer<StoreInput> inputs) {
+        this.calls = calls;
+        this.workers = workers;
+        this.settings = settings;
+        this.time = time;
+        this.server = server;
+        this.inputs = inputs;
+    }
+
+    /** Starts the backend within connectTimeout, or fails. */
+    void connect() {
+        CompletableFuture<Boolean> started = new CompletableFuture<>();
+        workers.urgent(() -> {
+            try {
+                calls.start();
+                started.complete(true);
+            } catch (NotExecutedException | InterruptedException e) {
+                started.completeExceptionally(e);
+            }
+        });
+        try {
+            started.get(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw unavailable("could not connect: " + StoreCalls.describe(e.getCause()), e.getCause());
+        } catch (TimeoutException e) {
+            throw unavailable("could not connect within " + Terms.text(settings.connectTimeout()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unavailable("interrupted while connecting", e);
+        }
+    }
+
+    /** True if that effect is a call, which is on its way now. */
+    boolean start(StoreEffect effect) {
+        if (effect instanceof StoreEffect.Attempt attempt) {
+            Runnable call = () -> attempt(attempt.request());
+            if (attempt.heartbeat()) {
+                workers.routine(call);
+            } else {
+                workers.urgent(call);
+            }
+        } else if (effect instanceof StoreEffect.Renew renew) {
+            workers.urgent(() -> renew(renew.grants()));
+        } else if (effect instanceof StoreEffect.Release release) {
+            workers.urgent(() -> release(release.grant()));
+        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
+            workers.urgent(() -> withdraw(withdraw.request()));
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void attempt(Request request) {
+        long sentAt = time.nanoTime();
+        try {
+            Attempt result = calls.make(store -> store.attempt(request, settings.requestTimeout()));
+            inputs.accept((machine, now) -> machine.attempted(request.id(), sentAt, result, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            LockException fatal = e instanceof LockException known && !known.retryable() ? known : null;
+            String why = StoreCalls.describe(e);
+            inputs.accept((machine, now) -> machine.attemptFailed(request.id(), maybe, why, fatal, now));
+        }
+    }
+
+    private void renew(List<Grant> grants) {
+        long sentAt = time.nanoTime();
+        Duration quarter = grants.get(0).ttl().dividedBy(4);
+        Duration limit = quarter.compareTo(settings.requestTimeout()) < 0 ? quarter : settings.requestTimeout();
+        try {
+            List<Answer> answers = calls.make(store -> store.renew(grants, limit));
+            inputs.accept((machine, now) -> machine.renewed(grants, sentAt, answers, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            LOG.log(Level.DEBUG, () -> "A renewal at " + server + " failed (maybe executed: " + maybe + "): " + e);
+            inputs.accept((machine, now) -> machine.renewFailed(grants, now));
+        }
+    }
+
+    private void release(Grant grant) {
+        try {
+            Answer answer = calls.make(store -> store.release(grant, settings.requestTimeout()));
+            inputs.accept((machine, now) -> machine.released(grant.id(), answer, now));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            inputs.accept((machine, now) -> machine.cleanUpFailed(grant.id(), maybe, now));
+        }
+    }
+
+    private void withdraw(Request request) {
+        try {
+            calls.make(store -> {
+                store.withdraw(request, settings.requestTimeout());
+                return true;
+            });
+            inputs.accept((machine, now) -> machine.withdrawn(request.id()));
+        } catch (Exception e) {
+            boolean maybe = maybeExecuted(e);
+            inputs.accept((machine, now) -> machine.cleanUpFailed(request.id(), maybe, now));
+        }
+    }
+
+    /** Asks the store something; a failure that is no LockException is translated. */
+    <T> CompletionStage<T> ask(StoreCalls.Call<T> call, BiFunction<String, Throwable, LockException> translated) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        workers.urgent(() -> {
+            try {
+                answer.complete(calls.make(call));
+            } catch (Exception e) {
+                LockException known = e instanceof LockException lock ? lock : null;
+                answer.completeExceptionally(known != null ? known : translated.apply(StoreCalls.describe(e), e));
+            }
+        });
+        return answer;
+    }
+
+    /** An interrupt comes from close only; the call it ended may have been executed, like any other that failed. */
+    private boolean maybeExecuted(Exception e) {
+        if (e instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        return !(e instanceof NotExecutedException);
+    }
+
+    LockUnavailableException unavailable(String why, @Nullable Throwable cause) {
+        return new LockUnavailableException(server + " is not available: " + why + ". Try again.", null, server, cause);
+    }
+}

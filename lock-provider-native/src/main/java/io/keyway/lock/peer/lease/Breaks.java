@@ -1,0 +1,50 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
+
+/** Breaks of grants by an administrator: by token, and done when the holder knows, or its lease is over. */
+final class Breaks {
+    private Breaks() {}
+
+    /** An administrator wants the grant ended that uses that token. */
+    static void begin(Peer from, LeaseMessage.Break request, LockManager manager, Turn turn) {
+        for (HeldGrant grant : manager.grants) {
+            if (grant.covers(request.token())) {
+                grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
+                turn.send(
+                        grant.peer,
+                        new LeaseMessage.Revoke(manager.key(), request.token(), EndCause.BROKEN, request.reason()));
+                turn.tell(new LeaseNotice.Alarm(
+                        manager.key(), "break of token " + request.token() + ": " + request.reason()));
+                return;
+            }
+        }
+        turn.send(from, new LeaseMessage.Answer(manager.key(), request.request(), false));
+    }
+
+    /** The holder says that the grant is over, or that it has moved past the token. */
+    static void revoked(Peer from, LeaseMessage.Revoked revoked, LockManager manager, Turn turn) {
+        HeldGrant ended = manager.current(from, revoked.token());
+        if (ended != null) {
+            turn.goal(LeaseGoal.BROKEN);
+            turn.member().ungrant(from, manager.key(), ended.token, ended.ttl);
+            manager.end(ended, revoked.used(), true, turn);
+            manager.serve(turn);
+            return;
+        }
+        turn.goal(LeaseGoal.BREAK_MOVED_PAST);
+        for (HeldGrant grant : manager.grants) {
+            if (grant.peer.equals(from)) {
+                grant.breakers.removeIf(breaker -> {
+                    boolean its = breaker.asked() == revoked.asked();
+                    if (its) {
+                        turn.send(breaker.peer(), new LeaseMessage.Answer(manager.key(), breaker.request(), false));
+                    }
+                    return its;
+                });
+            }
+        }
+    }
+}
