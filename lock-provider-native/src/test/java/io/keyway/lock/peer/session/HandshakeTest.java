@@ -215,6 +215,18 @@ class HandshakeTest {
     }
 
     @Test
+    void aResumptionThatHasHeardWhatWasNeverSentIsRefused() {
+        World world = new World();
+        world.member.input(proof(world, 60, 1));
+        long session = world.member.lastSent(Welcome.class).session();
+        world.member.input(proof(world, 61, 2, new Resume(World.MEMBER, session, 1)));
+        assertThat(world.member.lastSent(Refuse.class).code()).isEqualTo(RefuseCode.PROTOCOL);
+        assertThat(world.memberSide().client(session))
+                .as("and costs no session")
+                .isEqualTo(World.CLIENT);
+    }
+
+    @Test
     void aNewerLinkTakesTheSessionOverAndTheOlderOneCountsNoMore() {
         World world = new World();
         world.member.input(proof(world, 60, 1));

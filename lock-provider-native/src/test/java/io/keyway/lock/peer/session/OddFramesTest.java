@@ -60,6 +60,54 @@ class OddFramesTest {
         assertThat(world.client.heard()).containsExactly(5L);
     }
 
+    private Data empty(long seq, long ack, boolean stamped, long stamp) {
+        return new Data(peer.session(), seq, ack, stamped, stamp, 0, List.of());
+    }
+
+    @Test
+    void aMemberEchoesTheHighestStamp() {
+        long highest = world.now + MS;
+        world.member.input(new Input.Arrived(link, empty(2, 0, true, highest)));
+        world.member.input(new Input.Arrived(link, empty(2, 0, true, highest - 1)));
+        assertThat(world.member.lastSent(Data.class).stamp()).isEqualTo(highest);
+    }
+
+    @Test
+    void anOlderEchoConfirmsNothing() {
+        long before = world.client.lastSent(Data.class).stamp();
+        world.deaf = true;
+        world.now += MS;
+        world.client.work(turn -> turn.client().confirm(Numbered.KEY));
+        long confirming = world.client.lastSent(Data.class).stamp();
+        world.client.input(new Input.Arrived(link, empty(1, 1, true, before)));
+        assertThat(world.client.told(ClientView.Echoed.class)).isEmpty();
+        world.client.input(new Input.Arrived(link, empty(1, 1, true, confirming)));
+        assertThat(world.client.told(ClientView.Echoed.class)).hasSize(1);
+    }
+
+    @Test
+    void aReceiptIsGivenForWhatIsAcknowledgedOnly() {
+        world.deaf = true;
+        for (long number = 2; number <= 3; number++) {
+            world.client.work(turn -> {
+                long sent = turn.send(turn.client().session(), World.number(1));
+                turn.client().receipt(Numbered.KEY, sent);
+            });
+        }
+        world.client.input(new Input.Arrived(link, empty(1, 2, false, 0)));
+        assertThat(world.client.told(ClientView.Received.class)).containsExactly(new ClientView.Received(2));
+    }
+
+    @Test
+    void whoBeginsToWaitHearsThatTheMemberIsOutOfReach() {
+        world.reachable = false;
+        world.cut(link);
+        world.pass(1_000 * MS);
+        assertThat(world.client.told(ClientView.Unreachable.class)).hasSize(1);
+        world.client.work(turn -> turn.client().await(Numbered.KEY, TTL));
+        assertThat(world.client.told(ClientView.Unreachable.class)).hasSize(2);
+    }
+
     /** A fresh session there would end the former one, and what is still believed of it. */
     @Test
     void aFormerIncarnationOfTheMemberIsNotTalkedToWhileItsGrantsAreBelieved() {
