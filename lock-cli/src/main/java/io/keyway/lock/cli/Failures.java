@@ -41,6 +41,14 @@ final class Failures {
         String line = message == null || message.isBlank()
                 ? failure.getClass().getSimpleName()
                 : message.strip().replaceAll("\\s*\\R\\s*", " ");
-        return line.endsWith(".") || line.endsWith("?") || line.endsWith("!") ? line : line + ".";
+        String told = line + place(failure, line);
+        return told.endsWith(".") || told.endsWith("?") || told.endsWith("!") ? told : told + ".";
+    }
+
+    /** Who did not answer, for instance the process that serves this machine, where the message does not say it. */
+    private static String place(Throwable failure, String line) {
+        String server = failure instanceof LockException known ? known.server().orElse("") : "";
+        String place = server.substring(server.indexOf(':') + 1);
+        return place.isEmpty() || line.endsWith(".") || line.contains(place) ? "" : " (" + server + ")";
     }
 }

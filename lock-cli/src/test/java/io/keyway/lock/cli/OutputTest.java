@@ -7,6 +7,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +70,17 @@ class OutputTest {
     @Test
     void severalHoldersAreCounted() {
         assertThat(WaitingNotice.describe(SEMAPHORE, "c").fixed()).isEqualTo("waiting for gpu, held by a and 1 more");
+    }
+
+    @Test
+    void aFailureNamesWhoDidNotAnswerUnlessItsMessageDoes() {
+        String server = "local:/locks (host: process 7)";
+        assertThat(Failures.sentence(new LockUnavailableException("no answer", null, server, null)))
+                .isEqualTo("no answer (local:/locks (host: process 7)).");
+        assertThat(Failures.sentence(new LockUnavailableException("nobody hosts /locks", null, "local:/locks", null)))
+                .isEqualTo("nobody hosts /locks.");
+        assertThat(Failures.sentence(new LockUnavailableException("no answer", null, null, null)))
+                .isEqualTo("no answer.");
     }
 
     @ParameterizedTest
