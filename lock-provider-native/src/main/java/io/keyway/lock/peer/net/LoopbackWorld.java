@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoopbackWorld implements TimeSource, AutoCloseable {
     private static final int BATCH = 64;
+    private static final int CROWD = 1_000;
 
     private final boolean manual;
     private final Thread thread;
@@ -38,6 +39,9 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     private final List<Seat> seats = new ArrayList<>();
     private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
     private long alarmOrder;
+    /** With so many alarms, those that were cancelled are thrown out. */
+    private int crowded = CROWD;
+
     private volatile long manualNow;
     private volatile boolean closed;
     private @Nullable Seat member;
@@ -65,6 +69,11 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
         execute(() -> {
             alarm.order = alarmOrder++;
             alarms.add(alarm);
+            if (alarms.size() > crowded) {
+                // Cancelled ones would keep what they hold until their time comes.
+                alarms.removeIf(each -> each.cancelled);
+                crowded = Math.max(CROWD, 2 * alarms.size());
+            }
         });
         return alarm;
     }
