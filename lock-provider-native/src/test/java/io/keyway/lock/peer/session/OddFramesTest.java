@@ -60,6 +60,17 @@ class OddFramesTest {
         assertThat(world.client.heard()).containsExactly(5L);
     }
 
+    @Test
+    void aStallOfTheMemberPutsOffTheEndOfItsQuarantine() {
+        world.restartMember(new Incarnation(0xA, 2), 8, TTL);
+        world.now += TTL;
+        world.member.input(new Input.Stalled(MS));
+        assertThat(world.memberSide().quarantined()).isTrue();
+        world.now += MS;
+        world.member.input(new Input.Tick());
+        assertThat(world.memberSide().quarantined()).isFalse();
+    }
+
     private Data empty(long seq, long ack, boolean stamped, long stamp) {
         return new Data(peer.session(), seq, ack, stamped, stamp, 0, List.of());
     }
