@@ -12,6 +12,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -204,10 +205,8 @@ public final class LocalDirectory {
             checkOwner(real);
             checkMode(real);
             return new LocalDirectory(real);
-        } catch (FileSystemException e) {
-            throw unfit(path, reason(e), e);
         } catch (IOException e) {
-            throw unfit(path, e.toString(), e);
+            throw unfit(path, reason(e), e);
         }
     }
 
@@ -301,14 +300,21 @@ public final class LocalDirectory {
                         PosixFilePermission.OWNER_EXECUTE));
     }
 
-    private static String reason(FileSystemException e) {
-        if (e instanceof AccessDeniedException) {
-            return "this user may not write to " + e.getFile();
+    /** What went wrong in the operating system's words, without the names of Java's classes. */
+    private static String reason(IOException e) {
+        if (e instanceof AccessDeniedException denied) {
+            return "this user may not write to " + denied.getFile();
         }
-        if (e instanceof FileAlreadyExistsException) {
-            return e.getFile() + " is not a directory";
+        if (e instanceof FileAlreadyExistsException taken) {
+            return taken.getFile() + " is not a directory";
         }
-        return e.getReason() == null ? e.toString() : e.getReason() + " (" + e.getFile() + ")";
+        if (e instanceof NoSuchFileException missing) {
+            return missing.getFile() + " cannot be made there";
+        }
+        if (e instanceof FileSystemException failure && failure.getReason() != null) {
+            return failure.getReason() + " (" + failure.getFile() + ")";
+        }
+        return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     private static LockUnavailableException unfit(Path path, String why, @Nullable Throwable cause) {
@@ -368,10 +374,8 @@ public final class LocalDirectory {
             if (firstUse) {
                 MemberFile.createFresh(memberFile(), facts, settings);
             }
-        } catch (FileSystemException e) {
-            throw unfit(path, reason(e), e);
         } catch (IOException e) {
-            throw unfit(path, e.toString(), e);
+            throw unfit(path, reason(e), e);
         }
         return ByteLocks.open(clients);
     }

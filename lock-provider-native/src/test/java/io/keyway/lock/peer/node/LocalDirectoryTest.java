@@ -161,6 +161,14 @@ class LocalDirectoryTest {
     }
 
     @Test
+    void aPlaceWhereNothingCanBeMadeIsRefusedInPlainWords() {
+        assumeTrue(Files.isDirectory(Path.of("/proc/sys")), "needs /proc");
+        assertUnfit(
+                () -> LocalDirectory.open(Path.of("/proc/keyway"), facts),
+                "Cannot use the lock directory /proc/keyway: /proc/keyway cannot be made there");
+    }
+
+    @Test
     void aFullDirectoryIsRefusedAtFirstAndServesOnOnceItIsInUse() throws Exception {
         try (SmallDisk disk = SmallDisk.mount(base.resolve("disk"))) {
             Path path = disk.path().resolve("locks");
