@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.cli.Child;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The supervisor against real commands that do not want to end. */
 class SupervisorTest {
@@ -62,8 +64,11 @@ class SupervisorTest {
     }
 
     @Test
-    void anOrphanIsFoundByItsMarkAlone() throws Exception {
-        Child command = command("(setsid sh -c 'echo orphan $$; exec sleep 300' >&1 &)");
+    void anOrphanIsFoundByItsMarkAlone(@TempDir Path directory) throws Exception {
+        Path said = directory.resolve("said");
+        // The JDK reads no further once the command has ended, so the orphan speaks first.
+        Child command = command("(setsid sh -c 'echo orphan $$; : >" + said + "; exec sleep 300' >&1 &); "
+                + "while [ ! -e " + said + " ]; do sleep 0.01; done");
         long orphan = Long.parseLong(command.line("orphan ").split(" ", -1)[1]);
         supervisor.send(Sentence.STARTING);
         supervisor.send(Sentence.COMMAND + " " + command.pid());
