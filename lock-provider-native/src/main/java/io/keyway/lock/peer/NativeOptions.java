@@ -61,7 +61,7 @@ public final class NativeOptions {
 
     /** The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a supervisor. */
     public static final Option<Long> GUARD = Option.object("guard", Long.class)
-            .withDefault(0L)
+            .withDefault(() -> 0L, "none")
             .withDescription("the byte of clients.lock of a process that works under this client's leases (local)");
 
     /** All of them. */
