@@ -3,6 +3,7 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
@@ -74,27 +75,33 @@ final class Admin {
         if (status.holders().isEmpty() && status.waiters().isEmpty()) {
             return Optional.empty();
         }
-        List<LockStatus.Holder> holders = new ArrayList<>();
-        for (Party party : status.holders()) {
-            holders.add(new LockStatus.Holder(
-                    party.owner().client(),
-                    party.mode(),
-                    party.permits(),
-                    token(party),
-                    Duration.ofNanos(party.nanos()),
-                    party.owner().metadata()));
-        }
-        List<LockStatus.Waiter> waiters = new ArrayList<>();
-        for (Party party : status.waiters()) {
-            waiters.add(new LockStatus.Waiter(
-                    party.owner().client(),
-                    party.mode(),
-                    party.permits(),
-                    token(party),
-                    Duration.ofNanos(party.nanos()),
-                    party.owner().metadata()));
-        }
-        return Optional.of(new LockStatus(new LockKey(LockKey.Kind.LOCK, LockName.of(name)), holders, waiters));
+        return Optional.of(new LockStatus(
+                new LockKey(LockKey.Kind.LOCK, LockName.of(name)),
+                each(status.holders(), LockStatus.Holder::new),
+                each(status.waiters(), LockStatus.Waiter::new)));
+    }
+
+    /** Holders and waiters are told with the same parts. */
+    private interface Telling<T> {
+        T of(
+                String client,
+                LockMode mode,
+                int permits,
+                OptionalLong token,
+                Duration since,
+                Map<String, String> metadata);
+    }
+
+    private static <T> List<T> each(List<Party> parties, Telling<T> telling) {
+        return parties.stream()
+                .map(party -> telling.of(
+                        party.owner().client(),
+                        party.mode(),
+                        party.permits(),
+                        token(party),
+                        Duration.ofNanos(party.nanos()),
+                        party.owner().metadata()))
+                .toList();
     }
 
     private static OptionalLong token(Party party) {
