@@ -5,6 +5,7 @@ module io.keyway.lock.peer {
     requires static org.jspecify;
     requires io.netty.buffer;
     requires io.netty.common;
+    requires io.netty.handler;
     requires io.netty.transport;
     requires jdk.net;
     // The tests measure what a lock costs.

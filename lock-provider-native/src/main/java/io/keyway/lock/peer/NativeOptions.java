@@ -4,6 +4,7 @@ package io.keyway.lock.peer;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import java.util.List;
+import javax.net.ssl.SSLContext;
 
 /** The options of the native provider, beside the common ones. */
 public final class NativeOptions {
@@ -64,8 +65,61 @@ public final class NativeOptions {
             .withDefault(() -> 0L, "none")
             .withDescription("the byte of clients.lock of a process that works under this client's leases (local)");
 
+    public static final Option<Integer> SHARDS = Option.number("shards", 1, 64)
+            .withDefault(4)
+            .withDescription(
+                    "into how many parts each member divides its names, to use more than one core; the same for all members");
+
+    public static final Option<String> SECRET_FILE = Option.text("secretFile")
+            .withDescription(
+                    "file with the secret that all members and clients share; each proves that it knows it, and never sends it");
+
+    public static final Option<String> SECRET = Option.text("secret")
+            .withDescription(
+                    "the shared secret itself; a file is better, since URLs end up in logs and lists of processes");
+
+    public static final Option<Boolean> TLS = Option.flag("tls")
+            .withDescription("whether connections use TLS; the other tls options and sslContext imply it");
+
+    public static final Option<String> TLS_CERT = Option.text("tlsCert")
+            .withDescription(
+                    "PEM file with this end's certificate and those that lead to a root: for a member, and for a client of members with tlsClientAuth");
+
+    public static final Option<String> TLS_KEY =
+            Option.text("tlsKey").withDescription("PEM file with the key of tlsCert, PKCS#8 without a password");
+
+    public static final Option<String> TLS_CA = Option.text("tlsCa")
+            .withDescription("PEM file with the certificates to trust, in place of the JDK's trust store");
+
+    public static final Option<Boolean> TLS_CLIENT_AUTH = Option.flag("tlsClientAuth")
+            .withDescription("whether the member hosted here demands a certificate of whoever connects");
+
+    public static final Option<Boolean> INSECURE = Option.flag("insecure")
+            .withDescription("whether it is as it should be that there is neither a secret nor TLS");
+
+    /** Certificates and trust from code, in place of the tls files. */
+    public static final Option<SSLContext> SSL_CONTEXT = Option.object("sslContext", SSLContext.class)
+            .withDescription("certificates and trust, in place of tlsCert, tlsKey and tlsCa");
+
     /** All of them. */
-    public static final List<Option<?>> ALL = List.of(CLOCK, MAX_TTL, CACHE, CACHE_FOR, CACHE_SIZE, HOST, GUARD);
+    public static final List<Option<?>> ALL = List.of(
+            CLOCK,
+            MAX_TTL,
+            CACHE,
+            CACHE_FOR,
+            CACHE_SIZE,
+            HOST,
+            GUARD,
+            SHARDS,
+            SECRET_FILE,
+            SECRET,
+            TLS,
+            TLS_CERT,
+            TLS_KEY,
+            TLS_CA,
+            TLS_CLIENT_AUTH,
+            INSECURE,
+            SSL_CONTEXT);
 
     private NativeOptions() {}
 }

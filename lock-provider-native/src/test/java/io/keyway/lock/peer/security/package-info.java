@@ -1,0 +1,4 @@
+@NullMarked
+package io.keyway.lock.peer.security;
+
+import org.jspecify.annotations.NullMarked;
