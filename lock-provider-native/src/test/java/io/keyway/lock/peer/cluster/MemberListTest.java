@@ -1,0 +1,72 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MemberListTest {
+    private static final MemberList THREE = MemberList.parse("a:7400,b:7400,c:7400");
+
+    @Test
+    void orderSpellingAndRepetitionDoNotMatter() {
+        MemberList other = MemberList.parse("C:7400, a:7400,B:7400,a:7400");
+        assertThat(other).isEqualTo(THREE);
+        assertThat(other.fingerprint()).isEqualTo(THREE.fingerprint());
+        assertThat(MemberList.parse("a:7400,b:7400").fingerprint()).isNotEqualTo(THREE.fingerprint());
+    }
+
+    @Test
+    void namesAreSpreadEvenly() {
+        Map<NodeId, Integer> counts = new HashMap<>();
+        for (int i = 0; i < 30_000; i++) {
+            counts.merge(THREE.owner("jobs/" + i), 1, Integer::sum);
+        }
+        assertThat(counts).hasSize(3);
+        assertThat(counts.values()).allSatisfy(count -> assertThat(count).isBetween(9_500, 10_500));
+    }
+
+    @Test
+    void aMemberThatLeavesMovesItsOwnNamesOnly() {
+        MemberList two = MemberList.parse("a:7400,c:7400");
+        NodeId gone = NodeId.parse("b:7400");
+        for (int i = 0; i < 10_000; i++) {
+            NodeId owner = THREE.owner("n" + i);
+            if (!owner.equals(gone)) {
+                assertThat(two.owner("n" + i)).isEqualTo(owner);
+            }
+        }
+    }
+
+    @Test
+    void theHashIsTheSameForEver() {
+        assertThat(Long.toHexString(THREE.fingerprint())).isEqualTo("9fd12124495ee96a");
+        assertThat(THREE.owner("nightly")).hasToString("c:7400");
+        assertThat(THREE.owner("jobs/größe")).hasToString("c:7400");
+        assertThat(THREE.owner("d")).hasToString("a:7400");
+        assertThat(THREE.owner("orders/7")).hasToString("b:7400");
+    }
+
+    @Test
+    void addressesAreReadAndPrinted() {
+        assertThat(NodeId.parse("Host.example:7400")).hasToString("host.example:7400");
+        assertThat(NodeId.parse("[FE80::1]:1")).hasToString("[fe80::1]:1");
+        assertThat(NodeId.parse("10.0.0.1:65535").port()).isEqualTo(65535);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a", "a:", ":7400", "a:b", "a:0", "a:65536", "::1:7400", "a b:1", "a/b:1", "a,b", "[]:1"})
+    void whatIsNoAddressIsRefused(String text) {
+        assertThatThrownBy(() -> NodeId.parse(text)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aClusterHasAMember() {
+        assertThatThrownBy(() -> MemberList.parse("")).isInstanceOf(IllegalArgumentException.class);
+    }
+}

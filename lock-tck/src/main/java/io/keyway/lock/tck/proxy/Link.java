@@ -1,0 +1,107 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.proxy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+
+/** One connection of a client through the proxy to the server. On the proxy's thread only. */
+final class Link {
+    private final SocketChannel client;
+    private final SocketChannel server;
+    private final SelectionKey clientKey;
+    private final SelectionKey serverKey;
+    private final Pipe toServer;
+    private final Pipe toClient;
+    private boolean connected;
+
+    Link(SocketChannel client, InetSocketAddress target, Selector selector, ByteBuffer incoming) throws IOException {
+        this.client = client;
+        this.toServer = new Pipe(incoming);
+        this.toClient = new Pipe(incoming);
+        this.server = SocketChannel.open();
+        try {
+            client.configureBlocking(false);
+            client.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            server.configureBlocking(false);
+            server.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            this.clientKey = client.register(selector, 0, this);
+            this.serverKey = server.register(selector, SelectionKey.OP_CONNECT, this);
+            this.connected = server.connect(target);
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    /** Does what the sockets and the faults allow; false if the connection has ended. */
+    boolean turn(Map<Direction, Fault> faults, long now) {
+        try {
+            if (!connected) {
+                connected = server.finishConnect();
+                if (!connected) {
+                    return true;
+                }
+            }
+            pass(client, server, toServer, fault(faults, Direction.TO_SERVER), clientKey, now);
+            pass(server, client, toClient, fault(faults, Direction.TO_CLIENT), serverKey, now);
+            if (toServer.closed() && toClient.closed()) {
+                close(false);
+                return false;
+            }
+            clientKey.interestOps(interest(toServer, toClient, faults, Direction.TO_SERVER, Direction.TO_CLIENT));
+            serverKey.interestOps(interest(toClient, toServer, faults, Direction.TO_CLIENT, Direction.TO_SERVER));
+            return true;
+        } catch (IOException e) {
+            close(true);
+            return false;
+        }
+    }
+
+    private static void pass(
+            SocketChannel source, SocketChannel sink, Pipe pipe, Fault fault, SelectionKey from, long now)
+            throws IOException {
+        if (from.isReadable() && pipe.wantsRead(fault)) {
+            pipe.read(source, fault, now);
+        }
+        pipe.write(sink, fault, now);
+    }
+
+    private static int interest(
+            Pipe read, Pipe written, Map<Direction, Fault> faults, Direction reading, Direction writing) {
+        return (read.wantsRead(fault(faults, reading)) ? SelectionKey.OP_READ : 0)
+                | (written.wantsWrite(fault(faults, writing)) ? SelectionKey.OP_WRITE : 0);
+    }
+
+    private static Fault fault(Map<Direction, Fault> faults, Direction direction) {
+        return faults.getOrDefault(direction, Fault.NONE);
+    }
+
+    /** When time alone changes something; {@link Long#MAX_VALUE} if it does not. */
+    long due(Map<Direction, Fault> faults) {
+        return Math.min(
+                toServer.due(fault(faults, Direction.TO_SERVER)),
+                toClient.due(fault(faults, Direction.TO_CLIENT)));
+    }
+
+    /** Both ends get a reset, or an end of stream. */
+    void close(boolean reset) {
+        close(client, reset);
+        close(server, reset);
+    }
+
+    static void close(SocketChannel channel, boolean reset) {
+        try (channel) {
+            if (reset && channel.isOpen()) {
+                channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+            }
+        } catch (IOException e) {
+            // The descriptor is gone, and with it the connection.
+        }
+    }
+}

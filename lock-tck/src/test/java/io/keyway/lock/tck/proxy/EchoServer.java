@@ -1,0 +1,75 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.proxy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Sends back each byte that it gets, and notes it. */
+final class EchoServer implements AutoCloseable {
+    static final int END = -1;
+    static final int RESET = -2;
+
+    private final ServerSocket listener = new ServerSocket(0, 2048, InetAddress.getLoopbackAddress());
+    private final BlockingQueue<Integer> echoed = new LinkedBlockingQueue<>();
+
+    EchoServer() throws IOException {
+        start(this::accept);
+    }
+
+    InetSocketAddress address() {
+        return (InetSocketAddress) listener.getLocalSocketAddress();
+    }
+
+    /** The next byte that was sent back; {@link #END} or {@link #RESET} for how a connection ended. */
+    int next() throws InterruptedException {
+        Integer next = echoed.poll(30, TimeUnit.SECONDS);
+        if (next == null) {
+            throw new AssertionError("nothing came within 30 s");
+        }
+        return next;
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket socket = listener.accept();
+                start(() -> echo(socket));
+            }
+        } catch (IOException e) {
+            // closed
+        }
+    }
+
+    private void echo(Socket socket) {
+        try (socket) {
+            InputStream in = socket.getInputStream();
+            OutputStream out = socket.getOutputStream();
+            for (int read = in.read(); read >= 0; read = in.read()) {
+                out.write(read);
+                echoed.add(read);
+            }
+            echoed.add(END);
+        } catch (IOException e) {
+            echoed.add(RESET);
+        }
+    }
+
+    private static void start(Runnable task) {
+        Thread thread = new Thread(task, "echo");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() throws IOException {
+        listener.close();
+    }
+}
