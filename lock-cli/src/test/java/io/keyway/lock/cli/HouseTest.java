@@ -17,12 +17,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The arrows of the house point downward: command line, providers, API. This module sees them all. */
+/** The arrows of the house point downward: command line, providers and compatibility kit, API. This module sees them all. */
 class HouseTest {
     private static final String API = "io.keyway.lock";
     private static final String SPI = "io.keyway.lock.spi";
     private static final String KIT = "io.keyway.lock.kit";
     private static final String CLI = "io.keyway.lock.cli..";
+    private static final String TCK = "io.keyway.lock.tck..";
 
     /** One package for each provider; a new provider is added here. */
     private static final List<String> PROVIDERS = List.of("io.keyway.lock.peer");
@@ -35,11 +36,19 @@ class HouseTest {
     @Test
     void everyRoomIsSeen() {
         assertThat(HOUSE.stream().map(room -> room.getPackageName()).distinct())
-                .contains(API, SPI, KIT, "io.keyway.lock.cli", "io.keyway.lock.cli.supervisor", "io.keyway.lock.peer");
+                .contains(
+                        API,
+                        SPI,
+                        KIT,
+                        "io.keyway.lock.cli",
+                        "io.keyway.lock.cli.supervisor",
+                        "io.keyway.lock.peer",
+                        "io.keyway.lock.tck.proxy");
         assertThat(HOUSE.stream()
                         .map(room -> room.getPackageName())
                         .filter(room -> !List.of(API, SPI, KIT).contains(room))
                         .filter(room -> !room.startsWith("io.keyway.lock.cli"))
+                        .filter(room -> !room.startsWith("io.keyway.lock.tck"))
                         .filter(room -> PROVIDERS.stream().noneMatch(room::startsWith)))
                 .as("packages that no rule of this test knows")
                 .isEmpty();
@@ -70,6 +79,17 @@ class HouseTest {
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.keyway..")
                         .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, provider + ".."))));
+    }
+
+    @Test
+    void theCompatibilityKitKnowsNoProvider() {
+        noClasses()
+                .that()
+                .resideInAPackage(TCK)
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("io.keyway..").and(DescribedPredicate.not(resideInAnyPackage(API, SPI, TCK))))
+                .check(HOUSE);
     }
 
     @Test

@@ -37,7 +37,8 @@ public record NodeId(String host, int port) implements Comparable<NodeId> {
         if (host.startsWith("[") && host.endsWith("]")) {
             host = host.substring(1, host.length() - 1);
         } else if (host.indexOf(':') >= 0) {
-            throw new IllegalArgumentException("\"" + text + "\": an IPv6 address stands in brackets, as in [::1]:7400");
+            throw new IllegalArgumentException(
+                    "\"" + text + "\": an IPv6 address stands in brackets, as in [::1]:7400");
         }
         if (colon < 0) {
             throw new IllegalArgumentException("\"" + text + "\" has no port: write host:port, as in a:7400");

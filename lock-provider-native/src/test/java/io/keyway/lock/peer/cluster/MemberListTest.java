@@ -60,7 +60,8 @@ class MemberListTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "a", "a:", ":7400", "a:b", "a:0", "a:65536", "::1:7400", "a b:1", "a/b:1", "a,b", "[]:1"})
+    @ValueSource(
+            strings = {"", "a", "a:", ":7400", "a:b", "a:0", "a:65536", "::1:7400", "a b:1", "a/b:1", "a,b", "[]:1"})
     void whatIsNoAddressIsRefused(String text) {
         assertThatThrownBy(() -> NodeId.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }

@@ -220,8 +220,10 @@ public final class FaultProxy implements AutoCloseable {
 
     private void accept() throws IOException {
         ServerSocketChannel from = listener;
-        SocketChannel client = from == null ? null : from.accept();
-        while (client != null) {
+        if (from == null) {
+            return;
+        }
+        for (SocketChannel client = from.accept(); client != null; client = from.accept()) {
             if (arrivals == Arrivals.MUTE) {
                 mute.add(client);
             } else {
@@ -231,7 +233,6 @@ public final class FaultProxy implements AutoCloseable {
                     client.close();
                 }
             }
-            client = from.accept();
         }
     }
 

@@ -85,8 +85,7 @@ final class Link {
     /** When time alone changes something; {@link Long#MAX_VALUE} if it does not. */
     long due(Map<Direction, Fault> faults) {
         return Math.min(
-                toServer.due(fault(faults, Direction.TO_SERVER)),
-                toClient.due(fault(faults, Direction.TO_CLIENT)));
+                toServer.due(fault(faults, Direction.TO_SERVER)), toClient.due(fault(faults, Direction.TO_CLIENT)));
     }
 
     /** Both ends get a reset, or an end of stream. */

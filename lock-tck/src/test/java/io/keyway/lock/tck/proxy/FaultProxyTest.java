@@ -66,7 +66,7 @@ class FaultProxyTest {
         Socket socket = connect();
         byte[] sent = new byte[200_000];
         for (int i = 0; i < sent.length; i++) {
-            sent[i] = (byte) (i * 31 >> 3);
+            sent[i] = (byte) ((i * 31) >> 3);
         }
         Thread writer = new Thread(() -> {
             try {
@@ -99,7 +99,8 @@ class FaultProxyTest {
         proxy.cut(Direction.TO_SERVER);
         socket.getOutputStream().write('b');
         settle();
-        Socket direct = new Socket(server.address().getAddress(), server.address().getPort());
+        Socket direct =
+                new Socket(server.address().getAddress(), server.address().getPort());
         sockets.add(direct);
         assertThat(answer(direct, 'c')).isEqualTo('c');
         assertThat(server.next()).isEqualTo('c');

@@ -1,0 +1,7 @@
+/** The technology compatibility kit: instruments that test a provider over real processes and broken links. */
+module io.keyway.lock.tck {
+    requires static org.jspecify;
+    requires transitive io.keyway.lock;
+
+    exports io.keyway.lock.tck.proxy;
+}
