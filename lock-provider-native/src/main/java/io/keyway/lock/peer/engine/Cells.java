@@ -7,15 +7,18 @@ import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMembers;
 import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** Makes the cells of the lease service. */
 public final class Cells {
@@ -26,12 +29,13 @@ public final class Cells {
 
     public Cells(String cluster, Duration maxTtl, LeaseSettings lease, Authenticator authenticator) {
         this.session = SessionSettings.of(
-                cluster,
-                hash(maxTtl),
-                new Canon(0).put(cluster).fingerprint(),
-                LeaseKeys.ALGORITHM,
-                maxTtl.toNanos(),
-                authenticator);
+                        cluster,
+                        hash(settingsText(maxTtl)),
+                        hash(cluster),
+                        LeaseKeys.ALGORITHM,
+                        maxTtl.toNanos(),
+                        authenticator)
+                .saying(settingsText(maxTtl), cluster);
         this.lease = lease;
     }
 
@@ -45,8 +49,18 @@ public final class Cells {
         return new Cells(session.with(authenticator), lease);
     }
 
-    private static long hash(Duration maxTtl) {
-        return new Canon(0).put("lease").put(maxTtl.toNanos()).fingerprint();
+    /** The same cells, of a cluster with these members, each in that many cells: what its members must agree on, and its clients learn. */
+    public Cells among(List<String> members, int shards) {
+        String text = String.join(",", members) + (shards == 1 ? "" : ", each in " + shards + " shards");
+        return new Cells(session.among(hash(text), text), lease);
+    }
+
+    private static String settingsText(Duration maxTtl) {
+        return "lease with maxTtl " + maxTtl;
+    }
+
+    private static long hash(String text) {
+        return new Canon(0).put(text).fingerprint();
     }
 
     /** Of the settings that all clients and members share. */
@@ -54,7 +68,7 @@ public final class Cells {
         return session.settingsHash();
     }
 
-    /** Of the member list: one member a cluster so far. */
+    /** Of the member list. */
     public long membersHash() {
         return session.membersHash();
     }
@@ -64,24 +78,36 @@ public final class Cells {
         return session.quarantine();
     }
 
-    /** A member that starts; {@code quarantineUntil} is on the cell's clock. */
+    /** The only member of a cluster that starts; {@code quarantineUntil} is on the cell's clock. */
     public Cell member(String node, long epoch, long quarantineUntil, Horizon horizon) {
+        return member(Membership.single(node), name -> true, epoch, quarantineUntil, horizon);
+    }
+
+    /**
+     * A cell of a member that starts.
+     *
+     * @param owned which names it decides on; always the same answer
+     * @param quarantineUntil on the cell's clock
+     */
+    public Cell member(
+            Membership membership, Predicate<String> owned, long epoch, long quarantineUntil, Horizon horizon) {
         return new Cell(
-                new LeaseMembers(lease),
-                new MemberSessions(session, node, incarnation(), epoch, quarantineUntil, horizon));
+                new LeaseMembers(lease, owned),
+                new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon));
     }
 
     /** A client that starts. */
     public Cell client() {
-        return client(0, 0);
+        return client(Aim.ONLY_MEMBER, 0, 0);
     }
 
     /**
      * A client that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too. What a guard watches over has to be stopped before a broken lock is somebody else's.
      */
-    public Cell client(long life, long guard) {
+    public Cell client(Aim aim, long life, long guard) {
         LeaseSettings settings = guard == 0 ? lease : lease.withStopBeforeRevoked();
-        return new Cell(new LeaseClients(settings), new ClientSession(session, incarnation(), List.of(), life, guard));
+        return new Cell(
+                new LeaseClients(settings), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
     }
 
     private static Incarnation incarnation() {

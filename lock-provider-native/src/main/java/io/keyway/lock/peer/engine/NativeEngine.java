@@ -136,7 +136,9 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LeaseNotice.Trouble trouble) {
             sink(trouble.user()).doubt(trouble.why());
         } else if (said instanceof LeaseNotice.Failed failed) {
-            failed(failed);
+            failed(failed.request(), failed.why(), failed.user());
+        } else if (said instanceof LeaseNotice.Misdirected away) {
+            failed(away.request(), "another member decides on this name by now", away.user());
         } else if (said instanceof LeaseNotice.Doubted doubted) {
             sink(doubted.user()).doubt(doubted.why());
         } else if (said instanceof LeaseNotice.Certain certain) {
@@ -157,10 +159,10 @@ public final class NativeEngine implements LockEngine {
         }
     }
 
-    private void failed(LeaseNotice.Failed failed) {
-        LockUnavailableException why = new LockUnavailableException(failed.why(), null, server(), null);
-        if (!admin.failed(failed.request(), why) && failed.user() != null) {
-            sink(failed.user()).failed(why);
+    private void failed(long request, String reason, @Nullable Object user) {
+        LockUnavailableException why = new LockUnavailableException(reason, null, server(), null);
+        if (!admin.failed(request, why) && user != null) {
+            sink(user).failed(why);
         }
     }
 

@@ -78,6 +78,13 @@ final class Inquirer {
     /** True if that message is an answer. */
     boolean received(LeaseMessage message, Turn turn) {
         long request;
+        if (message instanceof LeaseMessage.Misdirected misdirected) {
+            if (open.remove(misdirected.request()) != null) {
+                turn.tell(new LeaseNotice.Misdirected(key, misdirected.request(), null, null));
+                arm(turn);
+            }
+            return true;
+        }
         LeaseMessage answer = message;
         if (message instanceof LeaseMessage.Status status) {
             request = status.request();

@@ -46,6 +46,7 @@ public final class LeaseCodec implements BodyCodec {
     private static final int STATUS = 19;
     private static final int BREAK = 20;
     private static final int ANSWER = 21;
+    private static final int MISDIRECTED = 22;
 
     /** In the order of their numbers on the wire. */
     private static final List<LockMode> MODES = List.of(LockMode.EXCLUSIVE, LockMode.SHARED, LockMode.PERMITS);
@@ -108,6 +109,8 @@ public final class LeaseCodec implements BodyCodec {
             return BREAK;
         } else if (message instanceof LeaseMessage.Answer) {
             return ANSWER;
+        } else if (message instanceof LeaseMessage.Misdirected) {
+            return MISDIRECTED;
         }
         throw new IllegalArgumentException("not a message of the lease service: " + message);
     }
@@ -230,6 +233,8 @@ public final class LeaseCodec implements BodyCodec {
             out.number(m.more()).flag(m.last());
         } else if (message instanceof LeaseMessage.Answer m) {
             out.varint(m.request()).flag(m.done());
+        } else if (message instanceof LeaseMessage.Misdirected m) {
+            out.varint(m.request());
         }
     }
 
@@ -348,6 +353,7 @@ public final class LeaseCodec implements BodyCodec {
             }
             case STATUS -> new LeaseMessage.Status(key, in.varint(), parties(in), parties(in), integer(in), in.flag());
             case ANSWER -> new LeaseMessage.Answer(key, in.varint(), in.flag());
+            case MISDIRECTED -> new LeaseMessage.Misdirected(key, in.varint());
             default -> throw WireReader.unknown(LeaseKeys.ALGORITHM, type);
         };
     }

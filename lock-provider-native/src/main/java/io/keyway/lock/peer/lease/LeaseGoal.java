@@ -29,5 +29,6 @@ public enum LeaseGoal implements Goal {
     IDLE_RETURN,
     CACHE_FULL,
     RANGE_USED_UP,
-    COUNTER_USED_UP
+    COUNTER_USED_UP,
+    WRONG_MEMBER
 }

@@ -4,13 +4,22 @@ package io.keyway.lock.peer.lease;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import java.util.function.Predicate;
 
 /** The LockService of a member's cell: leads each name to its {@link LockManager}, and the empty one to the directory. */
 public final class LeaseMembers implements Algorithm {
     private final LeaseSettings settings;
+    private final Predicate<String> owned;
 
+    /** A cell that decides on all names. */
     public LeaseMembers(LeaseSettings settings) {
+        this(settings, name -> true);
+    }
+
+    /** @param owned whether this cell is the one that decides on a name; always the same answer */
+    public LeaseMembers(LeaseSettings settings, Predicate<String> owned) {
         this.settings = settings;
+        this.owned = owned;
     }
 
     @Override
@@ -20,6 +29,9 @@ public final class LeaseMembers implements Algorithm {
 
     @Override
     public Machine create(Key key) {
-        return key.equals(LeaseKeys.DIRECTORY) ? new LockDirectory() : new LockManager(key, settings);
+        if (key.equals(LeaseKeys.DIRECTORY)) {
+            return new LockDirectory();
+        }
+        return owned.test(key.id()) ? new LockManager(key, settings) : new WrongMember(key);
     }
 }

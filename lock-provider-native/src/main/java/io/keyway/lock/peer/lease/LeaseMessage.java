@@ -133,6 +133,9 @@ public sealed interface LeaseMessage extends Message {
      */
     record Query(Key key, long query, long token) implements LeaseMessage {}
 
+    /** WRONG_MEMBER: another cell decides on this name. Answers Acquire, Show and Break. Member to helper. */
+    record Misdirected(Key key, long request) implements LeaseMessage {}
+
     /** Asks the directory for names after {@code after} ("" for the first page) that begin with {@code prefix}. */
     record ListNames(Key key, long request, String prefix, String after, int max) implements LeaseMessage {}
 

@@ -45,6 +45,17 @@ public sealed interface LeaseNotice extends Notice {
     record Failed(
             Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}
 
+    /**
+     * Final: another member decides on this name; whoever sent the request there has another list of members. Also of the requests for status and break.
+     *
+     * @param call to be sent where it belongs; null for status and break
+     */
+    record Misdirected(
+            Key key,
+            long request,
+            LeaseCall.@Nullable Acquire call,
+            @Nullable Object user) implements LeaseNotice {}
+
     /** Final: the request was withdrawn and will not be granted. */
     record Withdrawn(Key key, long request, @Nullable Object user) implements LeaseNotice {}
 

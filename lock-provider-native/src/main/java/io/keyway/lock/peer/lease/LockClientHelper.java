@@ -91,6 +91,8 @@ class LockClientHelper implements Machine {
             reasserted(reasserted, turn);
         } else if (message instanceof LeaseMessage.Query query) {
             query(from, query, turn);
+        } else if (message instanceof LeaseMessage.Misdirected m && waiters.find(m.request()) != null) {
+            misdirected(m.request(), turn);
         } else if (message instanceof LeaseMessage answer) {
             inquirer.received(answer, turn);
         }
@@ -330,6 +332,13 @@ class LockClientHelper implements Machine {
                 refusal.cause() == RefusalCause.HELD
                         ? new LeaseNotice.Refused(key, request, refusal.holders(), waiter.call.user())
                         : new LeaseNotice.Failed(key, request, refusal.cause().why(), waiter.call.user()));
+    }
+
+    private void misdirected(long request, Turn turn) {
+        LocalWaiters.Waiter waiter = waiters.remove(request);
+        if (waiter != null) {
+            turn.tell(new LeaseNotice.Misdirected(key, request, waiter.call, waiter.call.user()));
+        }
     }
 
     // The way back

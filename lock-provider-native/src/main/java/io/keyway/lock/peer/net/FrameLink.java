@@ -4,6 +4,7 @@ package io.keyway.lock.peer.net;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.peer.session.SessionSettings;
@@ -138,6 +139,8 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         if (frame instanceof Welcome) {
             settled = true;
             reader.open();
+        } else if (frame instanceof Proof) {
+            reader.trust();
         } else if (frame instanceof Refuse refuse) {
             settled = true;
             if (refuse.code().lasting()) {

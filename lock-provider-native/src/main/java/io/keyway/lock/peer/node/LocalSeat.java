@@ -15,6 +15,7 @@ import io.keyway.lock.peer.net.CellEars;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
@@ -160,7 +161,7 @@ public final class LocalSeat implements Seat {
             Path directory = place.directory().path();
             LocalHosts.OF_THIS_JVM.join(directory);
             this.life = place.bytes().take();
-            Cell cell = place.cells().proving(secret).client(life, guard);
+            Cell cell = place.cells().proving(secret).client(Aim.ONLY_MEMBER, life, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
                     new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client's session with one member.
@@ -27,7 +28,7 @@ import java.util.Set;
  */
 public final class ClientSession extends ClientSide {
     /** The most epochs that a hello tells of. */
-    public static final int MAX_SEEN = 2;
+    public static final int MAX_SEEN = 1;
 
     private static final int WAKE = 0;
 
@@ -35,6 +36,7 @@ public final class ClientSession extends ClientSide {
     private final Introduction introduction;
     private Pace pace;
     private Dialer dialer = new Dialer();
+    private @Nullable Unreachable trouble;
 
     /**
      * A client that has not been connected yet.
@@ -42,15 +44,18 @@ public final class ClientSession extends ClientSide {
      * @param seen the highest epochs that this client's process knows of; at most {@value #MAX_SEEN}, which fit into a hello
      */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
-        this(settings, self, seen, 0, 0);
+        this(settings, self, Aim.ONLY_MEMBER, seen, 0, 0);
     }
 
     /**
+     * A client that has not been connected yet.
+     *
+     * @param seen as above
      * @param life the byte of the machine's lock file that this client keeps locked; 0 where there is none
      * @param guard the byte of a process that works under this client's leases; 0 if there is none
      */
-    public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen, long life, long guard) {
-        this(settings, new Introduction(settings, self, seen));
+    public ClientSession(SessionSettings settings, Incarnation self, Aim aim, List<Seen> seen, long life, long guard) {
+        this(settings, new Introduction(settings, self, aim, seen));
         introduction.lives(life, guard);
     }
 
@@ -92,7 +97,8 @@ public final class ClientSession extends ClientSide {
     }
 
     private Pace pace(OpenSession session) {
-        pace = pace.of(session.beliefs().smallest(), waits.smallest(), dialer.roundTrip());
+        long waited = Math.min(waits.smallest(), introduction.attention());
+        pace = pace.of(session.beliefs().smallest(), waited, dialer.roundTrip());
         return pace;
     }
 
@@ -105,7 +111,8 @@ public final class ClientSession extends ClientSide {
     private void failed(String why, boolean lasting, SessionTurn turn) {
         turn.hangUp(dialer.link());
         dialer.down(true, turn);
-        waits.unreachable(new Unreachable(why, lasting), turn);
+        trouble = new Unreachable(why, lasting);
+        waits.unreachable(trouble, turn);
     }
 
     /** Drops everything of a session; its keys hear of it in this turn. */
@@ -219,11 +226,15 @@ public final class ClientSession extends ClientSide {
             dialer.downForNow();
             return;
         }
-        failed(Introduction.why(refusal), refusal.code().lasting(), turn);
+        failed(introduction.why(refusal), refusal.code().lasting(), turn);
     }
 
     private void welcomed(Welcome welcome, SessionTurn turn) {
         OpenSession session = open;
+        if (!introduction.expects(welcome)) {
+            broken("it is " + welcome.node() + " that answers", turn);
+            return;
+        }
         if (session == null) {
             if (welcome.session() == 0 || welcome.received() != 0) {
                 broken("the member opened session " + welcome.session() + " in the middle", turn);
@@ -247,6 +258,7 @@ public final class ClientSession extends ClientSide {
         }
         dialer.welcomed(turn.now());
         waits.reachable();
+        trouble = null;
         introduction.welcomed(welcome, session.member);
         finish(session, turn);
     }
@@ -341,7 +353,7 @@ public final class ClientSession extends ClientSide {
 
     /** True if a link is to be up. */
     private boolean wanted() {
-        return introduction.possible() && (open != null || (!waits.isEmpty() && !closing));
+        return introduction.possible() && (open != null || (!closing && (!waits.isEmpty() || introduction.demanded())));
     }
 
     private long nextWork() {
@@ -364,6 +376,16 @@ public final class ClientSession extends ClientSide {
         return current().member;
     }
 
+    /** What the last welcome said; null before the first. */
+    public @Nullable Greeting greeting() {
+        return introduction.greeting();
+    }
+
+    /** Why the last attempt to connect failed; null if it did not, or if there was none. */
+    public @Nullable Unreachable trouble() {
+        return trouble;
+    }
+
     @Override
     public boolean connected() {
         return exists() && dialer.up();
@@ -374,6 +396,7 @@ public final class ClientSession extends ClientSide {
         ClientSession copy = new ClientSession(settings, introduction.copy());
         copy.waits = waits.copy();
         copy.dialer = dialer.copy();
+        copy.trouble = trouble;
         copy.open = open == null ? null : open.copy();
         copy.closing = closing;
         return copy;
@@ -384,7 +407,7 @@ public final class ClientSession extends ClientSide {
         introduction.encode(out);
         waits.encode(out);
         dialer.encode(out);
-        out.put(closing).put(open != null);
+        out.put(closing).value(trouble).put(open != null);
         if (open != null) {
             open.encode(out);
         }

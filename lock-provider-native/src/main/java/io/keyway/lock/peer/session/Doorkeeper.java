@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 /** Lets a link in once it has answered this link's nonce, and if it is no older than what was let in before. */
 final class Doorkeeper {
     private final SessionSettings settings;
+    private final Membership membership;
     private final Incarnation self;
     private HalfOpen halfOpen = new HalfOpen();
     private Admissions admissions = new Admissions();
 
-    Doorkeeper(SessionSettings settings, Incarnation self) {
+    Doorkeeper(SessionSettings settings, Membership membership, Incarnation self) {
         this.settings = settings;
+        this.membership = membership;
         this.self = self;
     }
 
@@ -79,7 +81,7 @@ final class Doorkeeper {
             refuse(link, Handshake.refuse(RefuseCode.NOT_AUTHENTICATED), turn);
             return null;
         }
-        Refuse difference = Handshake.difference(hello, settings);
+        Refuse difference = Handshake.difference(hello, settings, membership);
         if (difference != null) {
             refuse(link, difference, turn);
             return null;
@@ -125,7 +127,7 @@ final class Doorkeeper {
     }
 
     Doorkeeper copy() {
-        Doorkeeper copy = new Doorkeeper(settings, self);
+        Doorkeeper copy = new Doorkeeper(settings, membership, self);
         copy.halfOpen = halfOpen.copy();
         copy.admissions = admissions.copy();
         return copy;

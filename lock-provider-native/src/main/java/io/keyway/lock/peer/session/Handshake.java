@@ -25,8 +25,9 @@ final class Handshake {
     /** All of the hello and the challenge, and who proves it: no proof serves for another link, end, cluster or purpose. */
     static byte[] transcript(Role prover, Hello hello, int wire, Incarnation member, Nonce nonce) {
         byte[] cluster = hello.cluster().getBytes(StandardCharsets.UTF_8);
+        byte[] target = hello.node().getBytes(StandardCharsets.UTF_8);
         List<byte[]> nodes = new ArrayList<>();
-        int size = 256 + cluster.length;
+        int size = 256 + cluster.length + target.length;
         for (Seen seen : hello.seen()) {
             byte[] node = seen.node().getBytes(StandardCharsets.UTF_8);
             nodes.add(node);
@@ -42,6 +43,7 @@ final class Handshake {
         out.putInt(cluster.length).put(cluster);
         put(out, hello.settings(), hello.members());
         out.putInt(hello.wireLow()).putInt(hello.wireHigh()).putInt(hello.algorithm());
+        out.putInt(target.length).put(target).putInt(hello.shard());
         out.put((byte) hello.role().code())
                 .putLong(hello.attempt())
                 .putLong(hello.life())
@@ -68,7 +70,7 @@ final class Handshake {
     }
 
     /** What of a proven client's configuration differs from the member's; null if nothing does. */
-    static @Nullable Refuse difference(Hello hello, SessionSettings settings) {
+    static @Nullable Refuse difference(Hello hello, SessionSettings settings, Membership membership) {
         if (!hello.cluster().equals(settings.cluster())) {
             return new Refuse(RefuseCode.CLUSTER, "cluster", settings.cluster(), hello.cluster());
         }
@@ -76,14 +78,22 @@ final class Handshake {
             return refuse(RefuseCode.ALGORITHM, "algorithm", settings.algorithm(), hello.algorithm());
         }
         if (hello.settings() != settings.settingsHash()) {
-            return new Refuse(RefuseCode.SETTINGS, "settings", hex(settings.settingsHash()), hex(hello.settings()));
+            return new Refuse(
+                    RefuseCode.SETTINGS, "settings", settings.settingsText(), SessionSettings.hex(hello.settings()));
         }
-        if (hello.members() != settings.membersHash()) {
-            return new Refuse(RefuseCode.MEMBERS, "members", hex(settings.membersHash()), hex(hello.members()));
-        }
-        if (hello.role() != Role.CLIENT) {
+        if (hello.role() == Role.MEMBER && membership.members().size() == 1) {
             return new Refuse(
                     RefuseCode.ROLE, "role", Role.CLIENT.name(), hello.role().name());
+        }
+        if (hello.role() == Role.MEMBER && hello.members() != settings.membersHash()) {
+            return new Refuse(
+                    RefuseCode.MEMBERS, "members", settings.membersText(), SessionSettings.hex(hello.members()));
+        }
+        if (!hello.node().isEmpty() && !hello.node().equals(membership.node())) {
+            return new Refuse(RefuseCode.NODE, "node", membership.node(), hello.node());
+        }
+        if (hello.shard() != membership.shard()) {
+            return refuse(RefuseCode.SHARD, "shard", membership.shard(), hello.shard());
         }
         return null;
     }
@@ -108,9 +118,5 @@ final class Handshake {
     /** To a client that has proved nothing: no facts. */
     static Refuse refuse(RefuseCode code) {
         return new Refuse(code, "", "", "");
-    }
-
-    private static String hex(long hash) {
-        return Long.toHexString(hash);
     }
 }

@@ -23,17 +23,23 @@ final class Introduction {
     /** Why a client does not talk to a member; {@code lasting} as in {@link RefuseCode#lasting}. */
     record Objection(String why, boolean lasting) {}
 
+    /** A member that keeps in touch notices within about a second that the other one does not answer. */
+    private static final long ATTENTION = 4_000_000_000L;
+
     private final SessionSettings settings;
     private final Incarnation self;
+    private Aim aim;
     private long life;
     private long guard;
+    private @Nullable Greeting greeting;
     private final Map<String, Seen> seen = new TreeMap<>();
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
 
-    Introduction(SessionSettings settings, Incarnation self, List<Seen> seen) {
+    Introduction(SessionSettings settings, Incarnation self, Aim aim, List<Seen> seen) {
         this.settings = settings;
         this.self = self;
+        this.aim = aim;
         if (seen.size() > ClientSession.MAX_SEEN) {
             throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + ClientSession.MAX_SEEN);
         }
@@ -59,9 +65,11 @@ final class Introduction {
                 settings.wireHigh(),
                 settings.cluster(),
                 settings.settingsHash(),
-                settings.membersHash(),
+                aim.role() == Role.MEMBER ? settings.membersHash() : 0,
                 settings.algorithm(),
-                Role.CLIENT,
+                aim.role(),
+                aim.node(),
+                aim.shard(),
                 self,
                 Nonce.draw(turn),
                 attempt,
@@ -103,17 +111,61 @@ final class Introduction {
     void welcomed(Welcome welcome, Incarnation member) {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
+        aim = new Aim(aim.role(), welcome.node(), aim.shard(), aim.demand());
+        greeting = new Greeting(
+                welcome.node(),
+                member,
+                welcome.epoch(),
+                welcome.quarantine(),
+                welcome.members(),
+                welcome.shards(),
+                welcome.fresh());
     }
 
-    static String why(Refuse refusal) {
+    /** False if another member answers than the one that is meant. */
+    boolean expects(Welcome welcome) {
+        return aim.node().isEmpty() || aim.node().equals(welcome.node());
+    }
+
+    /** What the last welcome said; null before the first. */
+    @Nullable
+    Greeting greeting() {
+        return greeting;
+    }
+
+    /** True if a session is wanted though nothing waits for it. */
+    boolean demanded() {
+        return switch (aim.demand()) {
+            case ON_DEMAND -> false;
+            case UNTIL_GREETED -> greeting == null;
+            case ALWAYS -> true;
+        };
+    }
+
+    /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
+    long attention() {
+        return aim.demand() == Aim.Demand.ALWAYS ? Math.min(ATTENTION, settings.maxTtl()) : Turn.NEVER;
+    }
+
+    String why(Refuse refusal) {
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()
                 ? why
-                : why + ", " + refusal.field() + " is " + refusal.here() + " there and " + refusal.there() + " here";
+                : why + ", " + refusal.field() + " is " + refusal.here() + " there and " + ours(refusal) + " here";
+    }
+
+    /** A value that was compared by its hash, in words. */
+    private String ours(Refuse refusal) {
+        return switch (refusal.code()) {
+            case SETTINGS -> settings.settingsText();
+            case MEMBERS -> settings.membersText();
+            default -> refusal.there();
+        };
     }
 
     Introduction copy() {
-        Introduction copy = new Introduction(settings, self, List.copyOf(seen.values()));
+        Introduction copy = new Introduction(settings, self, aim, List.copyOf(seen.values()));
+        copy.greeting = greeting;
         copy.lives(life, guard);
         copy.frozen.putAll(frozen);
         return copy;
@@ -121,6 +173,7 @@ final class Introduction {
 
     void encode(Canon out) {
         out.put(self.high()).put(self.low()).put(life).put(guard);
+        out.value(aim).value(greeting);
         out.put(seen.size());
         for (Seen one : seen.values()) {
             out.put(one.node()).put(one.epoch());

@@ -12,7 +12,6 @@ import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -34,7 +33,7 @@ public final class MemberSessions extends MemberSide {
     private static final long LARGEST_EPOCH = 0xFFFF_FFFFL;
 
     private final SessionSettings settings;
-    private final String node;
+    private final Membership membership;
     private final Incarnation self;
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
     private final Doorkeeper door;
@@ -45,11 +44,7 @@ public final class MemberSessions extends MemberSide {
     private long quarantineUntil;
     private boolean closing;
 
-    /**
-     * @param node the member's id in its cluster
-     * @param epoch of 32 bits, forced to disk by the driver, higher than all epochs before
-     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once
-     */
+    /** The only member of its cluster. */
     public MemberSessions(
             SessionSettings settings,
             String node,
@@ -57,12 +52,35 @@ public final class MemberSessions extends MemberSide {
             long epoch,
             long quarantineUntil,
             Horizon horizon) {
-        this(settings, node, self, epoch, quarantineUntil, new Doorkeeper(settings, self), null, new Promises(horizon));
+        this(settings, Membership.single(node), self, epoch, quarantineUntil, horizon);
+    }
+
+    /**
+     * @param membership which authority this is
+     * @param epoch of 32 bits, forced to disk by the driver, higher than all epochs before
+     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once
+     */
+    public MemberSessions(
+            SessionSettings settings,
+            Membership membership,
+            Incarnation self,
+            long epoch,
+            long quarantineUntil,
+            Horizon horizon) {
+        this(
+                settings,
+                membership,
+                self,
+                epoch,
+                quarantineUntil,
+                new Doorkeeper(settings, membership, self),
+                null,
+                new Promises(horizon));
     }
 
     private MemberSessions(
             SessionSettings settings,
-            String node,
+            Membership membership,
             Incarnation self,
             long epoch,
             long quarantineUntil,
@@ -71,19 +89,12 @@ public final class MemberSessions extends MemberSide {
             Promises promises) {
         super(table == null ? new SessionTable(settings, door.admissions()) : table);
         this.settings = settings;
-        this.node = checkedNode(node);
+        this.membership = membership;
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
         this.door = door;
         this.promises = promises;
-    }
-
-    private static String checkedNode(String node) {
-        if (node.isEmpty() || node.getBytes(StandardCharsets.UTF_8).length > SessionSettings.MAX_NODE) {
-            throw new IllegalArgumentException("node " + node + ": 1 to " + SessionSettings.MAX_NODE + " bytes");
-        }
-        return node;
     }
 
     private static long checkedEpoch(long epoch) {
@@ -191,7 +202,7 @@ public final class MemberSessions extends MemberSide {
         for (Seen seen : hello.seen()) {
             boolean higher = seen.epoch() > epoch
                     || (seen.epoch() == epoch && !seen.incarnation().equals(self));
-            if (!seen.node().equals(node) || !higher) {
+            if (!seen.node().equals(membership.node()) || !higher) {
                 continue;
             }
             if (seen.epoch() >= LARGEST_EPOCH) {
@@ -234,7 +245,16 @@ public final class MemberSessions extends MemberSide {
         table.bind(session, link, turn);
         long left = quarantined ? quarantineUntil - turn.now() : 0;
         turn.transmit(
-                link, new Welcome(session.peer.session(), session.stream.received(), node, epoch, Math.max(0, left)));
+                link,
+                new Welcome(
+                        session.peer.session(),
+                        session.stream.received(),
+                        membership.node(),
+                        epoch,
+                        Math.max(0, left),
+                        membership.members(),
+                        membership.shards(),
+                        membership.fresh()));
     }
 
     @Override
@@ -364,7 +384,7 @@ public final class MemberSessions extends MemberSide {
         Doorkeeper copiedDoor = door.copy();
         MemberSessions copy = new MemberSessions(
                 settings,
-                node,
+                membership,
                 self,
                 epoch,
                 quarantineUntil,

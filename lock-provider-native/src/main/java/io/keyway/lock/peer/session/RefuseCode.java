@@ -19,7 +19,11 @@ public enum RefuseCode {
     /** The client claims what can't be: a broken or hostile peer. */
     PROTOCOL(10, true),
     /** The member is about to end. */
-    CLOSING(11, false);
+    CLOSING(11, false),
+    /** Another member answers at that address. */
+    NODE(12, false),
+    /** The member has no such cell. */
+    SHARD(13, false);
 
     private final int code;
     private final boolean lasting;

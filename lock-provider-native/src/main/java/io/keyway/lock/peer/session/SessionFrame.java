@@ -31,7 +31,9 @@ public sealed interface SessionFrame extends Frame {
      * @param wireLow the oldest wire version that the client speaks
      * @param wireHigh the newest one
      * @param settings hash of all settings that the whole cluster must share
-     * @param members hash of the member list
+     * @param members hash of the member list; 0 from a client, who does not know it yet
+     * @param node the id of the member that is meant; empty for any
+     * @param shard which cell of the member is meant
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
      * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is none
      * @param guard the same for a second process that must be dead before the client counts as dead; 0 if there is none
@@ -46,6 +48,8 @@ public sealed interface SessionFrame extends Frame {
             long members,
             int algorithm,
             Role role,
+            String node,
+            int shard,
             Incarnation client,
             Nonce nonce,
             long attempt,
@@ -76,8 +80,20 @@ public sealed interface SessionFrame extends Frame {
      *
      * @param received the number of the last message that the member has of this session
      * @param quarantine nanoseconds until this member may grant
+     * @param members the ids of all members
+     * @param shards how many cells each member has
+     * @param fresh this life of the member began as the first use of the cluster
      */
-    record Welcome(long session, long received, String node, long epoch, long quarantine) implements SessionFrame {}
+    record Welcome(
+            long session,
+            long received,
+            String node,
+            long epoch,
+            long quarantine,
+            List<String> members,
+            int shards,
+            boolean fresh)
+            implements SessionFrame {}
 
     /** Member to client, before it hangs up. The texts are empty before the client has proved itself. */
     record Refuse(RefuseCode code, String field, String here, String there) implements SessionFrame {}

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
  * @param cluster the cluster's id
  * @param settingsHash of all settings that the cluster must share: the algorithm, {@code maxTtl}, the number of shards
  * @param membersHash of the member list
+ * @param settingsText those settings, for people; at most {@value #MAX_TOLD} bytes are told
+ * @param membersText the member list, for people
  * @param algorithm the id of the cluster's algorithm
  * @param maxTtl the longest lease of the cluster, and how long a session without a lease is kept
  * @param wireLow the oldest wire version spoken
@@ -20,6 +22,8 @@ public record SessionSettings(
         String cluster,
         long settingsHash,
         long membersHash,
+        String settingsText,
+        String membersText,
         int algorithm,
         long maxTtl,
         int wireLow,
@@ -33,6 +37,8 @@ public record SessionSettings(
     public static final int MAX_CLUSTER = 128;
     /** The most bytes of a node's id: a host name and a port. */
     public static final int MAX_NODE = 263;
+    /** The most bytes of a value that a refusal shows. */
+    public static final int MAX_TOLD = 400;
 
     private static final long SECOND = 1_000_000_000L;
     /** The clock rates of two machines differ by at most this many percent. */
@@ -60,7 +66,64 @@ public record SessionSettings(
             long maxTtl,
             Authenticator authenticator) {
         return new SessionSettings(
-                cluster, settingsHash, membersHash, algorithm, maxTtl, WIRE, WIRE, 5 * SECOND, 256, authenticator);
+                cluster,
+                settingsHash,
+                membersHash,
+                hex(settingsHash),
+                hex(membersHash),
+                algorithm,
+                maxTtl,
+                WIRE,
+                WIRE,
+                5 * SECOND,
+                256,
+                authenticator);
+    }
+
+    /** The same, with words for what is compared by its hash: a refusal shows them. */
+    public SessionSettings saying(String settings, String members) {
+        return new SessionSettings(
+                cluster,
+                settingsHash,
+                membersHash,
+                told(settings),
+                told(members),
+                algorithm,
+                maxTtl,
+                wireLow,
+                wireHigh,
+                proofTimeout,
+                maxHalfOpen,
+                authenticator);
+    }
+
+    /** The same, for a cluster with that list of members. */
+    public SessionSettings among(long hash, String members) {
+        return new SessionSettings(
+                cluster,
+                settingsHash,
+                hash,
+                settingsText,
+                told(members),
+                algorithm,
+                maxTtl,
+                wireLow,
+                wireHigh,
+                proofTimeout,
+                maxHalfOpen,
+                authenticator);
+    }
+
+    private static String told(String text) {
+        int end = text.length();
+        while (text.substring(0, end).getBytes(StandardCharsets.UTF_8).length > MAX_TOLD) {
+            end--;
+        }
+        return text.substring(0, end);
+    }
+
+    static String hex(long hash) {
+        return Long.toHexString(hash);
     }
 
     /** The same, with another way to prove oneself. */
@@ -69,6 +132,8 @@ public record SessionSettings(
                 cluster,
                 settingsHash,
                 membersHash,
+                settingsText,
+                membersText,
                 algorithm,
                 maxTtl,
                 wireLow,

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -42,7 +43,6 @@ public final class FrameCodec {
     static final int DATA = 6;
     static final int PLAIN_DATA = 7;
 
-    private static final int MAX_REFUSAL_TEXT = 128;
     private static final int LEAST_BODY = 3;
     /** The header of a data frame is never longer. */
     private static final int HEAD_ROOM = 64;
@@ -65,7 +65,9 @@ public final class FrameCodec {
             encode(data, out);
             return;
         }
-        scratch.clear().limit(MAX_HANDSHAKE).position(4);
+        scratch.clear()
+                .limit(frame instanceof Welcome ? MAX_FRAME : MAX_HANDSHAKE)
+                .position(4);
         try {
             handshake(frame, new WireWriter(scratch));
         } catch (BufferOverflowException e) {
@@ -79,7 +81,7 @@ public final class FrameCodec {
         if (frame instanceof Hello hello) {
             out.u8(SessionSettings.WIRE).u8(HELLO).u8(hello.wireLow()).u8(hello.wireHigh());
             out.text(hello.cluster()).u64(hello.settings()).u64(hello.members());
-            out.u8(hello.algorithm()).u8(hello.role().code());
+            out.u8(hello.algorithm()).u8(hello.role().code()).text(hello.node()).u8(hello.shard());
             write(hello.client(), out);
             out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
             out.number(hello.life()).number(hello.guard());
@@ -104,6 +106,9 @@ public final class FrameCodec {
         } else if (frame instanceof Welcome welcome) {
             out.u8(SessionSettings.WIRE).u8(WELCOME).number(welcome.session()).number(welcome.received());
             out.text(welcome.node()).number(welcome.epoch()).number(welcome.quarantine());
+            out.number(welcome.members().size());
+            welcome.members().forEach(out::text);
+            out.u8(welcome.shards()).flag(welcome.fresh());
         } else if (frame instanceof Refuse refuse) {
             out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
             out.text(refuse.field()).text(refuse.here()).text(refuse.there());
@@ -198,16 +203,28 @@ public final class FrameCodec {
             case HELLO -> hello(in);
             case CHALLENGE -> new Challenge(in.u8(), incarnation(in), nonce(in), mac(in));
             case PROOF -> new Proof(mac(in));
-            case WELCOME ->
-                new Welcome(in.number(), in.number(), in.text(SessionSettings.MAX_NODE), in.number(), in.number());
+            case WELCOME -> welcome(in);
             case REFUSE ->
                 new Refuse(
                         refusal(in.u8()),
-                        in.text(MAX_REFUSAL_TEXT),
-                        in.text(MAX_REFUSAL_TEXT),
-                        in.text(MAX_REFUSAL_TEXT));
+                        in.text(SessionSettings.MAX_TOLD),
+                        in.text(SessionSettings.MAX_TOLD),
+                        in.text(SessionSettings.MAX_TOLD));
             default -> throw new WireException("frame kind " + kind + " is unknown");
         };
+    }
+
+    private static Welcome welcome(WireReader in) throws WireException {
+        long session = in.number();
+        long received = in.number();
+        String node = in.text(SessionSettings.MAX_NODE);
+        long epoch = in.number();
+        long quarantine = in.number();
+        List<String> members = new ArrayList<>();
+        for (int left = in.count(Membership.MAX_MEMBERS, 1); left > 0; left--) {
+            members.add(in.text(SessionSettings.MAX_NODE));
+        }
+        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), in.u8(), in.flag());
     }
 
     private static Hello hello(WireReader in) throws WireException {
@@ -218,6 +235,8 @@ public final class FrameCodec {
         long members = in.u64();
         int algorithm = in.u8();
         Role role = role(in.u8());
+        String node = in.text(SessionSettings.MAX_NODE);
+        int shard = in.u8();
         Incarnation client = incarnation(in);
         Nonce nonce = nonce(in);
         long attempt = in.number();
@@ -230,8 +249,8 @@ public final class FrameCodec {
         }
         Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
         return new Hello(
-                low, high, cluster, settings, members, algorithm, role, client, nonce, attempt, life, guard, seen,
-                resume);
+                low, high, cluster, settings, members, algorithm, role, node, shard, client, nonce, attempt, life,
+                guard, seen, resume);
     }
 
     private static Incarnation incarnation(WireReader in) throws WireException {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class FrameReader {
     private final FrameCodec codec;
     private boolean open;
+    private boolean proved;
 
     public FrameReader(FrameCodec codec) {
         this.codec = codec;
@@ -20,9 +21,14 @@ public final class FrameReader {
         open = true;
     }
 
+    /** The other side has proved itself: its welcome may be long. */
+    public void trust() {
+        proved = true;
+    }
+
     /** The most bytes that a frame may have now, its length included: a buffer of that size never has to grow. */
     public int limit() {
-        return open ? FrameCodec.MAX_FRAME : FrameCodec.MAX_HANDSHAKE;
+        return open || proved ? FrameCodec.MAX_FRAME : FrameCodec.MAX_HANDSHAKE;
     }
 
     /**

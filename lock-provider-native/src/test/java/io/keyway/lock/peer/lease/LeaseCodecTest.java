@@ -39,6 +39,7 @@ class LeaseCodecTest {
             new LeaseMessage.Granted(KEY, 3, TOKEN, TOKEN + Tokens.RANGE - 1, true),
             new LeaseMessage.NotGranted(KEY, 3, RefusalCause.CROWDED, List.of()),
             new LeaseMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTY)),
+            new LeaseMessage.Misdirected(KEY, 3),
             new LeaseMessage.Place(KEY, 3, 10_000, List.of(PARTY, PARTY)),
             new LeaseMessage.Recall(KEY, TOKEN),
             new LeaseMessage.Revoke(KEY, TOKEN, EndCause.EXPIRED, ""),
@@ -74,7 +75,7 @@ class LeaseCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .hasSize(LeaseMessage.class.getPermittedSubclasses().length);
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(21);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(22);
     }
 
     @Test

@@ -93,13 +93,12 @@ class HandshakeTest {
     private static SessionSettings client(long settings, long members, int algorithm, int wireLow, int wireHigh) {
         Authenticator none = Authenticator.none();
         return new SessionSettings(
-                "c", settings, members, algorithm, World.MAX_TTL, wireLow, wireHigh, 5_000 * MS, 256, none);
+                "c", settings, members, "", "", algorithm, World.MAX_TTL, wireLow, wireHigh, 5_000 * MS, 256, none);
     }
 
     static List<Arguments> differences() {
         return List.of(
                 Arguments.of(RefuseCode.SETTINGS, client(9, 22, Numbered.ID, 1, 1)),
-                Arguments.of(RefuseCode.MEMBERS, client(11, 9, Numbered.ID, 1, 1)),
                 Arguments.of(RefuseCode.ALGORITHM, client(11, 22, 8, 1, 1)),
                 Arguments.of(RefuseCode.WIRE, client(11, 22, Numbered.ID, 2, 3)));
     }
@@ -140,6 +139,8 @@ class HandshakeTest {
                 22,
                 Numbered.ID,
                 Role.CLIENT,
+                "",
+                0,
                 World.CLIENT,
                 new Nonce(1, 2),
                 attempt,
@@ -267,6 +268,8 @@ class HandshakeTest {
                 22,
                 Numbered.ID,
                 Role.CLIENT,
+                "",
+                0,
                 new Incarnation(6, 6),
                 hello.nonce(),
                 1,

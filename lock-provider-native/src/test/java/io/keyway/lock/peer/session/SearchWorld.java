@@ -175,7 +175,7 @@ final class SearchWorld implements Driver {
     }
 
     private static SessionSettings settings() {
-        return new SessionSettings("c", 1, 1, Numbered.ID, MAX_TTL, 1, 1, 3 * UNIT, 4, Authenticator.none());
+        return new SessionSettings("c", 1, 1, "", "", Numbered.ID, MAX_TTL, 1, 1, 3 * UNIT, 4, Authenticator.none());
     }
 
     private MemberSessions memberSessions() {

@@ -158,8 +158,13 @@ final class World {
     Predicate<Frame> keep = frame -> true;
 
     World(SessionSettings ofMember, SessionSettings ofClient) {
-        member = new End(true, new Cell(new Numbered(), memberSessions(ofMember, MEMBER, 7, now)));
-        client = new End(false, new Cell(new Numbered(), new ClientSession(ofClient, CLIENT, List.of())));
+        this(ofMember, ofClient, Membership.single("a:1"), Aim.ONLY_MEMBER);
+    }
+
+    World(SessionSettings ofMember, SessionSettings ofClient, Membership membership, Aim aim) {
+        MemberSessions sessions = new MemberSessions(ofMember, membership, MEMBER, 7, now, Horizon.NONE);
+        member = new End(true, new Cell(new Numbered(), sessions));
+        client = new End(false, new Cell(new Numbered(), new ClientSession(ofClient, CLIENT, aim, List.of(), 0, 0)));
     }
 
     World() {

@@ -38,7 +38,9 @@ class GoldenFramesTest {
 
     private static Map<String, SessionFrame> frames() {
         Map<String, SessionFrame> frames = new LinkedHashMap<>();
-        frames.put("hello", new Hello(1, 1, "orders", 5, -6, 1, Role.CLIENT, CLIENT, NONCE, 1, 0, 0, List.of(), null));
+        frames.put(
+                "hello",
+                new Hello(1, 1, "orders", 5, 0, 1, Role.CLIENT, "", 0, CLIENT, NONCE, 1, 0, 0, List.of(), null));
         frames.put(
                 "hello-resume",
                 new Hello(
@@ -48,7 +50,9 @@ class GoldenFramesTest {
                         5,
                         -6,
                         1,
-                        Role.CLIENT,
+                        Role.MEMBER,
+                        "b:7400",
+                        3,
                         CLIENT,
                         NONCE,
                         300,
@@ -58,7 +62,9 @@ class GoldenFramesTest {
                         new Resume(MEMBER, 4, 1000)));
         frames.put("challenge", new Challenge(1, MEMBER, NONCE, new Mac(new byte[] {1, 2, 3, 4})));
         frames.put("proof", new Proof(new Mac(new byte[] {9, 8, 7, 6})));
-        frames.put("welcome", new Welcome(4, 1000, "a:7400", 217_000_001, 10_000_000_000L));
+        frames.put(
+                "welcome",
+                new Welcome(4, 1000, "a:7400", 217_000_001, 10_000_000_000L, List.of("a:7400", "b:7400"), 4, true));
         frames.put("refuse", new Refuse(RefuseCode.SETTINGS, "settings", "5", "7"));
         frames.put("refuse-bare", new Refuse(RefuseCode.NOT_AUTHENTICATED, "", "", ""));
         frames.put("keep", new Data(4, 17, 20, true, 123_456_789_012L, 0, List.of()));

@@ -39,11 +39,28 @@ final class RandomFrames {
             case 0 -> hello();
             case 1 -> new Challenge(random.nextInt(256), incarnation(), nonce(), mac());
             case 2 -> new Proof(mac());
-            case 3 -> new Welcome(number(), number(), text(40), number(), number());
+            case 3 ->
+                new Welcome(
+                        number(),
+                        number(),
+                        text(40),
+                        number(),
+                        number(),
+                        members(),
+                        random.nextInt(256),
+                        random.nextBoolean());
             case 4 -> new Refuse(REFUSALS.get(random.nextInt(REFUSALS.size())), text(20), text(20), text(20));
             case 5 -> data(true);
             default -> data(false);
         };
+    }
+
+    private List<String> members() {
+        List<String> members = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            members.add(text(20));
+        }
+        return List.copyOf(members);
     }
 
     private Hello hello() {
@@ -59,6 +76,8 @@ final class RandomFrames {
                 random.nextLong(),
                 random.nextInt(256),
                 random.nextBoolean() ? Role.CLIENT : Role.MEMBER,
+                text(40),
+                random.nextInt(256),
                 incarnation(),
                 nonce(),
                 number(),
