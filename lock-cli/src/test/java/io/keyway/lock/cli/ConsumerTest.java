@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.ChildProcess;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -64,7 +65,7 @@ class ConsumerTest {
     @TempDir
     Path directory;
 
-    private final List<Child> children = new ArrayList<>();
+    private final List<ChildProcess> children = new ArrayList<>();
     private Path program;
     private String libraries;
 
@@ -76,7 +77,7 @@ class ConsumerTest {
         Files.createDirectories(services.getParent());
         Files.writeString(services, "consumer.Shelf\n");
         Path sources = Files.createDirectories(directory.resolve("sources"));
-        Child compiler = tool(
+        ChildProcess compiler = tool(
                 "javac",
                 "-d",
                 program.toString(),
@@ -90,12 +91,12 @@ class ConsumerTest {
 
     @AfterEach
     void endAll() {
-        children.forEach(Child::close);
+        children.forEach(ChildProcess::close);
     }
 
     @Test
     void itRunsOnTheClassPath() throws Exception {
-        Child child = java("-cp", program + File.pathSeparator + libraries, "consumer.Program");
+        ChildProcess child = java("-cp", program + File.pathSeparator + libraries, "consumer.Program");
 
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
@@ -105,7 +106,7 @@ class ConsumerTest {
 
     @Test
     void itRunsOnTheModulePath() throws Exception {
-        Child child = java("-p", program + File.pathSeparator + libraries, "-m", "consumer/consumer.Program");
+        ChildProcess child = java("-p", program + File.pathSeparator + libraries, "-m", "consumer/consumer.Program");
 
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
@@ -115,7 +116,7 @@ class ConsumerTest {
 
     @Test
     void theCommandRunsOnTheModulePath() throws Exception {
-        Child child = start(
+        ChildProcess child = start(
                 "-p",
                 libraries,
                 "-m",
@@ -132,7 +133,7 @@ class ConsumerTest {
         assertThat(child.out()).isEqualTo("done");
     }
 
-    private Child java(String... words) {
+    private ChildProcess java(String... words) {
         List<String> all = new ArrayList<>(List.of(words));
         all.add("lock:native:mem://" + "consumer");
         all.add(local());
@@ -143,15 +144,15 @@ class ConsumerTest {
         return "lock:native:local://" + directory.resolve("locks");
     }
 
-    private Child start(String... words) {
+    private ChildProcess start(String... words) {
         return tool("java", words);
     }
 
-    private Child tool(String name, String... words) {
+    private ChildProcess tool(String name, String... words) {
         List<String> all = new ArrayList<>();
         all.add(Path.of(System.getProperty("java.home"), "bin", name).toString());
         all.addAll(List.of(words));
-        Child child = Child.start(new ProcessBuilder(all));
+        ChildProcess child = ChildProcess.start(new ProcessBuilder(all));
         children.add(child);
         return child;
     }

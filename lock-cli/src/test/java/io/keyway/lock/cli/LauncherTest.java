@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ class LauncherTest {
     private Path javaHome;
     private Path builds;
     private final Map<String, String> environment = new HashMap<>();
-    private final List<Child> children = new ArrayList<>();
+    private final List<ChildProcess> children = new ArrayList<>();
 
     @BeforeEach
     void makeTheTree() throws IOException {
@@ -63,12 +64,12 @@ class LauncherTest {
 
     @AfterEach
     void endAll() {
-        children.forEach(Child::close);
+        children.forEach(ChildProcess::close);
     }
 
     @Test
     void theFirstUseBuildsAndTheNextDoesNot() throws Exception {
-        Child first = keyway("run", "n", "--", "echo", "two words", "");
+        ChildProcess first = keyway("run", "n", "--", "echo", "two words", "");
 
         assertThat(first.exitCode()).isZero();
         assertThat(first.out()).endsWith("<io.keyway.lock.cli.Main>\n<run>\n<n>\n<-->\n<echo>\n<two words>\n<>");
@@ -77,7 +78,7 @@ class LauncherTest {
                 .contains("/lock-cli-1.jar>")
                 .doesNotContain("noise");
         assertThat(first.err()).contains("keyway: building").contains("noise");
-        Child second = keyway("show");
+        ChildProcess second = keyway("show");
         assertThat(second.exitCode()).isZero();
         assertThat(second.err()).isEmpty();
         assertThat(builds()).isEqualTo(1);
@@ -89,7 +90,7 @@ class LauncherTest {
         assertThat(keyway("show").exitCode()).isZero();
         Files.setLastModifiedTime(root.resolve(file), FileTime.fromMillis(System.currentTimeMillis() + 60_000));
 
-        Child again = keyway("show");
+        ChildProcess again = keyway("show");
 
         assertThat(again.exitCode()).isZero();
         assertThat(again.err()).contains("keyway: building");
@@ -111,7 +112,7 @@ class LauncherTest {
 
     @Test
     void aRunningBuildKeepsTheJarsOfTheOneBefore() throws Exception {
-        Child before = keyway("show");
+        ChildProcess before = keyway("show");
         assertThat(before.exitCode()).isZero();
         Files.setLastModifiedTime(root.resolve("pom.xml"), FileTime.fromMillis(System.currentTimeMillis() + 60_000));
         assertThat(keyway("show").exitCode()).isZero();
@@ -133,9 +134,9 @@ class LauncherTest {
             withoutFlock();
         }
         Path slow = Files.createFile(directory.resolve("slow"));
-        Child first = keyway("show");
+        ChildProcess first = keyway("show");
         first.errLine("keyway: building");
-        Child second = keyway("show");
+        ChildProcess second = keyway("show");
         second.errLine("waiting for it");
 
         Files.delete(slow);
@@ -149,7 +150,7 @@ class LauncherTest {
     void aBuilderThatWasKilledStandsInNobodysWay() throws Exception {
         withoutFlock();
         Path slow = Files.createFile(directory.resolve("slow"));
-        Child first = keyway("show");
+        ChildProcess first = keyway("show");
         first.errLine("keyway: building");
         first.signal("KILL");
         assertThat(first.process().waitFor()).isEqualTo(137);
@@ -161,7 +162,7 @@ class LauncherTest {
     @Test
     void aFailedBuildIsTriedAgainNextTime() throws Exception {
         Path broken = Files.createFile(directory.resolve("broken"));
-        Child first = keyway("show");
+        ChildProcess first = keyway("show");
         assertThat(first.exitCode()).isEqualTo(125);
         assertThat(first.err()).contains("keyway: the build failed");
         assertThat(first.out()).isEmpty();
@@ -176,7 +177,7 @@ class LauncherTest {
         Files.createSymbolicLink(links.resolve("far"), root.resolve("keyway"));
         Files.createSymbolicLink(links.resolve("kw"), Path.of("far"));
 
-        Child child = start(links, "./kw", "show");
+        ChildProcess child = start(links, "./kw", "show");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).contains("/a project/lock-cli/target/app/");
@@ -209,7 +210,7 @@ class LauncherTest {
         environment.put("LANG", "C");
         script(javaHome.resolve("bin/java"), "echo \"$LC_ALL,$KEYWAY_LC_ALL\"");
 
-        Child child = keyway("show");
+        ChildProcess child = keyway("show");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).isEqualTo("C.UTF-8,unset");
@@ -218,7 +219,7 @@ class LauncherTest {
     private void refuses(String sentence, Map<String, String> changed) throws Exception {
         Map<String, String> before = Map.copyOf(environment);
         environment.putAll(changed);
-        Child child = keyway("show");
+        ChildProcess child = keyway("show");
         assertThat(child.exitCode()).as(sentence).isEqualTo(125);
         assertThat(child.err()).startsWith("keyway: ").contains(sentence);
         assertThat(child.err().lines()).hasSize(1);
@@ -260,13 +261,13 @@ class LauncherTest {
         return Files.readAllLines(builds).size();
     }
 
-    private Child keyway(String... words) {
+    private ChildProcess keyway(String... words) {
         List<String> all = new ArrayList<>(List.of(root.resolve("keyway").toString()));
         all.addAll(List.of(words));
         return start(directory, all.toArray(String[]::new));
     }
 
-    private Child start(Path from, String... words) {
+    private ChildProcess start(Path from, String... words) {
         ProcessBuilder builder = new ProcessBuilder(words).directory(from.toFile());
         builder.environment().putAll(environment);
         environment.forEach((name, value) -> {
@@ -274,7 +275,7 @@ class LauncherTest {
                 builder.environment().remove(name);
             }
         });
-        Child child = Child.start(builder);
+        ChildProcess child = ChildProcess.start(builder);
         children.add(child);
         return child;
     }

@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ final class Stage implements AutoCloseable {
     private final Path locks;
     private final Path log;
     private final Map<String, String> environment;
-    private final List<Child> children = new ArrayList<>();
+    private final List<ChildProcess> children = new ArrayList<>();
 
     /** {@code options}: of the URL. */
     Stage(Path place, String options) throws IOException {
@@ -39,24 +40,24 @@ final class Stage implements AutoCloseable {
     }
 
     /** Starts `keyway run` for a shell script that writes into the log. */
-    Child run(String lock, String script) {
+    ChildProcess run(String lock, String script) {
         return start(directory, "keyway", "run", lock, "--", "sh", "-c", script);
     }
 
-    Child start(Path workingDirectory, String... words) {
+    ChildProcess start(Path workingDirectory, String... words) {
         ProcessBuilder builder = new ProcessBuilder(words).directory(workingDirectory.toFile());
         builder.environment().putAll(environment);
         if (words[0].equals("keyway")) {
             // The PATH of a ProcessBuilder is this process's.
             builder.command().set(0, directory.resolve("bin/keyway").toString());
         }
-        Child child = Child.start(builder);
+        ChildProcess child = ChildProcess.start(builder);
         children.add(child);
         return child;
     }
 
     /** An interactive shell on a terminal of its own. */
-    Child terminal() {
+    ChildProcess terminal() {
         return start(directory, "script", "-qfc", "exec sh -i", "/dev/null");
     }
 
@@ -134,7 +135,7 @@ final class Stage implements AutoCloseable {
     }
 
     /** The pid of the supervisor that a keyway has started. */
-    static long supervisorOf(Child keyway) {
+    static long supervisorOf(ChildProcess keyway) {
         return Awaitility.await()
                 .atMost(LIMIT)
                 .until(
@@ -150,7 +151,7 @@ final class Stage implements AutoCloseable {
     }
 
     /** The pid of the command that a keyway has started. */
-    static long commandOf(Child keyway) {
+    static long commandOf(ChildProcess keyway) {
         return keyway.process()
                 .toHandle()
                 .children()
@@ -171,7 +172,7 @@ final class Stage implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        children.forEach(Child::close);
+        children.forEach(ChildProcess::close);
         if (Files.exists(locks.resolve("host.info"))) {
             ProcessHandle.of(hostPid()).ifPresent(ProcessHandle::destroyForcibly);
         }

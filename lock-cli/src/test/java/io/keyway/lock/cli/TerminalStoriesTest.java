@@ -3,6 +3,8 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,9 +44,9 @@ class TerminalStoriesTest {
     @Test
     void theSecondWaitsForTheFirst() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.untilGo("A"));
+        ChildProcess first = stage.run("n", stage.untilGo("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
 
         assertThat(second.errLine("waiting for n")).contains("held by").contains("(sh)");
         stage.go();
@@ -56,9 +58,9 @@ class TerminalStoriesTest {
     @Test
     void keywayIsKilled() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.stubborn("A"));
+        ChildProcess first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         first.signal("KILL");
@@ -70,15 +72,15 @@ class TerminalStoriesTest {
     @Test
     void theSupervisorIsKilled() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.stubborn("A"));
+        ChildProcess first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
         long supervisor = Stage.supervisorOf(first);
 
-        Child.signal("KILL", supervisor);
+        Signals.send("KILL", supervisor);
 
         Awaitility.await().until(() -> Stage.supervisorOf(first) != supervisor);
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
         first.signal("KILL");
         assertThat(second.exitCode()).isZero();
@@ -88,11 +90,11 @@ class TerminalStoriesTest {
     @Test
     void theCommandIsKilled() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.forever("A"));
+        ChildProcess first = stage.run("n", stage.forever("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
 
-        Child.signal("KILL", Stage.commandOf(first));
+        Signals.send("KILL", Stage.commandOf(first));
 
         assertThat(first.exitCode()).isEqualTo(137);
         assertThat(second.exitCode()).isZero();
@@ -102,10 +104,10 @@ class TerminalStoriesTest {
     @Test
     void keywayIsStopped() throws Exception {
         play(SHORT);
-        Child first = stage.run("n", stage.stubborn("A"));
+        ChildProcess first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
         first.signal("STOP");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
 
         assertThat(second.exitCode()).isZero();
         first.signal("CONT");
@@ -117,9 +119,9 @@ class TerminalStoriesTest {
     @Test
     void controlCWhileWaiting() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.forever("A"));
+        ChildProcess first = stage.run("n", stage.forever("A"));
         stage.awaitBeat("A");
-        Child terminal = terminal();
+        ChildProcess terminal = terminal();
         terminal.type("keyway run n -- sh -c \"" + stage.times(10, "B").replace("$", "\\$") + "\"; echo code=$?\n");
         terminal.line(line -> line.contains("waiting for n, held by"));
 
@@ -136,11 +138,11 @@ class TerminalStoriesTest {
     @Test
     void controlCWhileRunning() throws Exception {
         play(LONG);
-        Child terminal = terminal();
+        ChildProcess terminal = terminal();
         Path script = script("trap 'exit 9' INT; " + stage.forever("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         terminal.type("\003");
@@ -153,11 +155,11 @@ class TerminalStoriesTest {
     @Test
     void controlZ() throws Exception {
         play(SHORT);
-        Child terminal = terminal();
+        ChildProcess terminal = terminal();
         Path script = script(stage.stubborn("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         terminal.type("\032");
@@ -172,7 +174,7 @@ class TerminalStoriesTest {
     @Test
     void theCommandReadsTheTerminal() throws Exception {
         play(LONG);
-        Child terminal = terminal();
+        ChildProcess terminal = terminal();
         terminal.type("keyway run n -- sh -c 'echo \"ready:\"; read word; echo \"got:$word\"; tty'; echo code=$?\n");
         terminal.line(line -> line.endsWith("ready:"));
 
@@ -187,9 +189,9 @@ class TerminalStoriesTest {
     void aPipeThatCloses() throws Exception {
         play(LONG);
         Path script = script("while :; do echo line; " + stage.beat("A") + "; done");
-        Child first = stage.start(directory, "sh", "-c", "keyway run n -- sh " + script + " | head -n 30");
+        ChildProcess first = stage.start(directory, "sh", "-c", "keyway run n -- sh " + script + " | head -n 30");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
 
         assertThat(first.exitCode()).isZero();
         assertThat(second.exitCode()).isZero();
@@ -200,7 +202,7 @@ class TerminalStoriesTest {
     @Test
     void aPipeBehindIt() throws Exception {
         play(LONG);
-        Child all = stage.start(
+        ChildProcess all = stage.start(
                 directory, "sh", "-c", "keyway run n -- seq 1 20000 | tail -n 1; keyway run n -- yes | head -n 1");
 
         assertThat(all.exitCode()).isZero();
@@ -212,15 +214,15 @@ class TerminalStoriesTest {
     void aRunInsideOfARun() throws Exception {
         play(LONG);
         Path inner = script(stage.stubborn("A"));
-        Child first = stage.run("outer", "keyway run inner -- sh " + inner);
+        ChildProcess first = stage.run("outer", "keyway run inner -- sh " + inner);
         stage.awaitBeat("A");
-        Child second = stage.run("inner", stage.times(10, "B"));
+        ChildProcess second = stage.run("inner", stage.times(10, "B"));
         second.errLine("waiting for inner");
 
         first.signal("KILL");
 
         assertThat(second.exitCode()).isZero();
-        Child third = stage.run("outer", stage.times(10, "C"));
+        ChildProcess third = stage.run("outer", stage.times(10, "C"));
         assertThat(third.exitCode()).isZero();
         stage.assertRanOneAfterTheOther("A", "B", "C");
     }
@@ -229,9 +231,9 @@ class TerminalStoriesTest {
     void aCommandThatLeavesTheSession() throws Exception {
         play(LONG);
         Path daemon = script(stage.stubborn("A"));
-        Child first = stage.run("n", "setsid sh " + daemon + " & sleep 300");
+        ChildProcess first = stage.run("n", "setsid sh " + daemon + " & sleep 300");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
         first.signal("KILL");
@@ -244,9 +246,9 @@ class TerminalStoriesTest {
     void whatTheCommandLeftBehindKeepsTheLock() throws Exception {
         play(LONG);
         Path daemon = script(stage.untilGo("A"));
-        Child first = stage.run("n", "setsid sh " + daemon + " </dev/null >/dev/null 2>&1 & exit 4");
+        ChildProcess first = stage.run("n", "setsid sh " + daemon + " </dev/null >/dev/null 2>&1 & exit 4");
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         first.errLine("sh has ended and left 1 process (");
         second.errLine("waiting for n");
 
@@ -262,9 +264,10 @@ class TerminalStoriesTest {
         play(LONG);
         Path here = Files.createDirectory(directory.resolve("here"));
         Path there = Files.createDirectory(directory.resolve("and there"));
-        Child first = stage.start(here, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.untilGo("A"));
+        ChildProcess first = stage.start(here, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.untilGo("A"));
         stage.awaitBeat("A");
-        Child second = stage.start(there, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.times(10, "B"));
+        ChildProcess second =
+                stage.start(there, "keyway", "run", "n", "--", "sh", "-c", "pwd; " + stage.times(10, "B"));
         second.errLine("waiting for n");
 
         stage.go();
@@ -279,12 +282,12 @@ class TerminalStoriesTest {
     @Test
     void theOperatorBreaksTheLock() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.stubborn("A"));
+        ChildProcess first = stage.run("n", stage.stubborn("A"));
         stage.awaitBeat("A");
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
 
-        Child operator = stage.start(directory, "keyway", "break", "n", "--reason", "it hangs");
+        ChildProcess operator = stage.start(directory, "keyway", "break", "n", "--reason", "it hangs");
 
         assertThat(operator.exitCode()).isZero();
         assertThat(operator.out()).contains("held by").endsWith("Broken.");
@@ -298,17 +301,17 @@ class TerminalStoriesTest {
     void whatIsSharedRunsTogether() throws Exception {
         play(LONG);
         String url = "--url=lock:files://" + directory.resolve("files") + "?ttl=60s";
-        Child first =
+        ChildProcess first =
                 stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", stage.untilGo("A"));
         stage.awaitBeat("A");
 
-        Child second = stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", "echo B");
+        ChildProcess second = stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", "echo B");
         assertThat(second.exitCode()).isZero();
         assertThat(second.out()).isEqualTo("B");
-        Child alone = stage.start(directory, "keyway", "run", url, "--wait", "0s", "n", "--", "echo", "C");
+        ChildProcess alone = stage.start(directory, "keyway", "run", url, "--wait", "0s", "n", "--", "echo", "C");
         assertThat(alone.exitCode()).isEqualTo(124);
         assertThat(alone.err()).isEqualTo("keyway: lock n was not acquired at once.");
-        Child permit = stage.start(
+        ChildProcess permit = stage.start(
                 directory,
                 "keyway",
                 "run",
@@ -331,13 +334,13 @@ class TerminalStoriesTest {
     @Test
     void theHostIsKilled() throws Exception {
         play(LONG);
-        Child first = stage.run("n", stage.untilGo("A"));
+        ChildProcess first = stage.run("n", stage.untilGo("A"));
         stage.awaitBeat("A");
         long host = stage.hostPid();
 
-        Child.signal("KILL", host);
+        Signals.send("KILL", host);
 
-        Child second = stage.run("n", stage.times(10, "B"));
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
         second.errLine("waiting for n");
         stage.awaitBeat("A");
         stage.go();
@@ -365,10 +368,10 @@ class TerminalStoriesTest {
                         root.resolve("both"),
                         String.join(" ", Installation.get().jars())));
         assertThat(maven).isExecutable();
-        Child first =
+        ChildProcess first =
                 stage.start(directory, "sh", keyway.toString(), "run", "n", "--", "sh", "-c", stage.times(10, "A"));
         first.errLine("keyway: building");
-        Child second =
+        ChildProcess second =
                 stage.start(directory, "sh", keyway.toString(), "run", "n", "--", "sh", "-c", stage.times(10, "B"));
         second.errLine("waiting for it");
 
@@ -380,7 +383,7 @@ class TerminalStoriesTest {
         stage.assertRanOneAfterTheOtherInAnyOrder("A", "B");
     }
 
-    private Child terminal() {
+    private ChildProcess terminal() {
         Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script(1) makes the terminal");
         return stage.terminal();
     }

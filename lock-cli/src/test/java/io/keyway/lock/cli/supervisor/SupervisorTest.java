@@ -3,7 +3,8 @@ package io.keyway.lock.cli.supervisor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.cli.Child;
+import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +23,7 @@ class SupervisorTest {
     private static final String MARK = "KEYWAY_RUN_" + Long.toHexString(System.nanoTime());
 
     private final ProcessTable table = ProcessTable.ofThisMachine();
-    private final List<Child> children = new ArrayList<>();
+    private final List<ChildProcess> children = new ArrayList<>();
     private SupervisorProcess supervisor;
 
     @BeforeEach
@@ -39,12 +40,12 @@ class SupervisorTest {
     @AfterEach
     void endAll() {
         supervisor.hangUp();
-        children.forEach(Child::close);
+        children.forEach(ChildProcess::close);
     }
 
     @Test
     void whenThePipeEndsEverythingOfTheCommandIsKilled() throws Exception {
-        Child command = command("trap '' TERM INT HUP; "
+        ChildProcess command = command("trap '' TERM INT HUP; "
                 + "sh -c 'trap \"\" TERM; echo child $$; while :; do sleep 1; done' & "
                 + "setsid sh -c 'trap \"\" TERM; echo session $$; while :; do sleep 1; done' & "
                 + "(sh -c 'echo orphan $$; exec sleep 300' &) ; "
@@ -67,7 +68,7 @@ class SupervisorTest {
     void anOrphanIsFoundByItsMarkAlone(@TempDir Path directory) throws Exception {
         Path said = directory.resolve("said");
         // The JDK reads no further once the command has ended, so the orphan speaks first.
-        Child command = command("(setsid sh -c 'echo orphan $$; : >" + said + "; exec sleep 300' >&1 &); "
+        ChildProcess command = command("(setsid sh -c 'echo orphan $$; : >" + said + "; exec sleep 300' >&1 &); "
                 + "while [ ! -e " + said + " ]; do sleep 0.01; done");
         long orphan = Long.parseLong(command.line("orphan ").split(" ", -1)[1]);
         supervisor.send(Sentence.STARTING);
@@ -83,7 +84,7 @@ class SupervisorTest {
     @Test
     void aCommandWhosePidWasNeverToldIsFoundByItsMark() throws Exception {
         supervisor.send(Sentence.STARTING);
-        Child command = command("echo on; exec sleep 300");
+        ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
 
         supervisor.hangUp();
@@ -94,7 +95,7 @@ class SupervisorTest {
 
     @Test
     void atTheDeadlineTheCommandMayEndByItself() throws Exception {
-        Child command = command("trap 'echo bye; exit 7' TERM; echo on; while :; do sleep 0.05; done");
+        ChildProcess command = command("trap 'echo bye; exit 7' TERM; echo on; while :; do sleep 0.05; done");
         command.line("on");
         supervisor.send(Sentence.STARTING);
         supervisor.send(Sentence.COMMAND + " " + command.pid());
@@ -109,7 +110,7 @@ class SupervisorTest {
 
     @Test
     void oneThatDoesNotIsKilledAGraceLater() throws Exception {
-        Child command = command("trap '' TERM; echo on; while :; do sleep 0.05; done");
+        ChildProcess command = command("trap '' TERM; echo on; while :; do sleep 0.05; done");
         command.line("on");
         supervisor.send(Sentence.STARTING);
         supervisor.send(Sentence.COMMAND + " " + command.pid());
@@ -127,7 +128,7 @@ class SupervisorTest {
     void aCommandThatStartsAfterTheDeadlineIsEndedToo() throws Exception {
         deadlineIn(0, 0);
         supervisor.send(Sentence.STARTING);
-        Child command = command("echo on; exec sleep 300");
+        ChildProcess command = command("echo on; exec sleep 300");
 
         assertThat(command.exitCode()).isEqualTo(137);
         supervisor.send(Sentence.COMMAND + " " + command.pid());
@@ -136,7 +137,7 @@ class SupervisorTest {
 
     @Test
     void aStoppedCommandIsKilledWhereItStands() throws Exception {
-        Child command = command("echo on; while :; do sleep 0.05; done");
+        ChildProcess command = command("echo on; while :; do sleep 0.05; done");
         command.line("on");
         command.signal("STOP");
         supervisor.send(Sentence.STARTING);
@@ -149,7 +150,7 @@ class SupervisorTest {
 
     @Test
     void afterEndTheCommandIsNoneOfItsBusiness() throws Exception {
-        Child command = command("echo on; exec sleep 300");
+        ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
         deadlineIn(SECOND / 10, 0);
         supervisor.send(Sentence.STARTING);
@@ -162,9 +163,9 @@ class SupervisorTest {
     @Test
     void theSignalsOfATerminalDoNotReachIt() throws Exception {
         for (String name : List.of("INT", "TERM", "HUP", "QUIT", "TSTP", "TTOU", "TTIN")) {
-            Child.signal(name, supervisor.pid());
+            Signals.send(name, supervisor.pid());
         }
-        Child command = command("echo on; exec sleep 300");
+        ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
         supervisor.send(Sentence.STARTING);
         supervisor.send(Sentence.COMMAND + " " + command.pid());
@@ -178,13 +179,13 @@ class SupervisorTest {
         try (Supervision supervision = Supervision.begin()) {
             supervision.awaitReady(60 * SECOND);
             supervision.leaseUntil(System.nanoTime() + 3600 * SECOND, 0);
-            Child command = command(supervision.mark(), "echo on; exec sleep 300");
+            ChildProcess command = command(supervision.mark(), "echo on; exec sleep 300");
             supervision.starting();
             supervision.started(command.pid());
             command.line("on");
             long first = supervision.supervisorPid();
 
-            Child.signal("KILL", first);
+            Signals.send("KILL", first);
 
             Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> supervision.supervisorPid() != first);
             assertThat(command.isAlive()).isTrue();
@@ -193,12 +194,12 @@ class SupervisorTest {
         }
     }
 
-    private Child command(String script) {
+    private ChildProcess command(String script) {
         return command(MARK, script);
     }
 
-    private Child command(String mark, String script) {
-        Child child = Child.start(Map.of(mark, "1"), "/bin/sh", "-c", script);
+    private ChildProcess command(String mark, String script) {
+        ChildProcess child = ChildProcess.start(Map.of(mark, "1"), "/bin/sh", "-c", script);
         children.add(child);
         return child;
     }

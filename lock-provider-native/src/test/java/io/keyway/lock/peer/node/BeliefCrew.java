@@ -3,8 +3,8 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.process.ChildJvm;
-import io.keyway.lock.peer.process.Signals;
+import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keyway.lock.peer.node.ByteLocks.Life;
 import io.keyway.lock.peer.node.ByteLocks.Others;
-import io.keyway.lock.peer.process.ChildJvm;
-import io.keyway.lock.peer.process.Signals;
+import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Signals;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;

@@ -12,7 +12,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.process.ChildJvm;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -8,7 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.process.ChildJvm;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ package io.keyway.lock.peer.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.keyway.lock.peer.process.ChildJvm;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.process.ChildJvm;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.process;
+package io.keyway.lock.tck.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -11,15 +11,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Signals to processes, and what the system says about them. */
+/** Signals to processes, and what the system says about them. Needs a POSIX shell, and ps where there is no /proc. */
 public final class Signals {
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     private Signals() {}
 
-    /** Sends a signal by its name, such as STOP. */
+    /**
+     * Sends a signal by its name, such as STOP.
+     *
+     * @throws AssertionError if there is no such process
+     */
     public static void send(String signal, long pid) throws IOException, InterruptedException {
-        run("/bin/sh", "-c", "kill -" + signal + " " + pid); // the shell's own: needs nothing installed
+        String complaint = run("/bin/sh", "-c", "kill -" + signal + " " + pid); // the shell's own: nothing to install
+        if (!complaint.isEmpty()) {
+            throw new AssertionError("kill -" + signal + " " + pid + ": " + complaint);
+        }
     }
 
     /** Stops a process and returns when it is stopped. */
@@ -40,6 +47,7 @@ public final class Signals {
         return !state.isEmpty() && !state.startsWith("Z") && !state.startsWith("X");
     }
 
+    /** Whether it is stopped by a signal. */
     public static boolean isStopped(long pid) {
         return column(pid, 0, "stat").startsWith("T");
     }
