@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class MemberList {
     private static final long OFFSET = 0xcbf29ce484222325L;
     private static final long PRIME = 0x100000001b3L;
+    private static final long SHARD = 0x9e3779b97f4a7c15L;
 
     private final List<NodeId> members;
     private final long[] hashes;
@@ -63,6 +64,11 @@ public final class MemberList {
             }
         }
         return members.get(best);
+    }
+
+    /** Which of its owner's cells decides on what has this route key; independent of who the owner is. */
+    public static int shard(String routeKey, int shards) {
+        return (int) Long.remainderUnsigned(Canon.mix(hash(routeKey) + SHARD), shards);
     }
 
     private static long weight(long member, long key) {

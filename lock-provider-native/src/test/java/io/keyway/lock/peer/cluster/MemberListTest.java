@@ -4,7 +4,9 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,6 +14,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class MemberListTest {
     private static final MemberList THREE = MemberList.parse("a:7400,b:7400,c:7400");
+
+    @Test
+    void theCellsOfAMemberShareItsNamesEvenly() {
+        int[] names = new int[4];
+        for (int i = 0; i < 4000; i++) {
+            names[MemberList.shard("jobs/" + i, 4)]++;
+        }
+        assertThat(Arrays.stream(names).boxed())
+                .allSatisfy(each -> assertThat(each).isBetween(900, 1100));
+        assertThat(List.of("nightly", "jobs/größe", "d", "orders/7").stream().map(name -> MemberList.shard(name, 4)))
+                .containsExactly(2, 2, 3, 0);
+    }
 
     @Test
     void orderSpellingAndRepetitionDoNotMatter() {
