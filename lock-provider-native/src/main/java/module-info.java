@@ -4,6 +4,7 @@ module io.keyway.lock.peer {
     requires transitive io.keyway.lock;
     requires static org.jspecify;
     requires io.netty.buffer;
+    requires io.netty.codec;
     requires io.netty.common;
     requires io.netty.handler;
     requires io.netty.transport;

@@ -1,39 +1,59 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import io.netty.channel.Channel;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says in the log what peers do wrong: at most one line a period, however many there are; the next line says how many were left out. On one loop's thread. */
+/** Says in the log what peers do wrong: at most one line a period, however many there are; the next line says how many were left out. From any thread. */
 final class Complaints {
     private static final Logger LOG = LoggerFactory.getLogger(Complaints.class);
     private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();
     private static final int LONGEST = 300;
 
     private final String about;
-    private boolean said;
-    private long saidAt;
-    private long leftOut;
+    private final Consumer<String> log;
+    private final AtomicLong next = new AtomicLong(System.nanoTime());
+    private final AtomicLong leftOut = new AtomicLong();
 
     /** @param about what the links are, such as "a connection to this host" */
     Complaints(String about) {
-        this.about = about;
+        this(about, LOG::warn);
     }
 
-    /** @param what went wrong; what a peer sent of it is shown without control characters and not at length */
-    void say(String what) {
+    Complaints(String about, Consumer<String> log) {
+        this.about = about;
+        this.log = log;
+    }
+
+    /**
+     * Says it, or counts it.
+     *
+     * @param channel whose other side is named, if it has an address
+     * @param what went wrong; what a peer sent of it is shown without control characters and not at length
+     */
+    void say(Channel channel, String what) {
         long now = System.nanoTime();
-        if (said && now - saidAt < PERIOD_NANOS) {
-            leftOut++;
-            LOG.debug("{} was closed: {}", about, shown(what));
+        long due = next.get();
+        if (now - due < 0 || !next.compareAndSet(due, now + PERIOD_NANOS)) {
+            leftOut.incrementAndGet();
+            LOG.debug("{}{} was closed: {}", about, from(channel), shown(what));
             return;
         }
-        String more = leftOut == 0 ? "" : " (and " + leftOut + " more since the last line of this kind)";
-        LOG.warn("{} was closed: {}{}", about, shown(what), more);
-        said = true;
-        saidAt = now;
-        leftOut = 0;
+        long others = leftOut.getAndSet(0);
+        String more = others == 0 ? "" : " (and " + others + " more since the last line of this kind)";
+        log.accept(about + from(channel) + " was closed: " + shown(what) + more);
+    }
+
+    private static String from(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress address && channel.parent() != null
+                ? " from " + NetUtil.toSocketAddressString(address)
+                : "";
     }
 
     static String shown(String what) {

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.net;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
@@ -37,15 +38,34 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private final FrameReader reader;
     private final Complaints complaints;
     private final boolean member;
+    /** Whether the other side has to prove that it knows a secret. */
+    private final boolean secret;
+
+    private final Runnable whenSettled;
     /** The handshake is over, or what ends the link has been said. */
     private boolean settled;
+    /** This member has proved itself; the other side has not yet. */
+    private boolean challenged;
+    /** What came before the first frame. */
+    private FirstBytes first = FirstBytes.FRAME;
+
+    private boolean anyFrame;
     /** The beginning of a frame whose end has not come; null if there is none. */
     private @Nullable ByteBuffer partial;
 
     private String whyClosed = "the other side closed the connection";
 
     private FrameLink(
-            CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints, boolean member) {
+            CellLoop cell,
+            long number,
+            Channel channel,
+            FrameCodec codec,
+            Complaints complaints,
+            boolean member,
+            boolean secret,
+            Runnable whenSettled) {
+        this.secret = secret;
+        this.whenSettled = whenSettled;
         this.complaints = complaints;
         this.member = member;
         this.cell = cell;
@@ -56,11 +76,35 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     }
 
     static FrameLink atMember(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
-        return new FrameLink(cell, number, channel, codec, complaints, true);
+        return new FrameLink(cell, number, channel, codec, complaints, true, false, () -> {});
     }
 
     static FrameLink atClient(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
-        return new FrameLink(cell, number, channel, codec, complaints, false);
+        return new FrameLink(cell, number, channel, codec, complaints, false, false, () -> {});
+    }
+
+    /**
+     * A link whose hello was read elsewhere.
+     *
+     * @param secret whether the other side has to prove that it knows one
+     * @param settled told when it has proved itself, or is refused
+     */
+    static FrameLink handedOver(
+            CellLoop cell,
+            long number,
+            Channel channel,
+            FrameCodec codec,
+            Complaints complaints,
+            boolean secret,
+            Runnable settled) {
+        return new FrameLink(cell, number, channel, codec, complaints, true, secret, settled);
+    }
+
+    /** On the cell's loop: the link is up, and this came over it. */
+    void begin(SessionFrame hello) {
+        anyFrame = true;
+        cell.opened(number, this);
+        cell.arrived(number, hello);
     }
 
     @Override
@@ -72,7 +116,11 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     public void channelRead(ChannelHandlerContext context, Object read) {
         ByteBuf bytes = (ByteBuf) read;
         try {
-            frames(joined(bytes.nioBuffer()));
+            ByteBuffer in = joined(bytes.nioBuffer());
+            if (!anyFrame) {
+                first = FirstBytes.of(in);
+            }
+            frames(in);
         } catch (WireException e) {
             if (e.version() != 0 && member && !settled) {
                 send(new Refuse(
@@ -82,10 +130,16 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
                         Integer.toString(e.version())));
                 channel.flush();
             }
-            complain("bytes that no peer sends: " + e.getMessage());
+            complain(first == FirstBytes.FRAME ? "bytes that no peer sends: " + e.getMessage() : strange());
         } finally {
             bytes.release();
         }
+    }
+
+    private String strange() {
+        return first == FirstBytes.TLS_ALERT && !member
+                ? "the member speaks TLS and this end does not: add tls=true, or what else the members' administrator says"
+                : (member ? "" : "no member answers there: ") + first.words();
     }
 
     private ByteBuffer joined(ByteBuffer fresh) {
@@ -102,6 +156,8 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     private void frames(ByteBuffer in) throws WireException {
         for (SessionFrame frame = reader.next(in); frame != null; frame = reader.next(in)) {
+            anyFrame = true;
+            first = FirstBytes.FRAME;
             cell.arrived(number, frame);
         }
         if (in.hasRemaining()) {
@@ -112,23 +168,35 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         partial = null;
+        if (challenged && secret && !settled) {
+            complaints.say(
+                    channel,
+                    "it hung up when this member had proved itself: it has another secret, or none; or it just ended");
+        }
         cell.closed(number, whyClosed);
     }
 
     @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event == HalfOpenLinks.Half.EVICTED && !settled) {
+            complain(HalfOpenLinks.Half.EVICTED.words());
+        }
+    }
+
+    @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        fail(String.valueOf(cause.getMessage()));
+        fail(TlsTrouble.general(cause));
     }
 
     private void complain(String why) {
         if (channel.isActive()) {
-            complaints.say(why);
+            complaints.say(channel, why);
         }
         fail(why);
     }
 
     private void fail(String why) {
-        settled = true;
+        settle();
         whyClosed = why;
         LOG.debug("link {} is closed: {}", number, why);
         channel.close();
@@ -137,37 +205,59 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     @Override
     public void send(Frame frame) {
         if (frame instanceof Welcome) {
-            settled = true;
+            settle();
             reader.open();
         } else if (frame instanceof Proof) {
             reader.trust();
+        } else if (frame instanceof Challenge) {
+            challenged = true;
         } else if (frame instanceof Refuse refuse) {
-            settled = true;
+            settle();
             if (refuse.code().lasting()) {
-                complaints.say("refused: " + refuse.code() + " " + refuse.field() + " (" + refuse.here() + " here, "
-                        + refuse.there() + " there)");
+                complaints.say(channel, refused(refuse));
             }
         }
         ByteBuf out = channel.alloc().buffer();
         codec.encode((SessionFrame) frame, out::writeBytes);
         channel.write(out, channel.voidPromise());
+        checkUnread();
+    }
+
+    private void checkUnread() {
         ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
         if (waiting != null && waiting.totalPendingWriteBytes() > MOST_UNREAD_BY_PEER) {
             complain("the other side does not read");
         }
     }
 
+    private static String refused(Refuse refuse) {
+        if (refuse.code() == RefuseCode.NOT_AUTHENTICATED) {
+            return "refused: it did not prove that it knows the secret";
+        }
+        return "refused: " + refuse.code() + " " + refuse.field() + " (" + refuse.here() + " here, " + refuse.there()
+                + " there)";
+    }
+
+    private void settle() {
+        if (!settled) {
+            settled = true;
+            whenSettled.run();
+        }
+    }
+
     @Override
     public void flush() {
         channel.flush();
+        // With TLS what was written counts only now.
+        checkUnread();
     }
 
     @Override
     public void hangUp() {
         if (member && !settled) {
-            complaints.say("it did not prove itself in time, in order, or as one of the last to come");
+            complaints.say(channel, "it did not prove itself in time, in order, or as one of the last to come");
         }
-        settled = true;
+        settle();
         channel.flush();
         channel.close();
     }

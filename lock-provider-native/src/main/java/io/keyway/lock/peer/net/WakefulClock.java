@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 
@@ -18,7 +19,12 @@ public final class WakefulClock {
 
     private static final long NANOS_PER_MILLI = 1_000_000L;
 
-    /** @param ahead how far the wall clock was ahead of the monotonic one @param slept what counts as time beside the monotonic clock */
+    /**
+     * What was seen last.
+     *
+     * @param ahead how far the wall clock was ahead of the monotonic one
+     * @param slept what counts as time beside the monotonic clock
+     */
     private record Seen(long ahead, long slept) {}
 
     private final LongSupplier monotonicNanos;
@@ -34,9 +40,13 @@ public final class WakefulClock {
         this.monotonicNanos = monotonicNanos;
         this.wallMillis = wallMillis;
         this.seen = new AtomicReference<>(new Seen(Long.MAX_VALUE, 0));
-        while (seen.getPlain().ahead() == Long.MAX_VALUE) {
+        while (last().ahead() == Long.MAX_VALUE) {
             look();
         }
+    }
+
+    private Seen last() {
+        return Objects.requireNonNull(seen.get());
     }
 
     /** Nanoseconds; compare by difference. */
@@ -44,7 +54,7 @@ public final class WakefulClock {
         // The wall first: a thread that is stopped in between sees it lag behind, never run ahead.
         long wall = wallMillis.getAsLong() * NANOS_PER_MILLI;
         long now = monotonicNanos.getAsLong();
-        Seen last = seen.get();
+        Seen last = last();
         if (wall - now - last.ahead() <= SLACK) {
             return now + last.slept();
         }
@@ -52,10 +62,14 @@ public final class WakefulClock {
     }
 
     private Seen jumped(long ahead) {
-        return seen.updateAndGet(last -> {
+        Seen next;
+        Seen last;
+        do {
+            last = last();
             long jump = ahead - last.ahead();
-            return jump > SLACK ? new Seen(ahead, last.slept() + jump) : last;
-        });
+            next = jump > SLACK ? new Seen(ahead, last.slept() + jump) : last;
+        } while (!seen.compareAndSet(last, next));
+        return next;
     }
 
     /** Takes the present difference of the clocks as the right one, unless it is a jump ahead. */
@@ -66,15 +80,18 @@ public final class WakefulClock {
             return;
         }
         long ahead = wall - before;
-        seen.updateAndGet(last -> {
+        Seen next;
+        Seen last;
+        do {
+            last = last();
             boolean first = last.ahead() == Long.MAX_VALUE;
             long jump = first ? 0 : ahead - last.ahead();
-            return new Seen(ahead, jump > SLACK ? last.slept() + jump : last.slept());
-        });
+            next = new Seen(ahead, jump > SLACK ? last.slept() + jump : last.slept());
+        } while (!seen.compareAndSet(last, next));
     }
 
     /** What counts as time beside the monotonic clock, in nanoseconds. */
     long slept() {
-        return seen.get().slept();
+        return last().slept();
     }
 }

@@ -19,6 +19,11 @@ final class HostSecret implements Authenticator {
     }
 
     @Override
+    public boolean secret() {
+        return now.secret();
+    }
+
+    @Override
     public String toString() {
         return now.toString();
     }

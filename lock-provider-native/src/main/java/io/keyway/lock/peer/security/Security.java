@@ -74,11 +74,7 @@ public final class Security {
             throw new IllegalArgumentException("a member that speaks TLS needs a certificate and its key: add "
                     + settings.spelled(NativeOptions.TLS_CERT) + " and " + settings.spelled(NativeOptions.TLS_KEY));
         }
-        InetAddress ip = address.getAddress();
-        if (secret || tls.isPresent() || (ip != null && ip.isLoopbackAddress())) {
-            return;
-        }
-        if (!settings.insecure()) {
+        if (open(address) && !settings.insecure()) {
             throw new IllegalArgumentException("whoever reaches " + address.getHostString() + ":" + address.getPort()
                     + " could take and break locks: give all members and clients the same "
                     + settings.spelled(NativeOptions.SECRET_FILE) + ", or TLS ("
@@ -86,10 +82,17 @@ public final class Security {
                     + "); on a network where that is as it should be, say "
                     + settings.spelled(NativeOptions.INSECURE));
         }
-        LOG.warn(
-                "whoever reaches {}:{} can take and break locks: there is neither a secret nor TLS",
-                address.getHostString(),
-                address.getPort());
+    }
+
+    /** Whether both ends prove that they know a secret. */
+    public boolean secret() {
+        return secret;
+    }
+
+    /** True if whoever reaches that address may take and break locks there. */
+    public boolean open(InetSocketAddress address) {
+        InetAddress ip = address.getAddress();
+        return !secret && tls.isEmpty() && (ip == null || !ip.isLoopbackAddress());
     }
 
     /** Warns in the log if this client connects to another machine without secret and TLS, unless it does so on purpose. */

@@ -15,6 +15,11 @@ public interface Authenticator {
         return prove(transcript).equals(mac);
     }
 
+    /** Whether this stands on something that both ends must know. */
+    default boolean secret() {
+        return false;
+    }
+
     /** Whoever answers the nonce is accepted: for transports that authenticate by themselves, or where everybody may lock. */
     static Authenticator none() {
         return new Authenticator() {
@@ -50,6 +55,11 @@ public interface Authenticator {
                 } catch (GeneralSecurityException e) {
                     throw new IllegalStateException("every Java platform has HmacSHA256", e);
                 }
+            }
+
+            @Override
+            public boolean secret() {
+                return true;
             }
 
             @Override

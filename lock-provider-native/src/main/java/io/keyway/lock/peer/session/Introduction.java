@@ -85,8 +85,9 @@ final class Introduction {
         if (challenge.wire() < settings.wireLow() || challenge.wire() > settings.wireHigh()) {
             return new Objection("the member chose wire version " + challenge.wire(), false);
         }
-        if (!settings.authenticator().accepts(transcript(Role.MEMBER, hello, challenge), challenge.mac())) {
-            return new Objection("the member did not prove that it knows the shared secret", true);
+        byte[] transcript = transcript(Role.MEMBER, hello, challenge);
+        if (!settings.authenticator().accepts(transcript, challenge.mac())) {
+            return new Objection(unproved(transcript, challenge.mac()), true);
         }
         frozen.values().removeIf(until -> now - until >= 0);
         if (frozen.containsKey(challenge.member())) {
@@ -94,6 +95,14 @@ final class Introduction {
             return new Objection("a former incarnation of the member answers while its grants are believed", false);
         }
         return null;
+    }
+
+    private String unproved(byte[] transcript, Mac mac) {
+        if (!settings.authenticator().secret()) {
+            return "the member has a shared secret and this end has none: add secretFile";
+        }
+        return "the member did not prove that it knows the shared secret: it has "
+                + (Authenticator.none().accepts(transcript, mac) ? "none" : "another one than this end");
     }
 
     Proof proof(Hello hello, Challenge challenge) {

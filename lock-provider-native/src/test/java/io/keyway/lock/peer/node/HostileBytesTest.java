@@ -4,6 +4,7 @@ package io.keyway.lock.peer.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -91,7 +92,7 @@ class HostileBytesTest {
     void aFrameThatEndsInTheMiddleIsWaitedForSomeSecondsOnly() throws Exception {
         try (RawPeer peer = new RawPeer(host);
                 RawPeer impatient = new RawPeer(host)) {
-            byte[] hello = peer.bytes(RawPeer.hello(place, 1, 1));
+            byte[] hello = peer.bytes(LocalHello.of(place, 1, 1));
             peer.send(Arrays.copyOf(hello, hello.length / 2));
             impatient.send(Arrays.copyOf(hello, hello.length / 2));
             impatient.close();
@@ -112,7 +113,7 @@ class HostileBytesTest {
             }
         }
         try (RawPeer peer = new RawPeer(host)) {
-            peer.send(RawPeer.hello(place, 1, 1));
+            peer.send(LocalHello.of(place, 1, 1));
             assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);
             peer.send(proof);
             assertThat(peer.read())
@@ -126,12 +127,12 @@ class HostileBytesTest {
     @Test
     void aPeerOfAnotherVersionIsToldBothVersions() throws Exception {
         try (RawPeer peer = new RawPeer(host)) {
-            peer.send(RawPeer.hello(place, 2, 3));
+            peer.send(LocalHello.of(place, 2, 3));
             assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2 to 3"));
             assertThat(peer.read()).isNull();
         }
         try (RawPeer peer = new RawPeer(host)) {
-            byte[] hello = peer.bytes(RawPeer.hello(place, 1, 1));
+            byte[] hello = peer.bytes(LocalHello.of(place, 1, 1));
             hello[4] = 2; // all of it in the layout of a version to come
             peer.send(hello);
             assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2"));

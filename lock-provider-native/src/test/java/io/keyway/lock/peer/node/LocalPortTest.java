@@ -9,6 +9,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -101,7 +102,7 @@ class LocalPortTest {
             LocalPlace place =
                     LocalMode.place(locks, Duration.ofSeconds(10), LeaseSettings.defaults(), Duration.ofSeconds(5));
             try (RawPeer peer = new RawPeer(info().address())) {
-                peer.send(RawPeer.hello(place, 1, 1));
+                peer.send(LocalHello.of(place, 1, 1));
                 assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);
                 peer.send(new SessionFrame.Proof(new Mac(new byte[32])));
                 assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.NOT_AUTHENTICATED, "", "", ""));

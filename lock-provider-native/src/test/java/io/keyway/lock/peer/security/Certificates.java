@@ -146,6 +146,9 @@ public final class Certificates {
         out.write(tag);
         if (content.length < 0x80) {
             out.write(content.length);
+        } else if (content.length < 0x100) {
+            out.write(0x81);
+            out.write(content.length);
         } else {
             out.write(0x82);
             out.write(content.length >> 8);

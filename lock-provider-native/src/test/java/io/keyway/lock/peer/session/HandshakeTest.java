@@ -56,11 +56,19 @@ class HandshakeTest {
                 .isNotEqualTo(world.member.lastSent(Challenge.class).mac());
     }
 
-    @Test
-    void aMemberWithAnotherSecretGetsNoProof() {
-        World world = refused(World.settings("c", secret("theirs")), World.settings("c", secret("ours")));
+    static List<Arguments> otherSecrets() {
+        return List.of(
+                Arguments.of(secret("theirs"), secret("ours"), "did not prove", "it has another one than this end"),
+                Arguments.of(Authenticator.none(), secret("ours"), "did not prove", "it has none"),
+                Arguments.of(secret("theirs"), Authenticator.none(), "this end has none", "add secretFile"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherSecrets")
+    void aMemberWithAnotherSecretGetsNoProof(Authenticator ofMember, Authenticator ofClient, String what, String why) {
+        World world = refused(World.settings("c", ofMember), World.settings("c", ofClient));
         assertThat(told(world).final_()).isTrue();
-        assertThat(told(world).why()).contains("did not prove");
+        assertThat(told(world).why()).contains(what, why);
         assertThat(world.client.sent).noneMatch(Proof.class::isInstance);
     }
 

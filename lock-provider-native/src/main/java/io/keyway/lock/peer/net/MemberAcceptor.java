@@ -1,0 +1,181 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes TCP connections for all cells of a member. A connection stays on the accepting loop, with its TLS handshake, until it has said a hello; then it goes to the loop of the cell that the hello names, which
+ * answers. Until it has proved itself it counts as half-open, and the time in which it has to say hello is short.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
+public final class MemberAcceptor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MemberAcceptor.class);
+    private static final int BACKLOG = 1024;
+    /** How long a connection that ends waits for the other side to read its end. */
+    static final long TLS_GOODBYE_MILLIS = 1000;
+
+    /**
+     * What strangers may take.
+     *
+     * @param most half-open connections in all
+     * @param mostPerAddress half-open connections of one address
+     * @param patience until the hello, which TLS comes before
+     */
+    record Limits(int most, int mostPerAddress, Duration patience) {
+        static final Limits USUAL = new Limits(256, 32, Duration.ofSeconds(5));
+    }
+
+    private final EventLoop loop;
+    private final List<Shard> shards;
+    private final Security security;
+    private final Limits limits;
+    private final Complaints complaints;
+    private final HalfOpenLinks halfOpen;
+    private final Channel server;
+    private long links;
+
+    /**
+     * Listens.
+     *
+     * @param thread where connections are accepted, which the caller ends after this
+     * @param shards the member's cells in order; a hello that names another one is refused by the first, once its sender has proved itself
+     * @param name of the member, for the log
+     * @throws IOException if the address can't be bound
+     * @throws IllegalArgumentException if this security does not allow to listen there
+     */
+    public MemberAcceptor(
+            EventThread thread, InetSocketAddress address, List<Shard> shards, Security security, String name)
+            throws IOException {
+        this(thread, address, shards, security, new Complaints("a connection to " + name), Limits.USUAL);
+    }
+
+    MemberAcceptor(
+            EventThread thread,
+            InetSocketAddress address,
+            List<Shard> shards,
+            Security security,
+            Complaints complaints,
+            Limits limits)
+            throws IOException {
+        security.checkListening(address);
+        if (security.open(address)) {
+            LOG.warn("whoever reaches {} can take and break locks: there is neither a secret nor TLS", shown(address));
+        }
+        this.loop = thread.loop();
+        this.shards = List.copyOf(shards);
+        this.security = security;
+        this.limits = limits;
+        this.complaints = complaints;
+        this.halfOpen = new HalfOpenLinks(limits.most(), limits.mostPerAddress());
+        try {
+            this.server = new ServerBootstrap()
+                    .group(loop, loop)
+                    .channel(NioServerSocketChannel.class)
+                    .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                    .childOption(ChannelOption.TCP_NODELAY, true)
+                    .childOption(ChannelOption.SO_KEEPALIVE, true)
+                    .childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            greet(channel);
+                        }
+                    })
+                    .bind(address)
+                    .syncUninterruptibly()
+                    .channel();
+        } catch (RuntimeException e) {
+            throw new IOException("cannot listen on " + shown(address) + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static String shown(InetSocketAddress address) {
+        return address.getHostString() + ":" + address.getPort();
+    }
+
+    private void greet(Channel channel) {
+        HalfOpenLinks.Half half = halfOpen.opened(channel);
+        channel.closeFuture().addListener(closed -> onLoop(() -> halfOpen.remove(half)));
+        security.tls().ifPresent(its -> {
+            SslHandler handler = new SslHandler(its.accepting());
+            handler.setHandshakeTimeoutMillis(limits.patience().toMillis());
+            handler.setCloseNotifyFlushTimeoutMillis(TLS_GOODBYE_MILLIS);
+            channel.pipeline().addLast(new TlsSniffer(complaints), handler, TlsGate.atMember(complaints));
+        });
+        channel.pipeline()
+                .addLast(new HelloReader(this, half, complaints, security.tls().isPresent()));
+    }
+
+    Duration patience() {
+        return limits.patience();
+    }
+
+    /** The connection has said hello: from now on it belongs to the cell that is meant. */
+    void handOver(Channel channel, HelloReader from, HalfOpenLinks.Half half, Hello hello) {
+        Shard shard = shards.get(hello.shard() < shards.size() ? hello.shard() : 0);
+        FrameLink link = FrameLink.handedOver(
+                shard.cell(),
+                ++links,
+                channel,
+                shard.codec(),
+                complaints,
+                security.secret(),
+                () -> onLoop(() -> halfOpen.remove(half)));
+        EventLoop to = shard.cell().loop();
+        if (to == loop) {
+            channel.pipeline().replace(from, null, link);
+            link.begin(hello);
+            return;
+        }
+        half.moves();
+        channel.config().setAutoRead(false);
+        channel.deregister()
+                .addListener(left -> to.register(channel).addListener(arrived -> {
+                    if (!arrived.isSuccess() || !half.arrived()) {
+                        channel.close();
+                        return;
+                    }
+                    channel.pipeline().replace(from, null, link);
+                    link.begin(hello);
+                    channel.config().setAutoRead(true);
+                }));
+    }
+
+    private void onLoop(Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+        } else if (!loop.isShuttingDown()) {
+            loop.execute(task);
+        }
+    }
+
+    /** Where it listens, once the system has chosen. */
+    public InetSocketAddress address() {
+        return (InetSocketAddress) server.localAddress();
+    }
+
+    /** How many connections have not proved themselves. Not on the loop's thread. */
+    int halfOpen() {
+        return loop.submit(halfOpen::size).syncUninterruptibly().getNow();
+    }
+
+    /** Takes no more connections, and ends those that have not proved themselves; others are not touched. */
+    @Override
+    public void close() {
+        server.close().syncUninterruptibly();
+        onLoop(halfOpen::closeAll);
+    }
+}

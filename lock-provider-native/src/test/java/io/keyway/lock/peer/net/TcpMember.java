@@ -1,0 +1,145 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.Nonce;
+import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A member without a disk: some cells, each on a loop of its own, behind one port of the loopback address. */
+final class TcpMember implements AutoCloseable {
+    static final String CLUSTER = "c";
+    private static final AtomicLong CLIENTS = new AtomicLong();
+
+    /** What it wrote into its log about connections. */
+    final ConcurrentLinkedQueue<String> log = new ConcurrentLinkedQueue<>();
+
+    final Cells cells;
+    final MemberAcceptor acceptor;
+    private final Security security;
+    private final EventThread accepting = new EventThread("accepting");
+    private final List<EventThread> threads = new ArrayList<>();
+    private final List<CellLoop> loops = new ArrayList<>();
+
+    TcpMember(int shards, Security security, MemberAcceptor.Limits limits) throws IOException {
+        this.security = security;
+        this.cells = cells(security);
+        List<Shard> places = new ArrayList<>();
+        for (int i = 0; i < shards; i++) {
+            EventThread thread = new EventThread("cell-" + i);
+            Membership membership = new Membership("m", List.of("m"), i, shards, false);
+            Cell cell = cells.member(membership, name -> true, 1, System.nanoTime(), Horizon.NONE);
+            CellLoop loop = new CellLoop(
+                    thread.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
+            threads.add(thread);
+            loops.add(loop);
+            places.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LeaseCodec()))));
+        }
+        this.acceptor = new MemberAcceptor(
+                accepting,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                places,
+                security,
+                new Complaints("a connection to m", log::add),
+                limits);
+    }
+
+    InetSocketAddress address() {
+        return acceptor.address();
+    }
+
+    RawPeer connect() throws IOException {
+        return new RawPeer(address());
+    }
+
+    private static Cells cells(Security security) {
+        return new Cells(CLUSTER, Duration.ofSeconds(60), LeaseSettings.defaults(), security.authenticator());
+    }
+
+    /** What a client of this cluster says to that cell. */
+    SessionFrame.Hello hello(int shard) {
+        return hello(cells, shard);
+    }
+
+    /** What a client says to the first cell of any such member. */
+    static SessionFrame.Hello hello(Security security) {
+        return hello(cells(security), 0);
+    }
+
+    private static SessionFrame.Hello hello(Cells cells, int shard) {
+        long client = CLIENTS.incrementAndGet();
+        return new SessionFrame.Hello(
+                1,
+                1,
+                CLUSTER,
+                cells.settingsHash(),
+                0,
+                LeaseKeys.ALGORITHM,
+                SessionFrame.Role.CLIENT,
+                "",
+                shard,
+                new Incarnation(1, client),
+                new Nonce(3, client),
+                1,
+                0,
+                0,
+                List.of(),
+                null);
+    }
+
+    /** A client of that cell whose session stands; another cell would refuse it. */
+    SessionFrame.Welcome welcomed(RawPeer peer, int shard) throws Exception {
+        SessionFrame answer = peer.introduce(hello(shard), security.authenticator());
+        if (answer instanceof SessionFrame.Welcome welcome) {
+            return welcome;
+        }
+        throw new AssertionError("no welcome but " + answer);
+    }
+
+    @Override
+    public void close() {
+        acceptor.close();
+        accepting.close();
+        for (int i = 0; i < loops.size(); i++) {
+            threads.get(i).run(loops.get(i)::shut);
+            threads.get(i).close();
+        }
+    }
+
+    private final class NoDisk implements CellLoop.Surroundings {
+        @Override
+        public void dial(long link) {
+            throw new AssertionError("members do not dial");
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            loops.forEach(loop -> loop.post(new Input.Forced(ticket)));
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            // Nobody asks.
+        }
+    }
+}

@@ -1,0 +1,286 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.security.Certificates;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.security.SecuritySettings;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.tck.process.Signals;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** TLS between a member and whoever connects: what works, and what both ends say when it does not. */
+@Timeout(60)
+class TlsTest {
+    private static final MemberAcceptor.Limits LIMITS = new MemberAcceptor.Limits(8, 8, Duration.ofSeconds(30));
+    private static final Security PLAIN = security(null, null, false);
+
+    @TempDir
+    Path directory;
+
+    private Certificates authority;
+    private Certificates.Pair good;
+    private @Nullable TcpMember member;
+
+    @BeforeEach
+    void certificates() {
+        authority = new Certificates(directory, "authority");
+        good = authority.issue("good", "localhost", "127.0.0.1");
+    }
+
+    @AfterEach
+    void end() {
+        if (member != null) {
+            member.close();
+        }
+    }
+
+    private static Security security(
+            @Nullable Path authorities, Certificates.@Nullable Pair own, boolean clientCertificates) {
+        return Security.of(new SecuritySettings(
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.ofNullable(own).map(Certificates.Pair::certificate),
+                Optional.ofNullable(own).map(Certificates.Pair::key),
+                Optional.ofNullable(authorities),
+                clientCertificates,
+                false,
+                Optional.empty(),
+                UnaryOperator.identity()));
+    }
+
+    private TcpMember member(Security security) throws IOException {
+        TcpMember started = new TcpMember(2, security, LIMITS);
+        member = started;
+        return started;
+    }
+
+    private TcpMember member(Certificates.Pair own) throws IOException {
+        return member(security(null, own, false));
+    }
+
+    /** Why a client of ours does not come through; "open" if it does. */
+    private static String dial(Security security, InetSocketAddress address) throws Exception {
+        try (Dialling dialling = new Dialling(security, Duration.ofSeconds(30))) {
+            return dialling.outcome(address);
+        }
+    }
+
+    private InetSocketAddress at(String host) throws IOException {
+        TcpMember to = member;
+        if (to == null) {
+            throw new AssertionError("no member");
+        }
+        byte[] loopback = {127, 0, 0, 1};
+        return new InetSocketAddress(
+                InetAddress.getByAddress(host, loopback), to.address().getPort());
+    }
+
+    private void logged(String words) {
+        TcpMember of = member;
+        if (of == null) {
+            throw new AssertionError("no member");
+        }
+        Signals.until(
+                "a line about: " + words + " in " + of.log,
+                () -> of.log.stream().anyMatch(line -> line.contains(words)));
+    }
+
+    @Test
+    void framesGoThroughTlsToTheCellThatIsMeant() throws Exception {
+        TcpMember member = member(good);
+        for (int i = 0; i < 4; i++) {
+            SSLSocket socket = (SSLSocket) trusting(authority.authority())
+                    .getSocketFactory()
+                    .createSocket(
+                            InetAddress.getLoopbackAddress(), member.address().getPort());
+            try (RawPeer peer = new RawPeer(socket)) {
+                member.welcomed(peer, i % 2);
+                assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.3");
+            }
+        }
+        assertThat(member.log).isEmpty();
+    }
+
+    private static SSLContext trusting(Path authority) throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        try (var in = java.nio.file.Files.newInputStream(authority)) {
+            store.setCertificateEntry(
+                    "ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
+        }
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    @Test
+    void aClientThatTrustsTheAuthorityComesThroughByNameAndByAddress() throws Exception {
+        member(good);
+        Security client = security(authority.authority(), null, false);
+        assertThat(dial(client, at("localhost"))).isEqualTo("open");
+        assertThat(dial(client, at("127.0.0.1"))).isEqualTo("open");
+    }
+
+    @Test
+    void aCertificateForAnotherHostIsNotAccepted() throws Exception {
+        member(good);
+        assertThat(dial(security(authority.authority(), null, false), at("elsewhere")))
+                .startsWith("cannot connect to elsewhere:")
+                .contains("the member's certificate is not for elsewhere");
+        logged("it does not accept this member's certificate");
+    }
+
+    @Test
+    void aCertificateOfAnUnknownAuthorityIsNotAccepted() throws Exception {
+        member(good);
+        Path other = new Certificates(directory, "other").authority();
+        assertThat(dial(security(other, null, false), at("localhost")))
+                .contains("signed by nobody that tlsCa " + other + " knows", "name its authority's certificate");
+    }
+
+    @Test
+    void anExpiredCertificateIsNotAccepted() throws Exception {
+        member(authority.expired("old", "localhost"));
+        assertThat(dial(security(authority.authority(), null, false), at("localhost")))
+                .contains("is not valid today", "renew it");
+    }
+
+    @Test
+    void aMemberMayDemandACertificate() throws Exception {
+        member(security(authority.authority(), good, true));
+        Certificates.Pair own = authority.issue("client", "client");
+        assertThat(dial(security(authority.authority(), own, false), at("localhost")))
+                .isEqualTo("open");
+        Certificates.Pair foreign = new Certificates(directory, "other").issue("foreign", "client");
+        assertThat(dial(security(authority.authority(), null, false), at("localhost")))
+                .contains("give tlsCert and tlsKey");
+        logged("it has no certificate (tlsClientAuth)");
+        assertThat(dial(security(authority.authority(), foreign, false), at("localhost")))
+                .contains("give tlsCert and tlsKey");
+    }
+
+    @Test
+    void aPlainClientLearnsThatTheMemberSpeaksTls() throws Exception {
+        member(good);
+        assertThat(dial(PLAIN, at("localhost"))).contains("the member speaks TLS and this end does not: add tls=true");
+        logged("it speaks without TLS to a port with TLS");
+    }
+
+    @Test
+    void aTlsClientLearnsThatTheMemberDoesNot() throws Exception {
+        member(PLAIN);
+        assertThat(dial(security(authority.authority(), null, false), at("localhost")))
+                .contains("the other end does not speak TLS");
+        logged("it speaks TLS and this member does not");
+    }
+
+    @Test
+    void httpToATlsPortIsRefused() throws Exception {
+        TcpMember member = member(good);
+        try (RawPeer peer = member.connect()) {
+            peer.send("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(peer.readToEnd()).startsWith("\u0015\u0003").hasSize(7);
+        }
+        logged("it speaks HTTP to a port with TLS");
+    }
+
+    @Test
+    void aPortWhereNobodyAnswersIsNamed() throws Exception {
+        int free;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            free = socket.getLocalPort();
+        }
+        InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), free);
+        for (Security each : new Security[] {PLAIN, security(authority.authority(), null, false)}) {
+            assertThat(dial(each, nobody)).isEqualTo("cannot connect to localhost:" + free + ": Connection refused");
+        }
+    }
+
+    @Test
+    void silenceDuringTheHandshakeHasATimeLimit() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+                Dialling dialling =
+                        new Dialling(security(authority.authority(), null, false), Duration.ofMillis(200))) {
+            assertThat(dialling.outcome((InetSocketAddress) silent.getLocalSocketAddress()))
+                    .contains("the TLS handshake was not over in time");
+            try (Socket accepted = silent.accept()) {
+                assertThat(accepted.getInputStream().read()).as("its hello").isEqualTo(0x16);
+            }
+        }
+    }
+
+    /** The loop of a client's cell, which dials what it is told to and keeps what it hears. */
+    private static final class Dialling implements CellLoop.Surroundings, AutoCloseable {
+        private final BlockingQueue<String> outcomes = new ArrayBlockingQueue<>(100);
+        private final EventThread thread = new EventThread("dialling");
+        private final Connector connector;
+        private final CellLoop loop;
+
+        Dialling(Security security, Duration timeout) {
+            loop = new CellLoop(
+                    thread.loop(), new Listening(TcpMember.hello(security), outcomes).cell(), this, Long.MAX_VALUE);
+            FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
+            connector = new Connector(loop, codec, timeout, security.tls(), "the connection to m");
+        }
+
+        String outcome(InetSocketAddress address) throws InterruptedException {
+            connector.connect(1, address, outcomes::add);
+            String outcome = outcomes.poll(50, TimeUnit.SECONDS);
+            return outcome == null ? "nothing" : outcome;
+        }
+
+        @Override
+        public void dial(long link) {
+            throw new AssertionError("nobody asks");
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            throw new AssertionError("clients keep nothing");
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            // Nobody asks.
+        }
+
+        @Override
+        public void close() {
+            thread.run(loop::shut);
+            thread.close();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.Nonce;
+import io.keyway.lock.peer.session.SessionFrame;
+import java.util.List;
+
+/** What a client of a lock directory says first. */
+final class LocalHello {
+    private LocalHello() {}
+
+    /** A hello that a client of this place would send, but for the wire versions. */
+    static SessionFrame.Hello of(LocalPlace place, int wireLow, int wireHigh) {
+        return new SessionFrame.Hello(
+                wireLow,
+                wireHigh,
+                LocalPlace.CLUSTER,
+                place.cells().settingsHash(),
+                0,
+                LeaseKeys.ALGORITHM,
+                SessionFrame.Role.CLIENT,
+                "",
+                0,
+                new Incarnation(1, 2),
+                new Nonce(3, 4),
+                1,
+                0,
+                0,
+                List.of(),
+                null);
+    }
+}
