@@ -3,6 +3,7 @@ module io.keyway.lock.tck {
     requires static org.jspecify;
     requires transitive io.keyway.lock;
 
+    exports io.keyway.lock.tck.history;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
 }

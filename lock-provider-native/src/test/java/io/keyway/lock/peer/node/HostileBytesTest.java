@@ -40,30 +40,33 @@ class HostileBytesTest {
     private static long start;
 
     @BeforeAll
-    static void serve() throws IOException {
+    static void serve() throws IOException, InterruptedException {
         start = System.nanoTime();
         crew = new BeliefCrew(directory, "");
-        crew.start();
-        crew.awaitProgress("of the host");
-        crew.start();
-        crew.awaitProgress("of both");
+        crew.history().start();
+        crew.history().awaitProgress("of the host");
+        crew.history().start();
+        crew.history().awaitProgress("of both");
         host = new Arbiter(crew.locks()).info().orElseThrow().address();
         place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5));
     }
 
     @AfterEach
     void nobodyFeelsIt() {
-        crew.awaitProgress("after all that");
-        assertThat(crew.logged(CLOSED)).isPositive();
-        assertThat(crew.logged("a user was told")).isZero();
+        crew.history().awaitProgress("after all that");
+        assertThat(crew.history().logged(CLOSED)).isPositive();
+        assertThat(crew.history().refusals()).isEmpty();
+        assertThat(crew.history().losses()).isZero();
     }
 
     @AfterAll
     static void theLogIsShort() throws IOException, InterruptedException {
         try {
             long periods = Duration.ofNanos(System.nanoTime() - start).toSeconds() / 10;
-            assertThat(crew.logged(CLOSED)).as("one line in ten seconds").isLessThanOrEqualTo(1 + (int) periods);
-            crew.endAndCheck(10);
+            assertThat(crew.history().logged(CLOSED))
+                    .as("one line in ten seconds")
+                    .isLessThanOrEqualTo(1 + (int) periods);
+            crew.history().endAndCheck("hostile bytes", 10);
         } finally {
             crew.close();
         }
@@ -147,9 +150,9 @@ class HostileBytesTest {
             for (int i = 0; i < MANY; i++) {
                 silent.add(new RawPeer(host));
             }
-            crew.awaitProgress("beside them");
-            crew.start();
-            crew.awaitProgress("of one that came later");
+            crew.history().awaitProgress("beside them");
+            crew.history().start();
+            crew.history().awaitProgress("of one that came later");
             assertThat(silent.get(0).read()).as("the oldest go first").isNull();
         } finally {
             for (RawPeer each : silent) {

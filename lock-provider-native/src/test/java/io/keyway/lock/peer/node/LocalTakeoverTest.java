@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -31,32 +32,29 @@ class LocalTakeoverTest {
     private void underFire(int processes, int faults, long seed) throws Exception {
         SplittableRandom random = new SplittableRandom(seed);
         try (BeliefCrew crew = new BeliefCrew(directory, "")) {
+            HistoryCrew history = crew.history();
             for (int i = 0; i < processes; i++) {
-                crew.start();
-                crew.awaitProgress("at the start", i + 1);
+                history.start();
+                history.awaitProgress("at the start", i + 1);
             }
             for (int fault = 0; fault < faults; fault++) {
-                crew.awaitProgress("after " + fault + " faults of seed " + seed);
-                ChildJvm host = crew.host().orElse(crew.workers().get(random.nextInt(processes)));
+                history.awaitProgress("after " + fault + " faults of seed " + seed);
+                ChildJvm host = crew.host().orElse(history.workers().get(random.nextInt(processes)));
                 switch (fault % 3) {
-                    case 0 -> {
-                        host.kill9();
-                        crew.replace(host);
-                    }
+                    case 0 -> crew.replaceByForce(host);
                     case 1 -> {
-                        host.stop();
+                        history.stop(host);
                         LockSupport.parkNanos(BeliefCrew.TTL.multipliedBy(3).toNanos());
-                        host.cont();
+                        history.cont(host);
                     }
                     default -> {
-                        host.tell("end");
-                        host.awaitExit();
-                        crew.replace(host);
+                        history.end(host);
+                        history.start();
                     }
                 }
             }
-            crew.awaitProgress("after the last fault of seed " + seed);
-            crew.endAndCheck(20 * faults);
+            history.awaitProgress("after the last fault of seed " + seed);
+            history.endAndCheck("seed " + seed, processes * (faults + 1));
         }
     }
 }

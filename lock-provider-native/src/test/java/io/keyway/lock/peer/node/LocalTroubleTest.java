@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -33,11 +34,13 @@ class LocalTroubleTest {
     Path directory;
 
     private BeliefCrew crew;
+    private HistoryCrew history;
     private Path member;
 
     @BeforeEach
     void name() {
         crew = new BeliefCrew(directory, "");
+        history = crew.history();
         member = crew.locks().resolve(LocalDirectory.MEMBER);
     }
 
@@ -46,11 +49,11 @@ class LocalTroubleTest {
         crew.close();
     }
 
-    private void crewOf(int workers) throws IOException {
+    private void crewOf(int workers) throws InterruptedException {
         for (int i = 0; i < workers; i++) {
-            crew.start();
+            history.start();
         }
-        crew.awaitProgress("at the start");
+        history.awaitProgress("at the start");
     }
 
     /** In place: the inode stays. */
@@ -76,68 +79,65 @@ class LocalTroubleTest {
         LockSupport.parkNanos(OLD.toNanos());
 
         overwrite(older);
-        crew.awaitLog("a promise could not be written: java.io.IOException: the member file " + member
+        history.awaitLog("a promise could not be written: java.io.IOException: the member file " + member
                 + " was written by something else while in use");
-        crew.awaitLog("the member file was changed by something else since it was written, or restored");
-        crew.awaitProgress("with an older member file");
+        history.awaitLog("the member file was changed by something else since it was written, or restored");
+        history.awaitProgress("with an older member file");
 
         ChildJvm host = crew.awaitHost();
         overwrite(clean);
-        host.kill9();
-        crew.replace(host);
-        crew.awaitLog("the member file was changed by something else since it was written, or restored");
-        crew.awaitProgress("with the member file of an earlier clean end");
+        crew.replaceByForce(host);
+        history.awaitLog("the member file was changed by something else since it was written, or restored");
+        history.awaitProgress("with the member file of an earlier clean end");
 
         byte[] garbage = new byte[2 * MemberSlot.SIZE];
         new SplittableRandom(7).nextBytes(garbage);
         overwrite(garbage);
-        crew.awaitLog("the member file is damaged: it cannot be read");
-        crew.awaitProgress("after garbage in the member file");
+        history.awaitLog("the member file is damaged: it cannot be read");
+        history.awaitProgress("after garbage in the member file");
 
         Files.delete(member);
-        crew.awaitLog("the member file " + member + " was removed or replaced while in use");
-        crew.awaitLog("the member file is missing");
-        crew.awaitProgress("without the member file");
-        crew.endAndCheck(20);
+        history.awaitLog("the member file " + member + " was removed or replaced while in use");
+        history.awaitLog("the member file is missing");
+        history.awaitProgress("without the member file");
+        history.endAndCheck("trouble", 9);
     }
 
     @Test
     void otherCodeClosesTheLockFiles() throws Exception {
         crewOf(3);
         ChildJvm host = crew.awaitHost();
-        ChildJvm other = crew.workers().get(crew.workers().indexOf(host) == 0 ? 1 : 0);
-        other.ask(crew.locks().resolve(LocalDirectory.CLIENTS).toString(), "closed");
+        ChildJvm other = history.workers().get(history.workers().indexOf(host) == 0 ? 1 : 0);
+        other.ask("open " + crew.locks().resolve(LocalDirectory.CLIENTS), "closed");
         // While that process counts as dead to whoever tries its byte, the host changes.
-        host.kill9();
-        crew.replace(host);
-        crew.awaitLog(crew.locks() + "/clients.lock: " + Standing.VANISHED.sentence());
-        crew.awaitProgress("after clients.lock was closed by other code");
+        crew.replaceByForce(host);
+        history.awaitLog(crew.locks() + "/clients.lock: " + Standing.VANISHED.sentence());
+        history.awaitProgress("after clients.lock was closed by other code");
 
         ChildJvm next = crew.awaitHost();
-        next.ask(crew.locks().resolve(Arbiter.LOCK).toString(), "closed");
-        crew.awaitLog("this process hosts no longer: ");
-        crew.awaitProgress("after host.lock was closed by other code");
-        crew.endAndCheck(20);
+        next.ask("open " + crew.locks().resolve(Arbiter.LOCK), "closed");
+        history.awaitLog("this process hosts no longer: ");
+        history.awaitProgress("after host.lock was closed by other code");
+        history.endAndCheck("trouble", 9);
     }
 
     @Test
     void twoClassLoadersOfOneProcessAreTwoClients() throws Exception {
-        crew.start(true);
-        crew.start();
-        crew.awaitProgress("at the start", 3);
+        history.start(2);
+        history.start();
+        history.awaitProgress("at the start", 3);
         for (int life = 0; life < 2; life++) {
             ChildJvm host = crew.awaitHost();
-            if (host == crew.workers().get(0)) {
-                host.stop();
+            if (host == history.workers().get(0)) {
+                history.stop(host);
                 LockSupport.parkNanos(BeliefCrew.TTL.multipliedBy(2).toNanos());
-                host.cont();
+                history.cont(host);
             } else {
-                host.kill9();
-                crew.replace(host);
+                crew.replaceByForce(host);
             }
-            crew.awaitProgress("after life " + life, 3);
+            history.awaitProgress("after life " + life, 3);
         }
-        crew.endAndCheck(20);
+        history.endAndCheck("trouble", 9);
     }
 
     @Test
@@ -171,10 +171,10 @@ class LocalTroubleTest {
             Duration[] steps = {Duration.ZERO, Duration.ofDays(1), Duration.ofDays(-1)};
             ChildJvm host = SteppedHost.start(guests.locks(), steps[0]);
             host.await("hosting");
-            guests.start();
-            guests.start();
+            guests.history().start();
+            guests.history().start();
             for (int life = 1; life <= steps.length; life++) {
-                guests.awaitProgress("in life " + life + " of the host");
+                guests.history().awaitProgress("in life " + life + " of the host");
                 if (life % 2 == 1) {
                     host.kill9();
                 } else {
@@ -186,7 +186,7 @@ class LocalTroubleTest {
                     host.await("hosting");
                 }
             }
-            guests.endAndCheck(2 * steps.length);
+            guests.history().endAndCheck("steps", 2 * steps.length);
         }
     }
 }

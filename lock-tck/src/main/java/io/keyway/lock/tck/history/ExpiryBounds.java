@@ -1,0 +1,74 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * R7: a holder that cannot be heard loses its lock neither too early nor without noticing. Let it be unheard from {@code s} on, and let its last answer before be that {@code remaining} of belief is left. No grant that
+ * excludes its own is handed out within {@code remaining + ttl/4}, since the authority counts a full ttl from a message that was sent 3/4 ttl before belief ends. And it does not believe after {@code s + 3/4 ttl}: what it
+ * had sent by then cannot carry it further.
+ */
+final class ExpiryBounds implements Rule {
+    private static final String NAME = "R7 expiry bounds";
+
+    @Override
+    public List<Violation> check(History history) {
+        List<Violation> violations = new ArrayList<>();
+        Map<String, List<Hold>> grants = history.grants();
+        for (Silence silence : history.silences()) {
+            for (Hold hold : history.holds()) {
+                if (hold.worker.equals(silence.worker()) && hold.isGranted() && hold.got() <= silence.from()) {
+                    beliefEnds(hold, silence, violations);
+                    if (!silence.ended() || !history.deathIsProven()) {
+                        nobodyElseTooEarly(hold, silence, grants.getOrDefault(hold.name, List.of()), violations);
+                    }
+                }
+            }
+        }
+        return violations;
+    }
+
+    private static void beliefEnds(Hold hold, Silence silence, List<Violation> violations) {
+        long end = silence.from() + hold.ttl() / 4 * 3;
+        if (silence.to() <= end) {
+            return;
+        }
+        for (Answer answer : hold.answers) {
+            if (answer.held() && answer.before() > end) {
+                violations.add(new Violation(
+                        NAME, "believed more than 3/4 ttl after it was heard for the last time", List.of(hold)));
+                return;
+            }
+        }
+    }
+
+    private static void nobodyElseTooEarly(
+            Hold hold, Silence silence, List<Hold> sameName, List<Violation> violations) {
+        boolean endedBefore = (hold.isReleasing() && hold.releaseCalledAt() <= silence.from())
+                || hold.losses.stream().anyMatch(loss -> loss.at() <= silence.from());
+        Answer last = null;
+        for (Answer answer : hold.answers) {
+            if (answer.before() <= silence.from()) {
+                last = answer;
+            }
+        }
+        // A lease that had lapsed by then may have been given back unheard of.
+        if (endedBefore || last == null || !last.held() || last.before() + last.remaining() <= silence.from()) {
+            return;
+        }
+        long earliest = Math.min(silence.to(), last.before() + last.remaining() + hold.ttl() / 4);
+        for (Hold other : sameName) {
+            if (!other.worker.equals(hold.worker)
+                    && other.excludes(hold)
+                    && other.token() > hold.token()
+                    && other.got() < earliest) {
+                violations.add(new Violation(
+                        NAME,
+                        "granted " + Hold.ms(earliest, other.got()) + " ms before the ttl of the last holder was over",
+                        List.of(hold, other)));
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What several processes did with locks, on one clock.
+ *
+ * @param holds all requests
+ * @param silences when workers could not be heard
+ * @param deathIsProven the authority may free the locks of a dead process at once, as on one machine
+ */
+record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) {
+    /** The grants of each name, in the order in which their users had them. */
+    Map<String, List<Hold>> grants() {
+        Map<String, List<Hold>> grants = holds.stream()
+                .filter(Hold::isGranted)
+                .sorted(Comparator.comparingLong(Hold::got))
+                .collect(Collectors.groupingBy(hold -> hold.name, TreeMap::new, Collectors.toList()));
+        return grants;
+    }
+
+    /** All breaches of all rules. */
+    List<Violation> violations() {
+        List<Violation> violations = new ArrayList<>();
+        for (Rule rule : Rule.ALL) {
+            violations.addAll(rule.check(this));
+        }
+        return violations;
+    }
+
+    /**
+     * Checks all rules.
+     *
+     * @param what the seed and what else repeats it
+     * @throws AssertionError that shows each breach, and what happened to its name around it
+     */
+    void check(String what) {
+        List<Violation> violations = violations();
+        if (!violations.isEmpty()) {
+            throw new AssertionError(what + ": " + violations.size() + " violations"
+                    + violations.stream().limit(5).map(this::show).collect(Collectors.joining()));
+        }
+    }
+
+    private String show(Violation violation) {
+        Hold first = violation.holds().get(0);
+        long zero = first.asked;
+        StringBuilder text = new StringBuilder("\n\n" + violation.rule() + ": " + violation.text());
+        violation.holds().forEach(hold -> text.append("\n    ").append(hold.show(zero)));
+        text.append("\n  the grants of ").append(first.name).append(" around it, in milliseconds:");
+        List<Hold> all = grants().getOrDefault(first.name, List.of());
+        int at = all.indexOf(first);
+        all.subList(Math.max(0, at - 10), Math.min(all.size(), at + 15))
+                .forEach(hold -> text.append("\n    ").append(hold.show(zero)));
+        silences.stream()
+                .filter(silence -> silence.from() - zero < 5_000_000_000L && zero - silence.from() < 10_000_000_000L)
+                .forEach(silence -> text.append("\n    ")
+                        .append(silence.worker())
+                        .append(silence.ended() ? " killed " : " unheard from ")
+                        .append(Hold.ms(silence.from(), zero))
+                        .append(silence.ended() ? "" : " to " + Hold.ms(silence.to(), zero)));
+        return text.toString();
+    }
+}

@@ -1,0 +1,119 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.Locks;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The program of a process that takes locks at random and writes its journal. Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are another class
+ * loader's. It says {@code ready CLOCK}, then obeys each line:
+ *
+ * <ul>
+ *   <li>{@code tour}: finishes what it does, takes each name once, and says {@code toured CLOCK};
+ *   <li>{@code open FILE}: opens and closes that file, as other code of the process might, and says {@code closed};
+ *   <li>{@code end}, or the end of its input: closes its clients and ends.
+ * </ul>
+ */
+public final class HistoryWorker implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Journal journal;
+    private final LockClient client;
+    private final List<String> names;
+    private final long seed;
+    private final Pause pause = new Pause();
+    private final Thread thread;
+
+    /** Starts to take locks. Public for the class loader of the second client. */
+    public HistoryWorker(String url, String seed, String names, String file) throws IOException {
+        this.seed = Long.parseLong(seed);
+        this.names = List.of(names.split(",", -1));
+        this.journal = new Journal(Path.of(file));
+        this.client = Locks.open(url, ClientOptions.defaults().withName("worker-" + seed));
+        this.thread = new Thread(new RandomUser(client, journal, this.names, pause, this.seed), "user-" + seed);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Runs until told otherwise. */
+    @SuppressWarnings("SystemOut") // the line protocol of this process
+    public static void main(String[] args) throws Exception {
+        long start = MachineClock.now();
+        try (HistoryWorker worker = new HistoryWorker(args[0], args[1], args[2], args[3]);
+                AutoCloseable twin = args.length > 4 ? twin(args[0], args[1] + "9", args[2], args[4]) : () -> {}) {
+            System.out.println("ready " + start);
+            BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
+                if (line.equals("tour")) {
+                    worker.tour();
+                    System.out.println("toured " + MachineClock.now());
+                } else if (line.startsWith("open ")) {
+                    new FileInputStream(line.substring("open ".length())).close();
+                    System.out.println("closed");
+                } else {
+                    System.out.println("what? " + line);
+                }
+            }
+        }
+    }
+
+    private static AutoCloseable twin(String... args) throws ReflectiveOperationException, MalformedURLException {
+        List<URL> path = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            path.add(Path.of(entry).toUri().toURL());
+        }
+        ClassLoader other = new URLClassLoader(path.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+        Class<?> twin = other.loadClass(HistoryWorker.class.getName());
+        if (twin == HistoryWorker.class) {
+            throw new IllegalStateException("the same classes");
+        }
+        ClassLoader own = Thread.currentThread().getContextClassLoader();
+        Thread.currentThread().setContextClassLoader(other);
+        try {
+            return (AutoCloseable) twin.getConstructor(String.class, String.class, String.class, String.class)
+                    .newInstance((Object[]) args);
+        } finally {
+            Thread.currentThread().setContextClassLoader(own);
+        }
+    }
+
+    private void tour() throws InterruptedException {
+        RandomUser tourist = new RandomUser(client, journal, names, pause, seed);
+        pause.begin();
+        try {
+            for (int i = 0; i < names.size(); i++) {
+                // Each process begins elsewhere.
+                String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
+                while (!tourist.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
+                    Thread.onSpinWait();
+                }
+            }
+        } finally {
+            pause.end();
+        }
+    }
+
+    /** Stops taking locks and closes the client. */
+    @Override
+    public void close() throws IOException, InterruptedException {
+        thread.interrupt();
+        thread.join();
+        client.close();
+        journal.close();
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.ReleaseOutcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** R7 and R9: a loss is told, once and in time: a lease that is not held any more never is again, says so once through {@code lost()}, and is not released as if nothing had happened. */
+final class LossIsTold implements Rule {
+    private static final String NAME = "R7 loss is told";
+
+    @Override
+    public List<Violation> check(History history) {
+        List<Violation> violations = new ArrayList<>();
+        for (Hold hold : history.holds()) {
+            if (hold.isGranted()) {
+                breach(hold).ifPresent(text -> violations.add(new Violation(NAME, text, List.of(hold))));
+            }
+        }
+        return violations;
+    }
+
+    private static Optional<String> breach(Hold hold) {
+        if (hold.losses.size() > 1) {
+            return Optional.of("told " + hold.losses.size() + " times");
+        }
+        if (hold.isUntold()) {
+            return Optional.of("not held any more, and never told");
+        }
+        boolean gone = false;
+        for (Answer answer : hold.answers) {
+            if (gone && answer.held()) {
+                return Optional.of("held again after it was not");
+            }
+            if (answer.held() && hold.losses.stream().anyMatch(loss -> loss.at() < answer.before())) {
+                return Optional.of("held after its loss was told");
+            }
+            if (answer.held() && answer.remaining() > hold.ttl() / 4 * 3) {
+                return Optional.of("believed for more than 3/4 ttl from now");
+            }
+            gone |= !answer.held();
+        }
+        Optional<ReleaseOutcome> outcome = hold.outcome();
+        if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent() && (gone || !hold.losses.isEmpty())) {
+            return Optional.of("lost, and released as if it had been held");
+        }
+        return Optional.empty();
+    }
+}

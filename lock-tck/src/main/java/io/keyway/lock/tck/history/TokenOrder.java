@@ -1,0 +1,79 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.LockMode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * R5: each grant of a name has a token of its own, and tokens rise in the order of grants. The order of two grants is known if one was asked for after the other was in hand, or if they exclude each other and both
+ * were surely there once.
+ */
+final class TokenOrder implements Rule {
+    private static final String NAME = "R5 tokens";
+
+    @Override
+    public List<Violation> check(History history) {
+        List<Violation> violations = new ArrayList<>();
+        for (List<Hold> grants : history.grants().values()) {
+            unique(grants, violations);
+            risingByRequest(grants, violations);
+            risingByPossession(grants, violations);
+        }
+        return violations;
+    }
+
+    private static void unique(List<Hold> grants, List<Violation> violations) {
+        Map<Long, Hold> byToken = new HashMap<>();
+        for (Hold hold : grants) {
+            Hold other = byToken.put(hold.token(), hold);
+            if (other != null) {
+                violations.add(new Violation(NAME, "two grants have token " + hold.token(), List.of(other, hold)));
+            }
+        }
+    }
+
+    private static void risingByRequest(List<Hold> grants, List<Violation> violations) {
+        List<Hold> byRequest = new ArrayList<>(grants);
+        byRequest.sort(Comparator.comparingLong(hold -> hold.asked));
+        int next = 0;
+        Hold highest = null;
+        for (Hold hold : byRequest) {
+            for (; next < grants.size() && grants.get(next).got() < hold.asked; next++) {
+                highest = higher(highest, grants.get(next));
+            }
+            compare(highest, hold, violations);
+        }
+    }
+
+    private static void risingByPossession(List<Hold> grants, List<Violation> violations) {
+        List<Hold> sure = new ArrayList<>(
+                grants.stream().filter(hold -> hold.possession().isPresent()).toList());
+        sure.sort(
+                Comparator.comparingLong(hold -> hold.possession().orElseThrow().from()));
+        Hold highest = null;
+        Hold highestExclusive = null;
+        for (Hold hold : sure) {
+            compare(hold.mode == LockMode.EXCLUSIVE ? highest : highestExclusive, hold, violations);
+            highest = higher(highest, hold);
+            if (hold.mode == LockMode.EXCLUSIVE) {
+                highestExclusive = higher(highestExclusive, hold);
+            }
+        }
+    }
+
+    private static Hold higher(@Nullable Hold one, Hold other) {
+        return one == null || other.token() > one.token() ? other : one;
+    }
+
+    private static void compare(@Nullable Hold before, Hold after, List<Violation> violations) {
+        if (before != null && after.token() < before.token()) {
+            violations.add(new Violation(
+                    NAME, "token " + after.token() + " was granted after " + before.token(), List.of(before, after)));
+        }
+    }
+}

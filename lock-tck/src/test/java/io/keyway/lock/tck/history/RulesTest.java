@@ -1,0 +1,287 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Hand-made histories: each rule fires where it must, and nowhere else. The ttl is 1,000; times are nanoseconds. */
+class RulesTest {
+    private static final long TTL = 1_000;
+
+    private final List<Hold> holds = new ArrayList<>();
+    private final List<Silence> silences = new ArrayList<>();
+    private boolean deathIsProven;
+
+    /** A hold of "n" that was asked for at {@code at}, granted 1 later, and answered "held" at 2 and then until {@code to}. */
+    private Hold held(String worker, LockMode mode, long token, long at, long to) {
+        Hold hold = new Hold(worker, "n", mode, at);
+        hold.granted(token, Duration.ofNanos(TTL), at + 1);
+        hold.answers.add(new Answer(true, at + 1, at + 2, 750));
+        hold.answers.add(new Answer(true, to, to + 1, 750));
+        holds.add(hold);
+        return hold;
+    }
+
+    private Hold held(String worker, long token, long at, long to) {
+        return held(worker, LockMode.EXCLUSIVE, token, at, to);
+    }
+
+    private static Hold released(Hold hold, long at, ReleaseOutcome outcome) {
+        hold.releaseCalled(at);
+        hold.released(outcome);
+        return hold;
+    }
+
+    private static Hold gone(Hold hold, long at) {
+        hold.answers.add(new Answer(false, at, at + 1, 0));
+        return hold;
+    }
+
+    private static Hold lost(Hold hold, long at) {
+        hold.losses.add(new Hold.Loss(at, LeaseLoss.Cause.EXPIRED));
+        return hold;
+    }
+
+    private List<String> broken() {
+        return new History(holds, silences, deathIsProven)
+                .violations().stream().map(Violation::rule).distinct().toList();
+    }
+
+    @Test
+    void oneAfterTheOtherIsGood() {
+        released(held("a", 1, 0, 100), 101, ReleaseOutcome.RELEASED);
+        released(held("b", 2, 50, 200), 201, ReleaseOutcome.RELEASED);
+        holds.get(1).answers.remove(0); // b waited
+        holds.get(1).answers.add(0, new Answer(true, 102, 103, 750));
+        lost(gone(held("a", 3, 210, 300), 1_000), 1_001);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void twoBelieversAtOnce() {
+        held("a", 1, 0, 100);
+        held("b", 2, 50, 200);
+        assertThat(broken()).containsExactly("R1 authority exclusion", "R2 belief exclusion");
+    }
+
+    @Test
+    void aShortBelieverWithinALongOneIsFoundAfterAThird() {
+        held("a", LockMode.SHARED, 1, 0, 1_000);
+        held("b", LockMode.SHARED, 2, 10, 20);
+        held("c", 3, 500, 510);
+        assertThat(broken()).containsExactly("R1 authority exclusion", "R2 belief exclusion");
+    }
+
+    @Test
+    void readersShare() {
+        held("a", LockMode.SHARED, 1, 0, 100);
+        held("b", LockMode.SHARED, 2, 50, 200);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aReaderBesideAWriter() {
+        held("a", LockMode.EXCLUSIVE, 1, 0, 100);
+        held("b", LockMode.SHARED, 2, 50, 200);
+        assertThat(broken()).contains("R2 belief exclusion");
+    }
+
+    @Test
+    void otherNamesAreOtherLocks() {
+        held("a", 1, 0, 100);
+        Hold other = new Hold("b", "m", LockMode.EXCLUSIVE, 10);
+        other.granted(1, Duration.ofNanos(TTL), 11);
+        other.answers.add(new Answer(true, 12, 13, 750));
+        other.answers.add(new Answer(true, 90, 91, 750));
+        holds.add(other);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void beliefIsNeverClaimedForLongerThanItWasSeen() {
+        // The process was paused between the clock and the question, at both ends.
+        Hold hold = new Hold("a", "n", LockMode.EXCLUSIVE, 0);
+        hold.granted(1, Duration.ofNanos(TTL), 1);
+        hold.answers.add(new Answer(true, 2, 500, 750));
+        hold.answers.add(new Answer(true, 510, 2_000, 1));
+        assertThat(hold.belief()).contains(new Interval(500, 510));
+        hold.answers.remove(1);
+        assertThat(hold.belief()).isEmpty();
+    }
+
+    @Test
+    void aReleaseThatCountedProvesPossessionUntilItsCall() {
+        // Between its last answer and its release, the first one was paused; another got the lock; the release still
+        // said RELEASED.
+        released(held("a", 1, 0, 100), 5_000, ReleaseOutcome.RELEASED);
+        held("b", 2, 3_000, 3_100);
+        assertThat(broken()).containsExactly("R1 authority exclusion");
+        holds.clear();
+        lost(released(held("a", 1, 0, 100), 5_000, ReleaseOutcome.ALREADY_LOST), 5_001);
+        held("b", 2, 3_000, 3_100);
+        assertThat(broken()).isEmpty();
+        holds.clear();
+        released(held("a", 1, 0, 100), 5_000, ReleaseOutcome.UNKNOWN);
+        held("b", 2, 3_000, 3_100);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aTokenTwice() {
+        held("a", 7, 0, 10);
+        held("b", 7, 20, 30);
+        assertThat(broken()).containsExactly("R5 tokens");
+    }
+
+    @Test
+    void aTokenThatFallsAfterARequest() {
+        held("a", LockMode.SHARED, 7, 0, 10);
+        held("b", LockMode.SHARED, 6, 20, 30);
+        assertThat(broken()).containsExactly("R5 tokens");
+    }
+
+    @Test
+    void aTokenThatFallsThoughBothWereAskedForAtOnce() {
+        Hold first = held("a", 7, 0, 10);
+        Hold second = new Hold("b", "n", LockMode.EXCLUSIVE, 0);
+        second.granted(6, Duration.ofNanos(TTL), 20);
+        second.answers.add(new Answer(true, 21, 22, 750));
+        second.answers.add(new Answer(true, 30, 31, 750));
+        holds.add(second);
+        assertThat(broken()).containsExactly("R5 tokens");
+        assertThat(new TokenOrder().check(new History(holds, silences, false)))
+                .singleElement()
+                .satisfies(violation -> assertThat(violation.holds()).containsExactly(first, second));
+    }
+
+    @Test
+    void readersThatAskTogetherHaveTokensInAnyOrder() {
+        held("a", LockMode.SHARED, 7, 0, 10);
+        held("b", LockMode.SHARED, 6, 0, 30);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aDeadHoldersLockIsKeptForItsTtl() {
+        // At 100, belief was to end at 850; so the authority counts until 1,100.
+        held("a", 1, 0, 100);
+        silences.add(new Silence("a", 110, Long.MAX_VALUE, true));
+        held("b", 2, 1_090, 1_200);
+        assertThat(broken()).containsExactly("R7 expiry bounds");
+        deathIsProven = true;
+        assertThat(broken()).isEmpty();
+        deathIsProven = false;
+        holds.remove(1);
+        held("b", 2, 1_100, 1_200);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void whatADeadHolderHadReleasedOrLostIsFree() {
+        released(held("a", 1, 0, 100), 105, ReleaseOutcome.RELEASED);
+        silences.add(new Silence("a", 110, Long.MAX_VALUE, true));
+        held("b", 2, 120, 200);
+        assertThat(broken()).isEmpty();
+        holds.clear();
+        lost(held("a", 1, 0, 100), 108);
+        held("b", 2, 120, 200);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aStoppedHoldersLockIsKeptWhileItIsStopped() {
+        deathIsProven = true; // not of a stopped one
+        held("a", 1, 0, 100);
+        silences.add(new Silence("a", 110, 500, false));
+        Hold other = held("b", 2, 300, 400);
+        assertThat(broken()).containsExactly("R7 expiry bounds");
+        holds.remove(other);
+        held("b", 2, 600, 700);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void nobodyBelievesLongAfterItCouldBeHeard() {
+        Hold hold = held("a", 1, 0, 100);
+        silences.add(new Silence("a", 110, 2_000, false));
+        hold.answers.add(new Answer(true, 861, 862, 700));
+        assertThat(broken()).containsExactly("R7 expiry bounds");
+        hold.answers.set(2, new Answer(true, 2_010, 2_011, 700));
+        assertThat(broken()).as("nor again after it").containsExactly("R7 expiry bounds");
+        hold.answers.set(2, new Answer(true, 860, 861, 700));
+        assertThat(broken()).isEmpty();
+        silences.set(0, new Silence("a", 110, 700, false));
+        hold.answers.set(2, new Answer(true, 2_010, 2_011, 700));
+        assertThat(broken()).as("it was heard again in time").isEmpty();
+    }
+
+    @Test
+    void aLossIsToldOnce() {
+        Hold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
+        assertThat(broken()).isEmpty();
+        lost(hold, 1_002);
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void aLossThatNobodyToldOf() {
+        gone(held("a", 1, 0, 100), 1_000).untold();
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void heldAgainAfterItWasNot() {
+        Hold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
+        hold.answers.add(new Answer(true, 1_010, 1_011, 700));
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void heldAfterItsLossWasTold() {
+        lost(held("a", 1, 0, 100), 50);
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void lostAndReleasedAsIfNothingHadHappened() {
+        released(gone(held("a", 1, 0, 100), 1_000), 1_100, ReleaseOutcome.RELEASED);
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void moreBeliefThanALeaseCanGive() {
+        Hold hold = held("a", 1, 0, 100);
+        hold.answers.set(1, new Answer(true, 100, 101, 751));
+        assertThat(broken()).containsExactly("R7 loss is told");
+    }
+
+    @Test
+    void anErrorShowsWhatHappenedAround() {
+        held("a", 1, 0, 100);
+        held("b", 2, 50, 200);
+        silences.add(new Silence("a", 110, Long.MAX_VALUE, true));
+        assertThatThrownBy(() -> new History(holds, silences, false).check("seed 5"))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageStartingWith("seed 5: ")
+                .hasMessageContaining("R2 belief exclusion: two had n at once")
+                .hasMessageContaining("a n exclusive asked 0.000 got token 1")
+                .hasMessageContaining("a killed");
+    }
+
+    @Test
+    void clocksThatDoNotCompareAreRefused() {
+        MachineClock.check(1, 1, 2);
+        assertThatThrownBy(() -> MachineClock.check(1, 3, 2)).isInstanceOf(AssertionError.class);
+        assertThatThrownBy(() -> MachineClock.check(2, 1, 3))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("does not compare");
+    }
+}
