@@ -10,6 +10,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.cluster.ClusterMode;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.MemoryWorlds;
 import io.keyway.lock.peer.engine.NativeEngine;
@@ -25,7 +26,9 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Serves {@code lock:native:local://}, the lease service of this machine, and {@code lock:native:mem://name}, that of one JVM. */
+/**
+ * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster}, that of several members, and {@code lock:native:mem://name}, that of one JVM.
+ */
 public final class NativeLockProvider implements LockProvider {
     private static final Duration MIN_TTL = Duration.ofMillis(100);
     private static final MemoryWorlds WORLDS = new MemoryWorlds();
@@ -75,9 +78,10 @@ public final class NativeLockProvider implements LockProvider {
         return switch (url.protocol().orElse("")) {
             case "mem" -> mem(request, engine, maxTtl);
             case "local" -> LocalMode.seat(request, leaseSettings(request), engine::heard);
+            case "", "lease" -> ClusterMode.seat(request, leaseSettings(request), engine::heard);
             default ->
                 throw new InvalidLockUrlException(url
-                        + ": the native provider serves lock:native:local:// (this machine) and lock:native:mem://<name> (this JVM), not the protocol '"
+                        + ": the native provider serves lock:native:local:// (this machine), lock:native:mem://<name> (this JVM) and lock:native://<member>,<member>/<cluster>, not the protocol '"
                         + url.protocol().orElse("") + "'");
         };
     }

@@ -98,7 +98,10 @@ public final class NativeEngine implements LockEngine {
      * @throws LockUnavailableException if it does not within {@code limit}; names it, and why nothing came where that is known
      */
     public void connect(Duration limit) {
-        CompletableFuture<LockPage> answer = admin.list("", "", 1, limit);
+        CompletableFuture<?> answer = seat.get()
+                .greeted()
+                .<CompletableFuture<?>>map(CompletionStage::toCompletableFuture)
+                .orElseGet(() -> admin.list("", "", 1, limit));
         try {
             answer.get(limit.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
@@ -123,11 +126,16 @@ public final class NativeEngine implements LockEngine {
 
     /** What the cell tells; on the cell's thread. */
     public void heard(Notice notice) {
+        heard(notice, server());
+    }
+
+    /** What one of several cells tells, and which member it talks to; on the thread of all these cells. */
+    public void heard(Notice notice, String server) {
         if (!(notice instanceof LeaseNotice said)) {
             return;
         }
         if (said instanceof LeaseNotice.Granted granted) {
-            sink(granted.user()).granted(hold(granted.word()), granted.token());
+            sink(granted.user()).granted(hold(granted.word(), server), granted.token());
         } else if (said instanceof LeaseNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
             sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
@@ -136,9 +144,9 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LeaseNotice.Trouble trouble) {
             sink(trouble.user()).doubt(trouble.why());
         } else if (said instanceof LeaseNotice.Failed failed) {
-            failed(failed.request(), failed.why(), failed.user());
+            failed(failed.request(), failed.why(), failed.user(), server);
         } else if (said instanceof LeaseNotice.Misdirected away) {
-            failed(away.request(), "another member decides on this name by now", away.user());
+            failed(away.request(), "another member decides on this name by now", away.user(), server);
         } else if (said instanceof LeaseNotice.Doubted doubted) {
             sink(doubted.user()).doubt(doubted.why());
         } else if (said instanceof LeaseNotice.Certain certain) {
@@ -159,8 +167,8 @@ public final class NativeEngine implements LockEngine {
         }
     }
 
-    private void failed(long request, String reason, @Nullable Object user) {
-        LockUnavailableException why = new LockUnavailableException(reason, null, server(), null);
+    private void failed(long request, String reason, @Nullable Object user, String server) {
+        LockUnavailableException why = new LockUnavailableException(reason, null, server, null);
         if (!admin.failed(request, why) && user != null) {
             sink(user).failed(why);
         }
@@ -173,9 +181,9 @@ public final class NativeEngine implements LockEngine {
         throw new IllegalStateException("a notice for nobody");
     }
 
-    private WordHold hold(CachedGrant word) {
+    private WordHold hold(CachedGrant word, String server) {
         return words.compute(
-                word.key().id(), (name, known) -> known != null && known.word == word ? known : new WordHold(word));
+                word.key().id(), (name, known) -> known != null && known.word == word ? known : new WordHold(word, server));
     }
 
     @Override
@@ -326,9 +334,11 @@ public final class NativeEngine implements LockEngine {
     private final class WordHold implements Hold {
         final CachedGrant word;
         private final Duration ttl;
+        private final String server;
 
-        WordHold(CachedGrant word) {
+        WordHold(CachedGrant word, String server) {
             this.word = word;
+            this.server = server;
             this.ttl = Duration.ofNanos(word.ttl());
         }
 
@@ -360,7 +370,7 @@ public final class NativeEngine implements LockEngine {
 
         @Override
         public Optional<String> server() {
-            return Optional.of(NativeEngine.this.server());
+            return Optional.of(server);
         }
     }
 

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.net.CellHost;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 
 /** A client's cell, wherever it runs. */
 public interface Seat extends CellHost {
@@ -16,6 +17,11 @@ public interface Seat extends CellHost {
 
     /** Who is told when the session's connection stands or breaks. */
     void observe(LockEngine.Observer observer);
+
+    /** Completed when a member has answered for the first time; empty where only an answer to a question shows that. Asking makes the client connect. */
+    default Optional<CompletionStage<Void>> greeted() {
+        return Optional.empty();
+    }
 
     /** The provider's own objects, such as a {@code MemoryWorld}. */
     default <T> Optional<T> unwrap(Class<T> type) {

@@ -133,6 +133,8 @@ public final class Cell {
             sessions.proved(turn);
         } else if (input instanceof Input.Forced forced) {
             forced(forced.ticket());
+        } else if (input instanceof Input.Dismissed) {
+            sessions.dismissed(turn);
         } else if (input instanceof Input.Closing) {
             sessions.closing(turn);
         }

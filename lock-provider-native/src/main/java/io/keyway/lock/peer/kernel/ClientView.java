@@ -62,6 +62,9 @@ public interface ClientView {
     /** A stamp at or after the {@link #confirm} came back, or the frame of {@link #afterEcho} is done. */
     record Echoed() implements Call {}
 
+    /** The member decides on nothing any more: what waits is to be asked of another one. */
+    record Dismissed() implements Call {}
+
     /** The member can't be reached, or refuses; retrying goes on. */
     record Unreachable(String why, boolean final_) implements Call {}
 }

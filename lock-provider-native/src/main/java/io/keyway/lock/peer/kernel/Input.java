@@ -38,6 +38,9 @@ public sealed interface Input {
         public static final long NO_LIFE = -1;
     }
 
+    /** The member of this client's cell is none any more: whoever waits for it has to ask another one. */
+    record Dismissed() implements Input {}
+
     /** The user of this cell closes it: a client says BYE, a member grants no more. */
     record Closing() implements Input {}
 }

@@ -23,6 +23,9 @@ public interface SessionLayer {
     /** Drops the session, which stood on a proof of life that no longer holds. */
     default void reborn(long life, long guard, String why, SessionTurn turn) {}
 
+    /** Whoever waits for this member is told that it has to ask another one. */
+    default void dismissed(SessionTurn turn) {}
+
     /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
     default void proved(SessionTurn turn) {}
 

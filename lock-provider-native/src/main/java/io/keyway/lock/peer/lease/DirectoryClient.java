@@ -39,6 +39,8 @@ final class DirectoryClient implements Machine {
     public void called(Call call, Turn turn) {
         if (call instanceof LeaseCall question) {
             inquirer.called(question, turn);
+        } else if (call instanceof ClientView.Dismissed) {
+            inquirer.dismissed(turn);
         } else if (call instanceof ClientView.SessionOpen) {
             inquirer.opened(turn);
         } else if (call instanceof ClientView.Unreachable member) {

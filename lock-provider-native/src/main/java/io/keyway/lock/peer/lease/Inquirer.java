@@ -67,6 +67,13 @@ final class Inquirer {
         trouble = why;
     }
 
+    /** The member answers no more: whoever asks has to ask another one. */
+    void dismissed(Turn turn) {
+        open.keySet().forEach(request -> turn.tell(new LeaseNotice.Misdirected(key, request, null, null)));
+        open.clear();
+        arm(turn);
+    }
+
     void opened(Turn turn) {
         trouble = "";
         for (Question question : open.values()) {

@@ -137,6 +137,8 @@ class LockClientHelper implements Machine {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
+        } else if (call instanceof ClientView.Dismissed) {
+            dismissed(turn);
         } else if (call instanceof ClientView.Unreachable unreachable) {
             unreachable(unreachable, turn);
         }
@@ -332,6 +334,21 @@ class LockClientHelper implements Machine {
                 refusal.cause() == RefusalCause.HELD
                         ? new LeaseNotice.Refused(key, request, refusal.holders(), waiter.call.user())
                         : new LeaseNotice.Failed(key, request, refusal.cause().why(), waiter.call.user()));
+    }
+
+    /** Nobody is left to ask at this member: all who wait are to ask elsewhere. */
+    private void dismissed(Turn turn) {
+        inquirer.dismissed(turn);
+        for (LocalWaiters.Waiter waiter = waiters.next(); waiter != null; waiter = waiters.next()) {
+            long request = waiter.call.request();
+            if (offer != null && offer.waiter() == waiter) {
+                returnUnused(offer.session(), offer.grant().token(), turn);
+                offer = null;
+            } else if (waiter.sent && turn.client().exists()) {
+                sendWithdraw(request, turn);
+            }
+            misdirected(request, turn);
+        }
     }
 
     private void misdirected(long request, Turn turn) {

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +56,7 @@ public final class CellLoop implements Driver, CellHost {
 
     private final EventLoop loop;
     private final Cell cell;
+    private final LongSupplier clock;
     private final Surroundings surroundings;
     /** How late a timer may be before the time is added to what was set for others; {@link Long#MAX_VALUE} for clients, who believe by the clock alone. */
     private final long tolerance;
@@ -69,12 +71,18 @@ public final class CellLoop implements Driver, CellHost {
     private long lastTurn;
     private boolean closed;
 
+    /** A cell on the machine's monotonic clock. */
     public CellLoop(EventLoop loop, Cell cell, Surroundings surroundings, long tolerance) {
+        this(loop, cell, surroundings, tolerance, System::nanoTime);
+    }
+
+    public CellLoop(EventLoop loop, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
+        this.clock = clock;
         this.loop = loop;
         this.cell = cell;
         this.surroundings = surroundings;
         this.tolerance = tolerance;
-        this.lastTurn = System.nanoTime();
+        this.lastTurn = clock.getAsLong();
     }
 
     @Override
@@ -201,7 +209,7 @@ public final class CellLoop implements Driver, CellHost {
 
     @Override
     public long clock() {
-        return System.nanoTime();
+        return clock.getAsLong();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.ClientView.Dismissed;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -307,6 +308,11 @@ public final class ClientSession extends ClientSide {
         if (session != null) {
             over(session, false, why, turn);
         }
+    }
+
+    @Override
+    public void dismissed(SessionTurn turn) {
+        waits.tell(new Dismissed(), turn);
     }
 
     @Override

@@ -1,0 +1,68 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.spi.OpenRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** Opens {@code lock:native://a:7400,b:7400,c:7400/cluster}. */
+public final class ClusterMode {
+    /** The port of a member that a URL does not give. */
+    public static final int STANDARD_PORT = 7400;
+    /** The name of a cluster that a URL does not give. */
+    public static final String STANDARD_CLUSTER = "keyway";
+
+    private ClusterMode() {}
+
+    /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
+    public static Seat seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, String> ears) {
+        LockUrl url = request.url();
+        Security security = Security.of(request);
+        List<NodeId> addresses = addresses(url);
+        security.checkDialling(addresses.stream().map(NodeId::host).toList());
+        String cluster = cluster(url);
+        Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), lease, security.authenticator());
+        ClusterPlace place = new ClusterPlace(
+                cluster,
+                addresses,
+                cells,
+                security,
+                request.get(CommonOptions.CONNECT_TIMEOUT),
+                request.get(CommonOptions.CLOSE_TIMEOUT));
+        return new ClusterSeat(request.clientName(), place, request.time(), ears);
+    }
+
+    /** The name of the cluster: the URL's path. */
+    public static String cluster(LockUrl url) {
+        return url.path()
+                .map(path -> path.substring(1))
+                .filter(path -> !path.isEmpty())
+                .orElse(STANDARD_CLUSTER);
+    }
+
+    private static List<NodeId> addresses(LockUrl url) {
+        if (url.hosts().isEmpty()) {
+            throw new InvalidLockUrlException(
+                    url + ": name members of the cluster, as in lock:native://a:7400,b:7400/" + STANDARD_CLUSTER);
+        }
+        List<NodeId> addresses = new ArrayList<>();
+        for (LockUrl.Host host : url.hosts()) {
+            try {
+                addresses.add(new NodeId(host.name(), host.portOr(STANDARD_PORT)));
+            } catch (IllegalArgumentException e) {
+                throw new InvalidLockUrlException("In " + url + ": " + e.getMessage(), e);
+            }
+        }
+        return addresses.stream().distinct().toList();
+    }
+}

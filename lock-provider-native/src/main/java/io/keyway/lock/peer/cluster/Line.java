@@ -1,0 +1,138 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.HostNames;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Greeting;
+import io.netty.channel.EventLoop;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** A cell that dials one authority of a cluster: at several addresses in turn, until one answers. Its state is looked at on the event thread only. */
+final class Line implements CellLoop.Surroundings {
+    /** Who has lines; called on the event thread. */
+    interface Operator {
+        void heard(Line line, Notice notice);
+
+        /** A batch of turns is over. */
+        void turned(Line line, ClientSession session);
+    }
+
+    private final CellLoop loop;
+    private final Operator operator;
+    private final HostNames names;
+    private final Connector connector;
+    private final CountDownLatch goodbye = new CountDownLatch(1);
+    private List<NodeId> addresses;
+    private int next;
+    private volatile String server;
+    private boolean connected;
+    private @Nullable Greeting greeting;
+    private @Nullable Unreachable trouble;
+
+    /**
+     * @param server whom this is about, in messages
+     * @param addresses where to dial, in this order, again and again
+     */
+    Line(
+            EventLoop events,
+            LongSupplier clock,
+            Cell cell,
+            String server,
+            List<NodeId> addresses,
+            HostNames names,
+            Function<CellLoop, Connector> connectors,
+            Operator operator) {
+        this.server = server;
+        this.addresses = addresses;
+        this.names = names;
+        this.operator = operator;
+        this.loop = new CellLoop(events, cell, this, Long.MAX_VALUE, clock);
+        this.connector = connectors.apply(loop);
+    }
+
+    CellLoop loop() {
+        return loop;
+    }
+
+    /** Whom it talks to: a member's id, or the cluster while that is not known. */
+    String server() {
+        return server;
+    }
+
+    /** It talks to that member from now on; the address at which it answered comes first. */
+    void settled(NodeId node) {
+        NodeId good = addresses.get(Math.floorMod(next - 1, addresses.size()));
+        server = node.toString();
+        addresses = good.equals(node) ? List.of(node) : List.of(good, node);
+        next = 0;
+    }
+
+    @Override
+    public void dial(long link) {
+        NodeId address = addresses.get(Math.floorMod(next++, addresses.size()));
+        names.find(
+                address.host(),
+                address.port(),
+                found -> connector.connect(link, found, why -> loop.refused(link, why)),
+                why -> loop.refused(link, why));
+    }
+
+    @Override
+    public void persist(DurableRecord record, long ticket) {
+        throw new IllegalStateException("clients have nothing to persist");
+    }
+
+    @Override
+    public void heard(Notice notice) {
+        operator.heard(this, notice);
+    }
+
+    @Override
+    public void turned(SessionLayer sessions) {
+        ClientSession session = (ClientSession) sessions;
+        operator.turned(this, session);
+        if (session.closed()) {
+            goodbye.countDown();
+        }
+    }
+
+    CountDownLatch goodbye() {
+        return goodbye;
+    }
+
+    /** True if a connection stands now that did not, or the other way round. */
+    boolean changes(boolean now) {
+        boolean changed = now != connected;
+        connected = now;
+        return changed;
+    }
+
+    boolean connected() {
+        return connected;
+    }
+
+    /** True if that greeting was not seen before. */
+    boolean greeted(@Nullable Greeting now) {
+        boolean fresh = now != null && now != greeting;
+        greeting = now;
+        return fresh;
+    }
+
+    /** True if that trouble was not seen before. */
+    boolean troubled(@Nullable Unreachable now) {
+        boolean fresh = now != null && now != trouble;
+        trouble = now;
+        return fresh;
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What users asked while the members were not known, in order. Time limits are the callers' own; who asks hears what stands in the way. On one thread. */
+final class Lobby {
+    private record Guest(Input.Command command, long since) {}
+
+    private final List<Guest> guests = new ArrayList<>();
+    private final Consumer<Notice> ears;
+    private @Nullable Unreachable trouble;
+
+    Lobby(Consumer<Notice> ears) {
+        this.ears = ears;
+    }
+
+    void add(Input.Command command, long now) {
+        if (command.call() instanceof LeaseCall.Withdraw withdraw) {
+            guests.removeIf(guest -> guest.command().call() instanceof LeaseCall.Acquire acquire
+                    && acquire.request() == withdraw.request());
+            return;
+        }
+        Guest guest = new Guest(command, now);
+        guests.add(guest);
+        Unreachable known = trouble;
+        if (known != null) {
+            tell(guest, known.why());
+        }
+    }
+
+    /** Nobody answers; who waits hears why, once for each cause. */
+    void trouble(Unreachable why) {
+        if (!why.equals(trouble)) {
+            trouble = why;
+            guests.forEach(guest -> tell(guest, why.why()));
+        }
+    }
+
+    private void tell(Guest guest, String why) {
+        if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
+            ears.accept(new LeaseNotice.Trouble(guest.command().key(), acquire.request(), why, acquire.user()));
+        }
+    }
+
+    /** Nobody will answer before a configuration is changed. */
+    void refuse(String why) {
+        for (Guest guest : guests) {
+            Key key = guest.command().key();
+            if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
+                ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, acquire.user()));
+            } else {
+                ears.accept(new LeaseNotice.Failed(key, question(guest.command()), why, null));
+            }
+        }
+        guests.clear();
+    }
+
+    /** Who still waits for an answer, in order; the lobby is empty then. */
+    List<Input.Command> leave(long now) {
+        List<Input.Command> left = new ArrayList<>();
+        for (Iterator<Guest> all = guests.iterator(); all.hasNext(); ) {
+            Guest guest = all.next();
+            if (now - guest.since() < limit(guest.command())) {
+                left.add(guest.command());
+            }
+            all.remove();
+        }
+        trouble = null;
+        return left;
+    }
+
+    private static long question(Input.Command command) {
+        if (command.call() instanceof LeaseCall.Show show) {
+            return show.request();
+        } else if (command.call() instanceof LeaseCall.Break request) {
+            return request.request();
+        }
+        return command.call() instanceof LeaseCall.ListNames list ? list.request() : 0;
+    }
+
+    /** A question that nobody waits for any more is not asked: above all, nothing is broken late. */
+    private static long limit(Input.Command command) {
+        if (command.call() instanceof LeaseCall.Show show) {
+            return show.limit();
+        } else if (command.call() instanceof LeaseCall.Break request) {
+            return request.limit();
+        }
+        return command.call() instanceof LeaseCall.ListNames list ? list.limit() : Long.MAX_VALUE;
+    }
+}

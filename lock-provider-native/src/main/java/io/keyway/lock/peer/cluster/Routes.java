@@ -1,0 +1,34 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.session.Greeting;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which authority decides on which name, as a member has told. Immutable. */
+record Routes(MemberList members, int shards) {
+    /** @throws IllegalArgumentException if no member would tell that */
+    static Routes of(Greeting greeting) {
+        if (greeting.shards() < 1) {
+            throw new IllegalArgumentException(greeting.node() + " has no cells");
+        }
+        return new Routes(
+                new MemberList(
+                        greeting.members().stream().map(NodeId::parse).toList()),
+                greeting.shards());
+    }
+
+    Authority authority(String routeKey) {
+        return new Authority(members.owner(routeKey), MemberList.shard(routeKey, shards));
+    }
+
+    List<Authority> all() {
+        List<Authority> all = new ArrayList<>();
+        for (NodeId node : members.members()) {
+            for (int shard = 0; shard < shards; shard++) {
+                all.add(new Authority(node, shard));
+            }
+        }
+        return all;
+    }
+}

@@ -1,0 +1,55 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseMessage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** One page of names, put together from those of all authorities. */
+final class Survey {
+    private final LeaseCall.ListNames question;
+    private final List<LeaseMessage.Page> pages = new ArrayList<>();
+    private int missing;
+
+    /** @param authorities how many answers make it whole */
+    Survey(LeaseCall.ListNames question, int authorities) {
+        this.question = question;
+        this.missing = authorities;
+    }
+
+    LeaseCall.ListNames question() {
+        return question;
+    }
+
+    /** Takes the page of one authority; returns the whole once it is. */
+    Optional<LeaseMessage.Page> add(LeaseMessage.Page page) {
+        pages.add(page);
+        return --missing > 0 ? Optional.empty() : Optional.of(whole());
+    }
+
+    private LeaseMessage.Page whole() {
+        TreeSet<String> names = new TreeSet<>();
+        boolean more = false;
+        String known = null; // up to here every authority has told its names
+        for (LeaseMessage.Page page : pages) {
+            names.addAll(page.names());
+            if (page.more()) {
+                more = true;
+                String last = page.names().isEmpty()
+                        ? question.after()
+                        : page.names().get(page.names().size() - 1);
+                known = known == null || last.compareTo(known) < 0 ? last : known;
+            }
+        }
+        List<String> merged = new ArrayList<>(known == null ? names : names.headSet(known, true));
+        if (merged.size() > question.max()) {
+            merged = merged.subList(0, question.max());
+            more = true;
+        }
+        return new LeaseMessage.Page(LeaseKeys.DIRECTORY, question.request(), List.copyOf(merged), more);
+    }
+}
