@@ -80,7 +80,8 @@ public final class ClusterSeat implements Seat {
         Switchboard now = running;
         String trouble = now == null ? "" : now.trouble();
         return "cluster " + place.cluster() + " at "
-                + String.join(",", place.addresses().stream().map(NodeId::toString).toList())
+                + String.join(
+                        ",", place.addresses().stream().map(NodeId::toString).toList())
                 + (trouble.isEmpty() ? "" : " (" + trouble + ")");
     }
 

@@ -123,6 +123,7 @@ final class Line implements CellLoop.Surroundings {
     }
 
     /** True if that greeting was not seen before. */
+    @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
     boolean greeted(@Nullable Greeting now) {
         boolean fresh = now != null && now != greeting;
         greeting = now;
@@ -130,6 +131,7 @@ final class Line implements CellLoop.Surroundings {
     }
 
     /** True if that trouble was not seen before. */
+    @SuppressWarnings("ReferenceEquality") // each attempt counts, also one that fails in the same way
     boolean troubled(@Nullable Unreachable now) {
         boolean fresh = now != null && now != trouble;
         trouble = now;

@@ -13,9 +13,7 @@ record Routes(MemberList members, int shards) {
             throw new IllegalArgumentException(greeting.node() + " has no cells");
         }
         return new Routes(
-                new MemberList(
-                        greeting.members().stream().map(NodeId::parse).toList()),
-                greeting.shards());
+                new MemberList(greeting.members().stream().map(NodeId::parse).toList()), greeting.shards());
     }
 
     Authority authority(String routeKey) {

@@ -22,8 +22,10 @@ import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -65,6 +67,9 @@ final class Switchboard implements Line.Operator {
     private final Map<Long, Survey> surveys = new HashMap<>();
     private final Map<String, Integer> connections = new HashMap<>();
     private @Nullable Line finder;
+    /** Lines that found a member to which there is one already; they say goodbye. */
+    private final Set<Line> spare = new HashSet<>();
+
     private long lastSurvey = FIRST_SURVEY;
     private long foundAt;
     private int refusals;
@@ -118,10 +123,7 @@ final class Switchboard implements Line.Operator {
     private Line line(Authority authority) {
         return lines.computeIfAbsent(
                 authority,
-                to -> line(
-                        Aim.at(to.node().toString(), to.shard()),
-                        to.node().toString(),
-                        List.of(to.node())));
+                to -> line(Aim.at(to.node().toString(), to.shard()), to.node().toString(), List.of(to.node())));
     }
 
     private Line line(Aim aim, String server, List<NodeId> addresses) {
@@ -150,8 +152,8 @@ final class Switchboard implements Line.Operator {
         }
         foundAt = clock.nanoTime();
         int first = ThreadLocalRandom.current().nextInt(place.addresses().size());
-        List<NodeId> addresses = new ArrayList<>(place.addresses().subList(
-                first, place.addresses().size()));
+        List<NodeId> addresses = new ArrayList<>(
+                place.addresses().subList(first, place.addresses().size()));
         addresses.addAll(place.addresses().subList(0, first));
         Line looking = line(Aim.ANY_MEMBER, "cluster " + place.cluster(), addresses);
         finder = looking;
@@ -182,6 +184,7 @@ final class Switchboard implements Line.Operator {
         NodeId node = NodeId.parse(greeting.node());
         line.settled(node);
         if (lines.putIfAbsent(new Authority(node, 0), line) != null) {
+            spare.add(line);
             line.loop().post(new Input.Closing());
         }
     }
@@ -215,8 +218,8 @@ final class Switchboard implements Line.Operator {
         if (line.troubled(now) && now != null) {
             troubled(line, now);
         }
-        if (session.closed() && !lines.containsValue(line)) {
-            line.loop().shut();
+        if (session.closed() && spare.remove(line)) {
+            io.loop().execute(line.loop()::shut);
         }
     }
 
@@ -335,6 +338,7 @@ final class Switchboard implements Line.Operator {
         List<Line> all = new ArrayList<>();
         io.run(() -> {
             all.addAll(lines.values());
+            all.addAll(spare);
             if (finder != null) {
                 all.add(finder);
             }

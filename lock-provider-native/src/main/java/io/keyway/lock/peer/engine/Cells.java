@@ -56,7 +56,7 @@ public final class Cells {
     }
 
     private static String settingsText(Duration maxTtl) {
-        return "lease with maxTtl " + maxTtl;
+        return "maxTtl=" + maxTtl.toMillis() + "ms";
     }
 
     private static long hash(String text) {

@@ -183,7 +183,8 @@ public final class NativeEngine implements LockEngine {
 
     private WordHold hold(CachedGrant word, String server) {
         return words.compute(
-                word.key().id(), (name, known) -> known != null && known.word == word ? known : new WordHold(word, server));
+                word.key().id(),
+                (name, known) -> known != null && known.word == word ? known : new WordHold(word, server));
     }
 
     @Override

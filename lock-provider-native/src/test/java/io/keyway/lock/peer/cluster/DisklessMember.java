@@ -1,0 +1,107 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.MemberAcceptor;
+import io.keyway.lock.peer.net.Shard;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A member of a cluster in this JVM that keeps nothing on disk, and so must not be restarted under holders. */
+final class DisklessMember implements AutoCloseable {
+    static final int SHARDS = 4;
+    static final String CLUSTER = "orders";
+
+    private final NodeId id;
+    private final EventThread io;
+    private final List<CellLoop> loops = new ArrayList<>();
+    private final MemberAcceptor acceptor;
+
+    DisklessMember(NodeId id, MemberList list, Security security, long epoch) throws IOException {
+        this.id = id;
+        this.io = new EventThread("member-" + id);
+        List<String> members = list.members().stream().map(NodeId::toString).toList();
+        Cells cells = new Cells(CLUSTER, Duration.ofSeconds(60), LeaseSettings.defaults(), security.authenticator())
+                .among(members, SHARDS);
+        List<Shard> shards = new ArrayList<>();
+        for (int i = 0; i < SHARDS; i++) {
+            int shard = i;
+            Cell cell = cells.member(
+                    new Membership(id.toString(), members, shard, SHARDS, false),
+                    name -> list.owner(name).equals(id) && MemberList.shard(name, SHARDS) == shard,
+                    epoch,
+                    System.nanoTime(),
+                    Horizon.NONE);
+            CellLoop loop = new CellLoop(
+                    io.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
+            loops.add(loop);
+            shards.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LeaseCodec()))));
+        }
+        acceptor = new MemberAcceptor(
+                io,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), id.port()),
+                shards,
+                security,
+                id.toString());
+    }
+
+    /** Ids on ports that were free a moment ago. */
+    static MemberList list(int members) throws IOException {
+        List<NodeId> ids = new ArrayList<>();
+        List<ServerSocket> sockets = new ArrayList<>();
+        for (int i = 0; i < members; i++) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            sockets.add(socket);
+            ids.add(new NodeId("127.0.0.1", socket.getLocalPort()));
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return new MemberList(ids);
+    }
+
+    NodeId id() {
+        return id;
+    }
+
+    @Override
+    public void close() {
+        acceptor.close();
+        io.run(() -> loops.forEach(CellLoop::shut));
+        io.close();
+    }
+
+    private static final class NoDisk implements CellLoop.Surroundings {
+        @Override
+        public void dial(long link) {
+            throw new AssertionError("members do not dial");
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            throw new AssertionError("nothing is promised");
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            // Nobody asks.
+        }
+    }
+}
