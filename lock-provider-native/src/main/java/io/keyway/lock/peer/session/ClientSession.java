@@ -75,10 +75,8 @@ public final class ClientSession extends ClientSide {
             session.beliefs().lapse(begun);
             if (dialer.up()) {
                 beginUp(session, begun);
-            } else if (dialer.phase() == Dialer.Phase.DOWN
-                    && now - session.forgetAt(settings.maxTtl()) >= 0
-                    && pace(session).idle()) {
-                over(session, false, "no answer for the longest lease, and nothing is held", begun);
+            } else if (dialer.phase() == Dialer.Phase.DOWN && now - session.forgetAt(settings.maxTtl()) >= 0) {
+                over(session, false, "no answer for the longest lease", begun);
             }
         }
         if (dialer.opening() && Clocks.due(dialer.next(), now)) {
@@ -373,8 +371,7 @@ public final class ClientSession extends ClientSide {
         if (dialer.up()) {
             return Clocks.earlier(next, session.nextWork(pace));
         }
-        boolean forgotten = dialer.phase() == Dialer.Phase.DOWN && pace.idle();
-        return forgotten ? Clocks.earlier(next, session.forgetAt(settings.maxTtl())) : next;
+        return dialer.phase() == Dialer.Phase.DOWN ? Clocks.earlier(next, session.forgetAt(settings.maxTtl())) : next;
     }
 
     /** Whose session it is that is open, for searches. */

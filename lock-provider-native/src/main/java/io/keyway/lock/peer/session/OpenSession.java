@@ -72,7 +72,7 @@ final class OpenSession {
         return !stream.unacknowledged();
     }
 
-    /** When nothing of it is worth keeping, if nothing is held or waited for. */
+    /** When nothing of it is worth keeping: every lease of it is over by then, at the member too. */
     long forgetAt(long maxTtl) {
         return heard + maxTtl;
     }

@@ -13,6 +13,11 @@ public final class LockManagerView {
         return (LockManager) machine;
     }
 
+    /** True if that machine decides on a name. */
+    public static boolean isOne(Machine machine) {
+        return machine instanceof LockManager;
+    }
+
     public static int grants(Machine machine) {
         return of(machine).grants.size();
     }

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 final class AuthorityExclusion implements LeaseOracle {
     /** Knows what clients could still do with a grant, whatever the authority thinks of it. */
     interface Believers {
-        /** A client other than that one that believes in a grant of the name, or keeps it cached and would; null if there is none. */
+        /** A client that believes in a grant of the name, or keeps it cached and would, other than that client by grants of that member; null if there is none. */
         @Nullable
-        String otherThan(String name, int client);
+        String otherThan(String name, int client, int member);
     }
 
     private final @Nullable Believers believers;
@@ -34,7 +34,7 @@ final class AuthorityExclusion implements LeaseOracle {
             throw new Violation("R1", grant + " is granted while " + others + " stands");
         }
         others.add(grant);
-        String believer = believers == null ? null : believers.otherThan(grant.name(), grant.client());
+        String believer = believers == null ? null : believers.otherThan(grant.name(), grant.client(), grant.member());
         if (believer != null) {
             throw new Violation("R1", grant + " is granted while " + believer + " can use an earlier grant");
         }

@@ -125,7 +125,12 @@ final class Campaign {
     }
 
     RunResult shrink(RunResult failed) {
-        return Shrinker.shrink(failed, this::run, SHRINK_RUNS);
+        return shrink(failed, SHRINK_RUNS);
+    }
+
+    /** The smallest failing run that is found within so many. */
+    RunResult shrink(RunResult failed, int runs) {
+        return Shrinker.shrink(failed, this::run, runs);
     }
 
     /** Shrinks a failed run and says all that is needed to understand and to repeat it. */

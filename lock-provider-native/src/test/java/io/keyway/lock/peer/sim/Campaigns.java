@@ -11,7 +11,12 @@ final class Campaigns {
         return switch (profile) {
             case SESSION -> new Campaign(profile, SessionModel::new, SessionModel::acts);
             case LEASE -> lease(LeaseModel.Kit.PRODUCT);
+            case CLUSTER -> cluster(LeaseModel.Kit.PRODUCT);
         };
+    }
+
+    static Campaign cluster(LeaseModel.Kit kit) {
+        return new Campaign(Profile.CLUSTER, world -> new LeaseModel(world, kit), LeaseActs::of);
     }
 
     static Campaign lease(LeaseModel.Kit kit) {

@@ -25,7 +25,7 @@ final class Ears implements ExpiryBounds.Hearing, LostDeadline.Echoes {
     }
 
     @Override
-    public long highest(int client) {
+    public long highest(Use use) {
         return highest;
     }
 

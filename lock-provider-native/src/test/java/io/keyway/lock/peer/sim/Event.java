@@ -37,6 +37,10 @@ final class Event {
     @Nullable
     SimNode node;
 
+    /** The cell that it is for; null if it is for the whole process. */
+    @Nullable
+    SimCell cell;
+
     int incarnation;
 
     @Nullable
@@ -58,6 +62,7 @@ final class Event {
 
     void clear() {
         node = null;
+        cell = null;
         link = null;
         what = null;
         number = 0;

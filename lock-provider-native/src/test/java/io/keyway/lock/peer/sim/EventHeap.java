@@ -22,6 +22,12 @@ final class EventHeap {
         return size;
     }
 
+    Event push(long time, Event.Kind kind, SimCell cell) {
+        Event event = push(time, kind, cell.node());
+        event.cell = cell;
+        return event;
+    }
+
     Event push(long time, Event.Kind kind, SimNode node) {
         Event event = pooled > 0 ? pool[--pooled] : new Event();
         event.time = time;

@@ -8,13 +8,21 @@ import io.keyway.lock.peer.kernel.Goal;
  *
  * @param at real nanoseconds from the start of the world
  * @param nanos how long; a crash: until the restart
- * @param node the client whose link or process it is; 0 is the member
+ * @param node whose links, process or machine it is; clients count from 1 up, members from 0 down
+ * @param peer for links: to whom they go, or {@link #ALL}
  * @param amount see {@link Kind}
  */
-record Fault(Kind kind, long at, long nanos, int node, long amount) {
+record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
+    /** As a peer: all others. */
+    static final int ALL = Integer.MAX_VALUE;
+
+    Fault(Kind kind, long at, long nanos, int node, long amount) {
+        this(kind, at, nanos, node, ALL, amount);
+    }
+
     /** As a goal: it struck something. */
     enum Kind implements Goal {
-        /** Frames of the client's links take longer by {@code amount} nanoseconds, both ways. */
+        /** Frames of the node's links take longer by {@code amount} nanoseconds, both ways. */
         DELAY,
         /** {@code amount} of 1000 frames are lost. */
         LOSS,
@@ -22,23 +30,31 @@ record Fault(Kind kind, long at, long nanos, int node, long amount) {
         /** Frames of one link overtake each other, within {@code amount} nanoseconds. */
         REORDERING,
         CUT,
-        /** Only what the client sends is cut off. */
+        /** Only what the client sends, or what a member is sent, is cut off. */
         CUT_TO_MEMBER,
         CUT_TO_CLIENT,
-        /** Both ends of all links of the client see them closed. */
+        /** Both ends of the node's links see them closed. */
         RESET,
         /** The process gets nothing, and then everything. */
         PAUSE,
-        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back. */
+        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost. */
         CRASH,
         /** The client closes in good order, and opens anew. */
         CLOSE,
         /** The clock's rate is off by {@code amount} parts per million. */
         DRIFT,
-        /** The machine sleeps: nothing runs and its clock stands still. Out of every specification. */
+        /** The machine sleeps: nothing runs and its monotonic clock stands still. Out of every specification where clients do not look at the wall clock. */
         SUSPEND,
+        /** The machine's wall clock is set {@code amount} nanoseconds ahead, or back. */
+        WALL_STEP,
         /** Records take {@code amount} nanoseconds to be forced. */
-        SLOW_DISK
+        SLOW_DISK,
+        /** The operator ends the member and starts it with the member list of which {@code amount} has the bits; if it is none of that list, it has ended for good. */
+        NEW_LIST
+    }
+
+    Fault of(int other) {
+        return new Fault(kind, at, nanos, other, peer, amount);
     }
 
     long end() {
@@ -47,8 +63,8 @@ record Fault(Kind kind, long at, long nanos, int node, long amount) {
 
     @Override
     public String toString() {
-        return "fault " + kind + " at " + Nanos.text(at) + " for " + Nanos.text(nanos) + " node " + node + " amount "
-                + amount;
+        return "fault " + kind + " at " + Nanos.text(at) + " for " + Nanos.text(nanos) + " node " + node
+                + (peer == ALL ? "" : " peer " + peer) + " amount " + amount;
     }
 
     static Fault parse(String line) {
@@ -58,6 +74,7 @@ record Fault(Kind kind, long at, long nanos, int node, long amount) {
                 words.nanos("at"),
                 words.nanos("for"),
                 words.number("node"),
+                words.has("peer") ? words.number("peer") : ALL,
                 Long.parseLong(words.text("amount")));
     }
 }

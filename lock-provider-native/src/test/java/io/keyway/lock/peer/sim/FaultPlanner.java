@@ -3,6 +3,7 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.sim.Fault.Kind;
 import io.keyway.lock.peer.sim.Options.Budget;
+import io.keyway.lock.peer.sim.Options.Profile;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -23,6 +24,9 @@ final class FaultPlanner {
         Kind.RESET
     };
 
+    /** Shorter sleeps are within what the rates of clocks may be off by, or what one client cannot see. */
+    private static final long SHORTEST_SLEEP = 120 * Nanos.MILLI;
+
     private final Options options;
     private final Draws draws;
     private final List<Fault> faults = new ArrayList<>();
@@ -34,6 +38,9 @@ final class FaultPlanner {
 
     static List<Fault> plan(Options options) {
         FaultPlanner planner = new FaultPlanner(options);
+        if (options.profile() == Profile.CLUSTER) {
+            planner.faults.addAll(ListPlanner.plan(options));
+        }
         while (planner.faults.size() < options.faults()) {
             planner.add();
         }
@@ -43,14 +50,21 @@ final class FaultPlanner {
 
     private void add() {
         int dice = draws.below(100);
-        if (dice < 45) {
+        if (options.profile() == Profile.CLUSTER && draws.chance(350)) {
+            ofCluster();
+        } else if (dice < 45) {
             link(OF_LINKS[draws.below(OF_LINKS.length)], client(), start(), length());
         } else if (dice < 52) {
             swizzle();
         } else if (dice < 66) {
             faults.add(new Fault(Kind.PAUSE, start(), length(), client(), 0));
         } else if (dice < 76) {
-            faults.add(new Fault(Kind.CRASH, start(), length(), client(), draws.below(2)));
+            faults.add(new Fault(
+                    Kind.CRASH,
+                    start(),
+                    length(),
+                    client(),
+                    options.profile() == Profile.CLUSTER ? 0 : draws.below(2)));
         } else if (dice < 80) {
             faults.add(new Fault(Kind.CLOSE, start(), length(), client(), 0));
         } else if (dice < 85) {
@@ -65,13 +79,44 @@ final class FaultPlanner {
         }
     }
 
-    private void link(Kind kind, int node, long at, long nanos) {
-        long amount = switch (kind) {
+    /** What only many machines can have. */
+    private void ofCluster() {
+        int dice = draws.below(100);
+        if (dice < 30) {
+            Kind kind = OF_LINKS[draws.below(OF_LINKS.length)];
+            long at = start();
+            int peer = draws.chance(500) ? Fault.ALL : draws.chance(700) ? client() : member();
+            faults.add(new Fault(kind, at, length(), member(), peer, amount(kind)));
+        } else if (dice < 45) {
+            Kind kind = OF_LINKS[draws.below(OF_LINKS.length)];
+            faults.add(new Fault(kind, start(), length(), client(), member(), amount(kind)));
+        } else if (dice < 60) {
+            long length = Math.max(SHORTEST_SLEEP, length());
+            faults.add(new Fault(Kind.SUSPEND, start(), length, client(), 0));
+        } else if (dice < 70) {
+            long step = draws.logarithmic(Nanos.MILLI, 100 * options.maxTtl());
+            faults.add(new Fault(Kind.WALL_STEP, start(), 1, client(), draws.one(step, -step)));
+        } else if (dice < 80) {
+            faults.add(new Fault(Kind.PAUSE, start(), length(), member(), 0));
+        } else if (options.budget() != Budget.STEADY) {
+            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, member(), draws.one(0, 0, 2, 3)));
+        }
+    }
+
+    private int member() {
+        return -draws.below(options.members());
+    }
+
+    private long amount(Kind kind) {
+        return switch (kind) {
             case DELAY, REORDERING -> draws.logarithmic(Nanos.MILLI, options.maxTtl());
             case LOSS, DUPLICATION -> draws.one(100, 300, 700);
             default -> 0;
         };
-        faults.add(new Fault(kind, at, nanos, node, amount));
+    }
+
+    private void link(Kind kind, int node, long at, long nanos) {
+        faults.add(new Fault(kind, at, nanos, node, amount(kind)));
     }
 
     /** Cuts several clients off one after the other and lets them come back in another order. */
@@ -105,7 +150,7 @@ final class FaultPlanner {
 
     /** 2: the disk is put back too. Tokens may go back then, and only sessions are asked to bear it. */
     private int restored() {
-        return options.profile() == Options.Profile.SESSION && draws.chance(200) ? 2 : 0;
+        return options.profile() == Profile.SESSION && draws.chance(200) ? 2 : 0;
     }
 
     private int client() {

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.sim;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What is wrong with a world now: begins and ends the faults of its plan, which may overlap. */
 final class Faults {
@@ -34,7 +35,7 @@ final class Faults {
     }
 
     boolean suspended(SimNode node) {
-        return suspensions[node.index()] > 0;
+        return suspensions[node.slot()] > 0;
     }
 
     /** A fault begins or ends. */
@@ -51,19 +52,19 @@ final class Faults {
         int more = begins ? 1 : -1;
         switch (fault.kind()) {
             case DELAY, LOSS, DUPLICATION, REORDERING -> {
-                for (int direction = 0; direction < 2; direction++) {
-                    disturb(world.net().condition(node, direction), fault, more);
-                }
+                SimNet net = world.net();
+                net.each(
+                        node,
+                        fault.peer(),
+                        null,
+                        (client, member, direction) -> disturb(net.condition(client, member, direction), fault, more));
             }
-            case CUT -> {
-                world.net().cut(node, SimLink.TO_MEMBER, more);
-                world.net().cut(node, SimLink.TO_CLIENT, more);
-            }
-            case CUT_TO_MEMBER -> world.net().cut(node, SimLink.TO_MEMBER, more);
-            case CUT_TO_CLIENT -> world.net().cut(node, SimLink.TO_CLIENT, more);
+            case CUT -> cut(node, fault, null, more);
+            case CUT_TO_MEMBER -> cut(node, fault, SimLink.TO_MEMBER, more);
+            case CUT_TO_CLIENT -> cut(node, fault, SimLink.TO_CLIENT, more);
             case RESET -> {
                 if (begins) {
-                    world.net().reset(node);
+                    world.net().reset(node, fault.peer());
                 }
             }
             case PAUSE -> pause(node, more);
@@ -71,12 +72,30 @@ final class Faults {
             case CLOSE -> close(node, more);
             case DRIFT -> drift(node, fault, begins);
             case SUSPEND -> {
-                suspensions[node.index()] += more;
-                node.simClock().stop(suspensions[node.index()] > 0);
+                if (begins) {
+                    node.sleeps();
+                }
+                suspensions[node.slot()] += more;
+                node.simClock().stop(suspensions[node.slot()] > 0);
                 pause(node, more);
             }
+            case WALL_STEP -> {
+                if (begins && suspensions[node.slot()] == 0) {
+                    world.goals().reached(Fault.Kind.WALL_STEP);
+                    node.stepWall(fault.amount());
+                    if (node.alive() && !node.paused()) {
+                        node.flushAll();
+                    }
+                }
+            }
+            case NEW_LIST -> newList(node, fault, more);
             case SLOW_DISK -> diskLatency = Math.max(options.diskLatency(), diskLatency + more * fault.amount());
         }
+    }
+
+    private void cut(SimNode node, Fault fault, @Nullable Integer towards, int more) {
+        SimNet net = world.net();
+        net.each(node, fault.peer(), towards, (client, member, direction) -> net.cut(client, member, direction, more));
     }
 
     private static void disturb(SimNet.Condition condition, Fault fault, int more) {
@@ -89,8 +108,8 @@ final class Faults {
     }
 
     private void pause(SimNode node, int more) {
-        pauses[node.index()] += more;
-        if (pauses[node.index()] > 0) {
+        pauses[node.slot()] += more;
+        if (pauses[node.slot()] > 0) {
             node.pause();
         } else {
             node.resume();
@@ -113,23 +132,25 @@ final class Faults {
         node.simClock().rate(Math.max(-bound, Math.min(bound, node.drift() + sum)));
         ratesMet();
         if (node.alive() && !node.paused()) {
-            node.flush();
+            node.flushAll();
         }
     }
 
-    /** Looks whether the clocks of the member and of a client are as far apart as they may be. */
+    /** Looks whether the clocks of a member and of a client are as far apart as they may be. */
     void ratesMet() {
-        long member = world.node(0).simClock().partsPerMillion();
-        for (int i = 1; i < world.size() && Math.abs(member) == Options.RATE_LIMIT; i++) {
-            if (world.node(i).simClock().partsPerMillion() == -member) {
-                world.goals().reached(WorldGoal.RATES_AT_THE_LIMIT);
-                return;
+        for (int m = 0; m < world.memberNodes(); m++) {
+            long member = world.member(m).simClock().partsPerMillion();
+            for (int i = 1; i <= world.clients() && Math.abs(member) == Options.RATE_LIMIT; i++) {
+                if (world.node(i).simClock().partsPerMillion() == -member) {
+                    world.goals().reached(WorldGoal.RATES_AT_THE_LIMIT);
+                    return;
+                }
             }
         }
     }
 
     private void crash(SimNode node, Fault fault, int more) {
-        downs[node.index()] += more;
+        downs[node.slot()] += more;
         if (more > 0) {
             if (node.alive()) {
                 world.goals().reached(Fault.Kind.CRASH);
@@ -137,19 +158,24 @@ final class Faults {
                 world.model().ended(node, true);
                 stop(node, fault.nanos() % 4 != 0);
                 if (fault.amount() == 1 && session != 0) {
-                    world.heap().push(world.now() + 200 * Nanos.MILLI, Event.Kind.DIED, world.node(0)).number = session;
+                    world.heap()
+                            .push(
+                                    world.now() + 200 * Nanos.MILLI,
+                                    Event.Kind.DIED,
+                                    world.node(0).main())
+                            .number = session;
                 }
             }
-        } else if (downs[node.index()] == 0) {
-            if (node.isMember() && fault.amount() == 2) {
-                node.restoreDisk();
+        } else if (downs[node.slot()] == 0) {
+            if (node.isMember()) {
+                world.model().restarts(node, fault);
             }
             restart(node);
         }
     }
 
     private void close(SimNode node, int more) {
-        downs[node.index()] += more;
+        downs[node.slot()] += more;
         if (more > 0) {
             if (node.alive() && !node.paused()) {
                 world.goals().reached(Fault.Kind.CLOSE);
@@ -160,8 +186,29 @@ final class Faults {
                 world.model().ended(node, true);
                 stop(node, true);
             }
-        } else if (downs[node.index()] == 0) {
+        } else if (downs[node.slot()] == 0) {
             restart(node);
+        }
+    }
+
+    private void newList(SimNode node, Fault fault, int more) {
+        downs[node.slot()] += more;
+        if (more > 0) {
+            world.goals().reached(Fault.Kind.NEW_LIST);
+            end(node);
+        } else {
+            world.model().listChange(node, fault);
+            if (downs[node.slot()] == 0) {
+                restart(node);
+            }
+        }
+    }
+
+    /** The process ends, if it runs, and nobody starts it for now. */
+    void end(SimNode node) {
+        if (node.alive()) {
+            world.model().ended(node, true);
+            stop(node, true);
         }
     }
 
@@ -171,9 +218,12 @@ final class Faults {
     }
 
     private void restart(SimNode node) {
+        if (node.alive() || !world.model().belongs(node)) {
+            return;
+        }
         world.goals().reached(node.isMember() ? WorldGoal.MEMBER_RESTARTED : WorldGoal.CLIENT_RESTARTED);
         node.start();
-        if (pauses[node.index()] > 0) {
+        if (pauses[node.slot()] > 0) {
             node.pause();
         }
         world.look(node);
@@ -183,8 +233,9 @@ final class Faults {
     void heal() {
         diskLatency = options.diskLatency();
         world.net().heal();
+        world.model().heal();
         for (int i = 0; i < world.size(); i++) {
-            SimNode node = world.node(i);
+            SimNode node = world.bySlot(i);
             suspensions[i] = 0;
             pauses[i] = 0;
             node.simClock().stop(false);
@@ -193,9 +244,11 @@ final class Faults {
                 downs[i] = 0;
                 restart(node);
             }
-            node.resume();
-            node.flush();
-            world.look(node);
+            if (node.alive()) {
+                node.resume();
+                node.flushAll();
+                world.look(node);
+            }
         }
     }
 }

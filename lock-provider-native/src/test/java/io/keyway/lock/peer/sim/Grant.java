@@ -4,6 +4,8 @@ package io.keyway.lock.peer.sim;
 /**
  * A grant as its authority made it, and as the oracles follow it. Times of the authority are on its own clock.
  *
+ * @param member the node that grants
+ * @param memberLife that node's incarnation
  * @param client the node that holds it
  * @param life that node's incarnation
  * @param token the first token
@@ -11,7 +13,16 @@ package io.keyway.lock.peer.sim;
  * @param ttl nanoseconds
  */
 record Grant(
-        String name, int memberLife, long session, int client, int life, long request, long token, long hi, long ttl) {
+        String name,
+        int member,
+        int memberLife,
+        long session,
+        int client,
+        int life,
+        long request,
+        long token,
+        long hi,
+        long ttl) {
     /** How a grant ends at the authority. */
     enum End {
         /** The holder's word: released, accepted, withdrawn. */

@@ -13,7 +13,6 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LockManagerView;
 import io.keyway.lock.peer.session.Incarnation;
@@ -23,17 +22,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Looks into each manager after each of its steps, and tells the oracles what was granted and what ended. */
+/** Looks into each manager of one member after each of its steps, and tells the oracles what was granted and what ended. */
 final class GrantWatch {
     private final SimWorld world;
+    private final SimNode member;
     private final List<LeaseOracle> oracles;
     private final FirstComeFirstServed order;
     private final Map<Key, List<Grant>> standing = new HashMap<>();
     private long asks;
     private boolean mute;
 
-    GrantWatch(SimWorld world, List<LeaseOracle> oracles, FirstComeFirstServed order) {
+    GrantWatch(SimWorld world, SimNode member, List<LeaseOracle> oracles, FirstComeFirstServed order) {
         this.world = world;
+        this.member = member;
         this.oracles = oracles;
         this.order = order;
     }
@@ -49,7 +50,7 @@ final class GrantWatch {
             @Override
             public Machine create(Key key) {
                 Machine machine = managers.create(key);
-                return key.equals(LeaseKeys.DIRECTORY) ? machine : new Watched(key, machine);
+                return LockManagerView.isOne(machine) ? new Watched(key, machine) : machine;
             }
         };
     }
@@ -62,9 +63,9 @@ final class GrantWatch {
 
     /** A grant or a waiter of that name whose session is over; empty if there is none. */
     String orphan(Key key) {
-        Cell member = world.node(0).cell();
-        return member.machine(key) instanceof Watched watched
-                ? LockManagerView.orphan(watched.manager, (MemberView) member.sessions())
+        Cell cell = member.cell();
+        return cell.machine(key) instanceof Watched watched
+                ? LockManagerView.orphan(watched.manager, (MemberView) cell.sessions())
                 : "";
     }
 
@@ -96,12 +97,12 @@ final class GrantWatch {
         }
         if (message instanceof LeaseMessage.Acquire acquire && !acquire.noWait()) {
             Incarnation client = client(from);
-            long asked = world.node(0).clock() - Math.max(0, acquire.waited());
+            long asked = member.clock() - Math.max(0, acquire.waited());
             order.asked(new FirstComeFirstServed.Ask(
                     key.id(),
                     from.session(),
-                    (int) client.high(),
-                    (int) client.low(),
+                    Sessions.node(client),
+                    Sessions.life(client),
                     acquire.request(),
                     acquire.ttl(),
                     asked,
@@ -165,10 +166,11 @@ final class GrantWatch {
         Incarnation client = client(session);
         return new Grant(
                 key.id(),
-                world.node(0).incarnation(),
+                member.index(),
+                member.incarnation(),
                 session.session(),
-                (int) client.high(),
-                (int) client.low(),
+                Sessions.node(client),
+                Sessions.life(client),
                 LockManagerView.request(manager, i),
                 LockManagerView.token(manager, i),
                 LockManagerView.hi(manager, i),
@@ -176,7 +178,7 @@ final class GrantWatch {
     }
 
     private Incarnation client(Peer session) {
-        Incarnation client = ((MemberSessions) world.node(0).cell().sessions()).client(session.session());
+        Incarnation client = ((MemberSessions) member.cell().sessions()).client(session.session());
         if (client == null) {
             throw new Violation("R16", "the lease service deals with session " + session.session() + ", which is over");
         }
@@ -196,7 +198,7 @@ final class GrantWatch {
             return Grant.End.EXPIRED;
         }
         if (cause instanceof MemberView.SessionEnded) {
-            Input input = world.node(0).lastInput();
+            Input input = member.main().lastInput();
             boolean told = input instanceof Input.Died
                     || (input instanceof Input.Arrived arrived && world.net().client(arrived.link()) == grant.client());
             return told ? Grant.End.SESSION_ENDED : Grant.End.SESSION_SILENT;

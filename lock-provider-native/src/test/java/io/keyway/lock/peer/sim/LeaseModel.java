@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Algorithm;
-import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseClients;
@@ -10,49 +9,55 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMembers;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.lease.Tokens;
-import io.keyway.lock.peer.session.ClientSession;
-import io.keyway.lock.peer.session.Horizon;
-import io.keyway.lock.peer.session.MemberRecord;
-import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.sim.Options.Profile;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** The lease service with its sessions and users, and all oracles over it. */
 final class LeaseModel implements Model {
+    /** What a machine may sleep, and its wall clock be off, without being noticed. */
+    private static final long UNSEEN_SLEEP = 55 * Nanos.MILLI;
+
+    /** What makes the managers of a cell, which decides on some of the names. */
+    interface Managers {
+        Algorithm create(LeaseSettings settings, Predicate<String> owned);
+    }
+
     /**
      * The machines to run: the product's, or an unsafe variant of them.
      *
      * @param quarantine false: a member that starts anew grants at once
+     * @param shortcuts what else is done unsafely
      */
     record Kit(
-            Function<LeaseSettings, Algorithm> members,
-            Function<LeaseSettings, Algorithm> clients,
-            boolean quarantine) {
-        static final Kit PRODUCT = new Kit(LeaseMembers::new, LeaseClients::new, true);
+            Managers members, Function<LeaseSettings, Algorithm> clients, boolean quarantine, Set<Shortcut> shortcuts) {
+        static final Kit PRODUCT = new Kit(LeaseMembers::new, LeaseClients::new, true, Set.of());
+
+        /** The product, but for that. */
+        static Kit with(Shortcut shortcut) {
+            return new Kit(PRODUCT.members(), PRODUCT.clients(), true, Set.of(shortcut));
+        }
+
+        boolean takes(Shortcut shortcut) {
+            return shortcuts.contains(shortcut);
+        }
     }
 
     private final SimWorld world;
-    private final Kit kit;
-    private final SessionSettings sessions;
     private final LeaseSettings settings;
-    private final Wire wire;
-    private final ExpiryBounds bounds;
-    private final GrantWatch watch;
-    private final DeadClients dead;
-    private int name;
+    private final Authority[] authorities;
     private final LeaseUsers users;
-    private final long counters;
-    private final boolean keepsHorizon;
-    private final long ahead;
+    private final Topology topology;
 
     LeaseModel(SimWorld world, Kit kit) {
         this.world = world;
-        this.kit = kit;
         Options options = world.options();
         Draws draws = new Draws(options.seed(), 8);
-        this.sessions = Sessions.settings(LeaseKeys.ALGORITHM, options.maxTtl());
+        SessionSettings sessions = Sessions.settings(LeaseKeys.ALGORITHM, options.maxTtl());
         this.settings = new LeaseSettings(
                 draws.chance(800),
                 draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND),
@@ -60,62 +65,78 @@ final class LeaseModel implements Model {
                 draws.chance(200),
                 draws.chance(100) ? 2 : 100,
                 new Draws(options.seed(), 9).chance(200));
-        this.counters = draws.chance(50) ? Tokens.MAX_COUNTER - draws.below(3 * Tokens.RANGE) : 0;
-        this.keepsHorizon = kit.quarantine() && draws.chance(400);
-        this.ahead = draws.logarithmic(10 * Nanos.MILLI, options.maxTtl());
-        this.wire = new Wire(world);
-        this.bounds = new ExpiryBounds(wire);
-        FirstComeFirstServed order = new FirstComeFirstServed(wire);
+        long counters = draws.chance(50) ? Tokens.MAX_COUNTER - draws.below(3 * Tokens.RANGE) : 0;
+        this.authorities = new Authority[world.memberNodes()];
         List<LeaseOracle> oracles = new ArrayList<>();
-        this.users = new LeaseUsers(world, oracles, settings.stopsBeforeRevoked());
+        Holdings holdings = new Holdings(world);
+        this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked());
+        LeaseCells cells = new LeaseCells(kit, sessions, settings, counters, authorities);
+        this.topology =
+                options.profile() == Profile.CLUSTER ? new Cluster(world, cells, users) : new OneMember(world, cells);
         boolean timed = !options.outOfSpec();
-        oracles.add(new AuthorityExclusion(timed ? users : null));
+        oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
         oracles.add(new OneEnd());
         if (timed) {
             oracles.add(new BeliefExclusion());
-            oracles.add(new ReactionWindow(0.01));
-            oracles.add(bounds);
-            oracles.add(new LostDeadline(wire));
-            oracles.add(order);
+            oracles.add(new ReactionWindow(0.01, options.profile() == Profile.CLUSTER ? UNSEEN_SLEEP : 0));
+            oracles.add(new LostDeadline(new Echoes(world, authorities)));
         }
-        this.watch = new GrantWatch(world, oracles, order);
-        users.watch(watch);
-        this.dead = MemberRemains.oracle(world, wire, sessions.proofTimeout(), this::orphan);
+        for (int m = 0; m < authorities.length; m++) {
+            authorities[m] = new Authority(world, world.member(m), users, oracles, sessions.proofTimeout());
+            users.watch(authorities[m].watch());
+        }
+    }
+
+    private Seats seats() {
+        return topology;
+    }
+
+    private Authority authority(SimNode member) {
+        return authorities[member.slot()];
     }
 
     @Override
-    public Cell member(SimNode node) {
-        wire.forget();
-        MemberSessions layer = new MemberSessions(
-                sessions, "m", Sessions.incarnation(node), node.startEpoch(), until(node), horizon(node));
-        ((MemberView) layer).raiseFloor(counters);
-        return new Cell(watch.watched(kit.members().apply(settings)), layer);
-    }
-
-    /** When a member that starts may grant: at the horizon that it forced, if it keeps one; otherwise when no lease that it forgot can be left. */
-    private long until(SimNode node) {
-        if (!kit.quarantine()) {
-            return node.clock();
+    public void start(SimNode node) {
+        if (node.isMember()) {
+            authority(node).wire().forget();
         }
-        if (keepsHorizon && forced(node) - node.clock() > 0) {
-            world.goals().reached(WorldGoal.STARTED_BY_HORIZON);
-        }
-        return keepsHorizon ? Math.max(node.clock(), forced(node)) : node.quarantineUntil();
-    }
-
-    private Horizon horizon(SimNode node) {
-        return keepsHorizon ? new Horizon(forced(node), ahead) : Horizon.NONE;
-    }
-
-    private static long forced(SimNode node) {
-        return node.forcedRecord() instanceof MemberRecord record ? record.horizon() : node.clock();
+        topology.start(node);
     }
 
     @Override
-    public Cell client(SimNode node) {
-        return new Cell(
-                kit.clients().apply(settings), new ClientSession(sessions, Sessions.incarnation(node), List.of()));
+    public SimNode dials(SimCell cell) {
+        return topology.dials(cell);
+    }
+
+    @Override
+    public boolean wakeful() {
+        return topology.wakeful();
+    }
+
+    @Override
+    public void stalled(SimNode node, long nanos) {
+        topology.stalled(node, nanos);
+    }
+
+    @Override
+    public void restarts(SimNode member, Fault fault) {
+        topology.restarts(member, fault);
+    }
+
+    @Override
+    public void listChange(SimNode member, Fault fault) {
+        topology.listChange(member, fault);
+    }
+
+    @Override
+    public boolean belongs(SimNode node) {
+        return topology.belongs(node);
+    }
+
+    @Override
+    public void heal() {
+        topology.heal();
     }
 
     @Override
@@ -125,69 +146,76 @@ final class LeaseModel implements Model {
 
     @Override
     public void wake(SimNode node, long number, Object what) {
-        users.wake(node, number, what);
-    }
-
-    @Override
-    public void notice(SimNode node, Notice notice) {
-        if (!node.isMember()) {
-            users.notice(node, notice);
+        if (what instanceof LeaseUser user) {
+            users.wake(user, number);
+        } else {
+            topology.wake(node, number, what);
         }
     }
 
     @Override
+    public void notice(SimCell cell, Notice notice) {
+        if (!cell.node().isMember()) {
+            users.notice(cell, notice);
+        }
+    }
+
+    /** True if grants may come over that link. */
+    private static boolean counts(SimLink link) {
+        return link.client.target() != null && !link.client.node().isMember();
+    }
+
+    @Override
     public void sent(SimLink link, int direction, Object frame) {
-        wire.sent(link, direction, frame);
+        if (counts(link)) {
+            authority(link.memberNode).wire().sent(link, direction, frame);
+        }
     }
 
     @Override
     public void arrived(SimLink link, int direction, Object frame) {
-        wire.arrived(link, direction, frame);
+        if (counts(link)) {
+            authority(link.memberNode).wire().arrived(link, direction, frame);
+        }
     }
 
     @Override
     public void mute(boolean on) {
-        watch.mute(on);
-    }
-
-    @Override
-    public long epoch(Object record) {
-        return Sessions.epoch(record);
+        for (Authority authority : authorities) {
+            authority.watch().mute(on);
+        }
     }
 
     @Override
     public void ended(SimNode node, boolean crash) {
         if (node.isMember()) {
-            watch.forget();
+            authority(node).watch().forget();
         } else {
             users.ended(node);
-            dead.died(node.index(), node.incarnation());
+            for (Authority authority : authorities) {
+                authority.died(node);
+            }
         }
     }
 
     @Override
     public long session(SimNode client) {
-        return Sessions.provable(world, client);
+        return world.options().profile() == Profile.CLUSTER ? 0 : Sessions.provable(world, client);
     }
 
     @Override
     public List<Oracle> oracles() {
         return List.of(node -> {
+            if (!node.alive()) {
+                return;
+            }
+            topology.looked(node);
             if (!node.isMember()) {
                 users.looked(node);
-            } else if (!world.options().outOfSpec()) {
-                bounds.looked();
-                if (dead.looked()) {
-                    world.goals().reached(WorldGoal.LOOKED_FOR_THE_DEAD);
-                }
+            } else {
+                authority(node).looked();
             }
         });
-    }
-
-    /** Looks at one name, each time at the next one. */
-    private String orphan() {
-        name = name + 1 < world.options().names() ? name + 1 : 0;
-        return watch.orphan(users.key(name));
     }
 
     @Override
@@ -198,24 +226,26 @@ final class LeaseModel implements Model {
     @Override
     public String leftOver() {
         StringBuilder text = new StringBuilder();
-        for (int i = 0; i < world.size(); i++) {
-            Cell cell = world.node(i).cell();
-            if (cell.residents() > 0) {
-                text.append(world.node(i))
-                        .append(" keeps ")
-                        .append(cell.residents())
-                        .append(" machines; ");
+        for (int slot = 0; slot < world.size(); slot++) {
+            for (SimCell each : world.bySlot(slot).cells()) {
+                if (each.cell().residents() > 0) {
+                    text.append(each)
+                            .append(" keeps ")
+                            .append(each.cell().residents())
+                            .append(" machines; ");
+                }
+                if (each.cell().sessions() instanceof MemberView view
+                        && !view.grants().isEmpty()) {
+                    text.append("the sessions of ").append(each).append(" keep grants; ");
+                }
             }
-        }
-        if (!((MemberView) world.node(0).cell().sessions()).grants().isEmpty()) {
-            text.append("the member's sessions keep grants");
         }
         return text.toString();
     }
 
     @Override
     public long finishWithin() {
-        return 6 * world.options().maxTtl() + 15 * Nanos.SECOND;
+        return 6 * world.options().maxTtl() + 20 * Nanos.SECOND;
     }
 
     @Override

@@ -19,7 +19,7 @@ class LeaseOraclesTest {
     }
 
     private static Grant grant(int memberLife, int client, long token) {
-        return new Grant("n", memberLife, client, client, 1, token, token, token + 9, TTL);
+        return new Grant("n", 0, memberLife, client, client, 1, token, token, token + 9, TTL);
     }
 
     static void violates(String property, ThrowingCallable history) {
@@ -33,7 +33,7 @@ class LeaseOraclesTest {
     @Nested
     class AuthorityExclusionR1 {
         private final AuthorityExclusion oracle =
-                new AuthorityExclusion((name, client) -> client == 3 ? "client1" : null);
+                new AuthorityExclusion((name, client, member) -> client == 3 ? "client1" : null);
 
         @Test
         void grantsInTurnPass() {
@@ -103,7 +103,7 @@ class LeaseOraclesTest {
 
     @Nested
     class ReactionWindowR3 {
-        private final ReactionWindow oracle = new ReactionWindow(0);
+        private final ReactionWindow oracle = new ReactionWindow(0, 0);
 
         private Hand lost() {
             Hand old = new Hand(1, 1).at(750);

@@ -10,11 +10,13 @@ final class LeaseUser {
     /** A user's hold of a word, as the façade would answer for it. */
     static final class Hold extends Use {
         final SimNode node;
+        final SimCell cell;
         final CachedGrant word;
 
-        Hold(String name, SimNode node, long token, CachedGrant word) {
-            super(name, node.index(), token, word.ttl());
-            this.node = node;
+        Hold(SimCell cell, long token, CachedGrant word) {
+            super(word.key().id(), Seats.granter(cell), cell.node().index(), token, word.ttl());
+            this.node = cell.node();
+            this.cell = cell;
             this.word = word;
         }
 
@@ -47,8 +49,22 @@ final class LeaseUser {
     @Nullable
     Hold lost;
 
+    /** The cell that was asked; null while that is not known. */
+    @Nullable
+    SimCell asked;
+
+    /** The request is still to be sent, or sent again. */
+    boolean parked;
+    /** The request was withdrawn only to be sent elsewhere. */
+    boolean moving;
+
     long request;
     long releasing;
+
+    /** The cell that is to confirm the release. */
+    @Nullable
+    SimCell releasingAt;
+
     long step;
 
     LeaseUser(SimNode node, int index) {

@@ -13,15 +13,16 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The users of the lease service: they ask as an engine would, hold, look whether they still hold, give up, release, break each other's locks, and forget nothing but what the plan tells them to. */
-final class LeaseUsers implements AuthorityExclusion.Believers {
+final class LeaseUsers {
     /** What only users can see. */
     enum UserGoal implements Goal {
         /** A cached lock was taken without a message. */
@@ -43,33 +44,40 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     private static final int LOOK = 3;
     private static final int NEXT = 4;
     private static final int STOP = 5;
+    private static final int RETRY = 6;
+    private static final long RETRY_WITHIN = 20 * Nanos.MILLI;
     private static final long LONGEST_HOLD_AFTER_FAULTS = 20 * Nanos.MILLI;
 
     private final SimWorld world;
     private final List<LeaseOracle> oracles;
     private final boolean stopBeforeRevoked;
     private final LeaseUser[][] users;
-    private final List<Map<String, List<CachedGrant>>> words = new ArrayList<>();
-    private final List<List<Use>> holds = new ArrayList<>();
+    private final Holdings holdings;
+    private final Supplier<Seats> seats;
     private final LeaseOwner[] owners;
     private final Key[] keys;
-    private @Nullable GrantWatch watch;
+    private final List<GrantWatch> watches = new ArrayList<>();
     private long requests;
 
     /** @param stopBeforeRevoked users of broken locks say when they have stopped, for their clients wait for that */
-    LeaseUsers(SimWorld world, List<LeaseOracle> oracles, boolean stopBeforeRevoked) {
+    LeaseUsers(
+            SimWorld world,
+            Holdings holdings,
+            Supplier<Seats> seats,
+            List<LeaseOracle> oracles,
+            boolean stopBeforeRevoked) {
         this.world = world;
+        this.holdings = holdings;
+        this.seats = seats;
         this.oracles = oracles;
         this.stopBeforeRevoked = stopBeforeRevoked;
-        this.users = new LeaseUser[world.size()][world.options().users()];
-        this.owners = new LeaseOwner[world.size()];
+        this.users = new LeaseUser[world.clients() + 1][world.options().users()];
+        this.owners = new LeaseOwner[world.clients() + 1];
         this.keys = new Key[world.options().names()];
         for (int name = 0; name < keys.length; name++) {
             keys[name] = LeaseKeys.lock("n" + name);
         }
-        for (int i = 0; i < world.size(); i++) {
-            words.add(new HashMap<>());
-            holds.add(new ArrayList<>());
+        for (int i = 1; i < users.length; i++) {
             owners[i] = new LeaseOwner("client" + i, Map.of());
             for (int u = 0; u < users[i].length; u++) {
                 users[i][u] = new LeaseUser(world.node(i), u);
@@ -82,8 +90,20 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         return keys[name];
     }
 
+    /** The grants of the next member. */
     void watch(GrantWatch authority) {
-        watch = authority;
+        watches.add(authority);
+    }
+
+    /** The first token of a grant of that name that stands; 0 if none does. */
+    private long token(Key key) {
+        for (int i = 0; i < watches.size(); i++) {
+            long token = watches.get(i).token(key);
+            if (token != 0) {
+                return token;
+            }
+        }
+        return 0;
     }
 
     void act(SimNode node, Act act) {
@@ -107,62 +127,101 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     private void begin(LeaseUser user, Act act) {
         user.act = act;
         user.step++;
-        user.request = ++requests;
+        if (!reuse(user, act)) {
+            if (acquires(act) && act.patience() > 0) {
+                wake(user, act.patience(), GIVE_UP);
+            }
+            ask(user, act);
+        }
+    }
+
+    private static boolean acquires(Act act) {
+        return act.verb().equals("lock") || act.verb().equals("try");
+    }
+
+    /** Takes a cached lock without a message, if there is one. */
+    private boolean reuse(LeaseUser user, Act act) {
         SimNode node = user.node;
         Key key = keys[act.name()];
-        long limit = Nanos.SECOND;
-        switch (act.verb()) {
-            case "break" -> {
-                long token = watch == null ? 0 : watch.token(key) + (act.hold() % 3 == 0 ? 1 : 0);
-                send(node, key, new LeaseCall.Break(user.request, token, "because", limit));
-            }
-            case "show" -> send(node, key, new LeaseCall.Show(user.request, limit));
-            case "list" -> send(node, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(user.request, "", "", 10, limit));
-            default -> acquire(user, act, key);
+        List<Word> open = holdings.words(node, key);
+        if (open == null || !acquires(act)) {
+            return false;
         }
-    }
-
-    private void send(SimNode node, Key key, LeaseCall call) {
-        if (world.tracer() != null) {
-            world.trace(node, call.toString());
-        }
-        node.input(new Input.Command(key, call));
-    }
-
-    private void acquire(LeaseUser user, Act act, Key key) {
-        SimNode node = user.node;
-        long ttl = ttl(act, user);
-        List<CachedGrant> open = words.get(node.index()).get(key.id());
-        for (int i = 0; open != null && i < open.size(); i++) {
-            CachedGrant word = open.get(i);
-            long token = word.tryReuse(LockMode.EXCLUSIVE, 1, ttl, owners[node.index()], user, node.clock());
+        for (int i = 0; i < open.size(); i++) {
+            Word word = open.get(i);
+            long token = word.grant()
+                    .tryReuse(LockMode.EXCLUSIVE, 1, ttl(act, user), owners[node.index()], user, node.clock());
             if (token != 0) {
-                node.reached(UserGoal.FAST_REUSE);
+                word.cell().reached(UserGoal.FAST_REUSE);
                 if (world.tracer() != null) {
                     world.trace(node, "takes cached " + key.id() + " with token " + token);
                 }
-                got(user, word, token);
-                return;
+                got(user, word.cell(), word.grant(), token);
+                return true;
             }
         }
-        boolean queue = act.verb().equals("lock");
-        send(
-                node,
-                key,
-                new LeaseCall.Acquire(
-                        user.request,
-                        LockMode.EXCLUSIVE,
-                        1,
-                        1,
-                        ttl,
-                        owners[node.index()],
-                        queue,
-                        act.hold() % 4 == 0,
-                        ttl / 4,
-                        user));
-        if (user.request != 0 && act.patience() > 0) {
-            wake(user, act.patience(), GIVE_UP);
+        return false;
+    }
+
+    /** Sends the request to the cell that serves the name, or waits until the client knows which one does. */
+    private void ask(LeaseUser user, Act act) {
+        Key key = keys[act.name()];
+        SimCell cell = seats.get().cell(user.node, key);
+        user.asked = cell;
+        user.request = 0;
+        user.moving = false;
+        user.parked = cell == null;
+        if (cell == null) {
+            return;
         }
+        user.request = ++requests;
+        long limit = Nanos.SECOND;
+        switch (act.verb()) {
+            case "break" -> {
+                long token = token(key) + (act.hold() % 3 == 0 ? 1 : 0);
+                send(cell, key, new LeaseCall.Break(user.request, token, "because", limit));
+            }
+            case "show" -> send(cell, key, new LeaseCall.Show(user.request, limit));
+            case "list" -> send(cell, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(user.request, "", "", 10, limit));
+            default -> {
+                long ttl = ttl(act, user);
+                boolean queue = act.verb().equals("lock");
+                boolean wantPlace = act.hold() % 4 == 0;
+                LeaseOwner owner = owners[user.node.index()];
+                send(
+                        cell,
+                        key,
+                        new LeaseCall.Acquire(
+                                user.request, LockMode.EXCLUSIVE, 1, 1, ttl, owner, queue, wantPlace, ttl / 4, user));
+            }
+        }
+    }
+
+    /** That client knows other members now: who waited for that asks, and who waits at the wrong member leaves it. */
+    void rerouted(SimNode node) {
+        for (LeaseUser user : users[node.index()]) {
+            Act act = user.act;
+            if (act == null || user.hold != null || user.lost != null || user.releasing != 0 || user.moving) {
+                continue;
+            }
+            Key key = keys[act.name()];
+            if (user.parked) {
+                ask(user, act);
+            } else if (user.asked != null
+                    && user.request != 0
+                    && acquires(act)
+                    && seats.get().cell(node, key) != user.asked) {
+                user.moving = true;
+                send(user.asked, key, new LeaseCall.Withdraw(user.request));
+            }
+        }
+    }
+
+    private void send(SimCell cell, Key key, LeaseCall call) {
+        if (world.tracer() != null) {
+            world.trace(cell.node(), call.toString());
+        }
+        cell.input(new Input.Command(key, call));
     }
 
     /** A number below the bound that belongs to this operation, and stays the same when others are taken out of the plan. */
@@ -175,28 +234,43 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         world.wake(user.node, nanos, user.step << 3 | why, user);
     }
 
-    void wake(SimNode node, long number, Object what) {
-        if (!(what instanceof LeaseUser user) || number >>> 3 != user.step || user.act == null) {
+    void wake(LeaseUser user, long number) {
+        if (number >>> 3 != user.step || user.act == null) {
             return;
         }
         world.counted();
         Act act = user.act;
         Hold hold = user.hold;
         switch ((int) number & 7) {
-            case GIVE_UP -> {
-                if (hold == null) {
-                    send(node, keys[act.name()], new LeaseCall.Withdraw(user.request));
+            case GIVE_UP -> giveUp(user, act);
+            case RETRY -> {
+                if (user.parked) {
+                    ask(user, act);
                 }
             }
             case RELEASE -> release(user, act, hold);
             case LOOK -> {
                 if (hold != null && !hold.believes() && hold.word.active(hold.token)) {
-                    node.reached(UserGoal.SAW_LAPSE);
-                    send(node, keys[act.name()], new LeaseCall.Lapse(hold.token));
+                    hold.cell.reached(UserGoal.SAW_LAPSE);
+                    send(hold.cell, keys[act.name()], new LeaseCall.Lapse(hold.token));
                 }
             }
             case STOP -> stop(user, act);
             default -> done(user);
+        }
+    }
+
+    private void giveUp(LeaseUser user, Act act) {
+        SimCell asked = user.asked;
+        if (user.hold != null) {
+            return;
+        }
+        if (user.parked || asked == null) {
+            idle(user);
+        } else if (user.moving) {
+            user.moving = false;
+        } else {
+            send(asked, keys[act.name()], new LeaseCall.Withdraw(user.request));
         }
     }
 
@@ -205,11 +279,10 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
             done(user);
             return;
         }
-        SimNode node = user.node;
-        if (hold.word.tryRelease(hold.token, node.clock())) {
-            node.reached(UserGoal.FAST_RELEASE);
+        if (hold.word.tryRelease(hold.token, hold.node.clock())) {
+            hold.cell.reached(UserGoal.FAST_RELEASE);
             if (world.tracer() != null) {
-                world.trace(node, "puts " + hold.name + " back into the cache");
+                world.trace(hold.node, "puts " + hold.name + " back into the cache");
             }
             finished(hold, Use.Finish.RELEASED);
             user.hold = null;
@@ -217,17 +290,20 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
             return;
         }
         user.releasing = hold.token;
-        holds.get(node.index()).remove(hold);
+        user.releasingAt = hold.cell;
+        holdings.finished(hold);
         for (LeaseOracle oracle : oracles) {
             oracle.releasing(hold);
         }
-        send(node, keys[act.name()], new LeaseCall.Release(hold.token));
+        send(hold.cell, keys[act.name()], new LeaseCall.Release(hold.token));
     }
 
     /** The user's operation is over; the next one begins a moment later, outside of the cell's turn. */
     private void idle(LeaseUser user) {
         user.releasing = 0;
         user.request = 0;
+        user.parked = false;
+        user.moving = false;
         user.step++;
         wake(user, 1 + draw(user, 1, Nanos.MILLI), NEXT);
     }
@@ -241,15 +317,15 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
-    private void got(LeaseUser user, CachedGrant word, long token) {
+    private void got(LeaseUser user, SimCell cell, CachedGrant word, long token) {
         Act act = user.act;
         if (act == null) {
             return;
         }
-        Hold hold = new Hold(word.key().id(), user.node, token, word);
+        Hold hold = new Hold(cell, token, word);
         user.hold = hold;
         user.step++;
-        holds.get(user.node.index()).add(hold);
+        holdings.began(hold);
         for (LeaseOracle oracle : oracles) {
             oracle.began(hold);
         }
@@ -262,38 +338,37 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
     }
 
     private void finished(Use use, Use.Finish how) {
-        holds.get(use.client).remove(use);
+        holdings.finished(use);
         for (LeaseOracle oracle : oracles) {
             oracle.finished(use, how);
         }
     }
 
-    void notice(SimNode node, Notice told) {
+    void notice(SimCell cell, Notice told) {
         if (!(told instanceof LeaseNotice notice)) {
             return;
         }
         if (world.tracer() != null) {
-            world.trace(node, text(notice));
+            world.trace(cell.node(), text(notice));
         }
         if (notice instanceof LeaseNotice.Granted granted) {
-            granted(node, granted);
+            granted(cell, granted);
         } else if (notice instanceof LeaseNotice.Refused refused) {
             over(refused.user(), refused.request(), UserGoal.REFUSED);
         } else if (notice instanceof LeaseNotice.Withdrawn withdrawn) {
             over(withdrawn.user(), withdrawn.request(), UserGoal.WITHDRAWN);
         } else if (notice instanceof LeaseNotice.Failed failed) {
-            over(failed.user() == null ? asker(node, failed.request()) : failed.user(), failed.request(), null);
+            over(failed.user() == null ? asker(cell.node(), failed.request()) : failed.user(), failed.request(), null);
         } else if (notice instanceof LeaseNotice.Told answer) {
-            told(node, answer);
+            told(cell.node(), answer);
         } else if (notice instanceof LeaseNotice.Ended ended) {
             ended(ended);
         } else if (notice instanceof LeaseNotice.ReleaseDone done) {
-            released(node, done);
+            released(cell, done);
         } else if (notice instanceof LeaseNotice.Closed closed) {
-            List<CachedGrant> open = words.get(node.index()).get(closed.key().id());
-            if (open != null) {
-                open.remove(closed.word());
-            }
+            holdings.closed(cell, closed.word());
+        } else if (notice instanceof LeaseNotice.Misdirected wrong) {
+            misdirected(cell, wrong);
         }
     }
 
@@ -303,29 +378,49 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
                 : String.valueOf(notice).replaceAll(", word=[^,]*", "");
     }
 
-    private void granted(SimNode node, LeaseNotice.Granted granted) {
-        List<CachedGrant> open =
-                words.get(node.index()).computeIfAbsent(granted.key().id(), fresh -> new ArrayList<>(1));
-        if (!open.contains(granted.word())) {
-            open.add(granted.word());
-        }
+    private void granted(SimCell cell, LeaseNotice.Granted granted) {
+        holdings.open(cell, granted.word());
         LeaseUser user = (LeaseUser) granted.user();
         if (user == null || user.request != granted.request()) {
             throw new Violation("R18", "granted to nobody: " + granted.request());
         }
         user.request = 0;
-        got(user, granted.word(), granted.token());
+        got(user, cell, granted.word(), granted.token());
     }
 
     private void over(@Nullable Object who, long request, @Nullable UserGoal goal) {
         if (who instanceof LeaseUser user && user.request == request) {
+            if (user.moving && user.act != null) {
+                world.goals().reached(ClusterGoal.REQUEST_MOVED);
+                again(user);
+                return;
+            }
             if (goal != null) {
-                user.node.reached(goal);
+                world.goals().reached(goal);
             }
             idle(user);
         } else {
             throw new Violation("R18", "a second answer to request " + request);
         }
+    }
+
+    /** Somebody else decides: the client asks there, a moment later. */
+    private void misdirected(SimCell cell, LeaseNotice.Misdirected wrong) {
+        seats.get().misdirected(cell);
+        LeaseUser user = wrong.user() instanceof LeaseUser asked ? asked : asker(cell.node(), wrong.request());
+        if (user == null || user.request != wrong.request()) {
+            throw new Violation("R18", "a second answer to request " + wrong.request());
+        }
+        again(user);
+    }
+
+    /** The user goes on waiting, and its client asks once more. */
+    private void again(LeaseUser user) {
+        user.request = 0;
+        user.asked = null;
+        user.moving = false;
+        user.parked = true;
+        wake(user, 1 + draw(user, 6, RETRY_WITHIN), RETRY);
     }
 
     private @Nullable LeaseUser asker(SimNode node, long request) {
@@ -364,7 +459,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
             throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
         }
         boolean lost = ended.cause() == EndCause.EXPIRED;
-        user.node.reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
+        world.goals().reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
         finished(hold, lost ? Use.Finish.LOST : Use.Finish.REVOKED);
         user.hold = null;
         if (user.releasing != 0) {
@@ -387,27 +482,28 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
         user.lost = null;
         user.releasing = lost.token;
+        user.releasingAt = lost.cell;
         for (LeaseOracle oracle : oracles) {
             oracle.releasing(lost);
         }
-        send(user.node, keys[act.name()], new LeaseCall.Release(lost.token));
+        send(lost.cell, keys[act.name()], new LeaseCall.Release(lost.token));
     }
 
-    private void released(SimNode node, LeaseNotice.ReleaseDone done) {
-        for (LeaseUser user : users[node.index()]) {
-            if (user.releasing != done.token()) {
+    private void released(SimCell cell, LeaseNotice.ReleaseDone done) {
+        for (LeaseUser user : users[cell.node().index()]) {
+            if (user.releasing != done.token() || user.releasingAt != cell) {
                 continue;
             }
             Hold hold = user.hold;
             if (hold != null) {
                 boolean unknown = done.outcome() == LeaseNotice.Outcome.UNKNOWN;
                 if (unknown) {
-                    node.reached(UserGoal.RELEASE_UNKNOWN);
+                    cell.reached(UserGoal.RELEASE_UNKNOWN);
                 }
                 finished(hold, unknown ? Use.Finish.UNKNOWN : Use.Finish.RELEASED);
                 user.hold = null;
             } else {
-                node.reached(UserGoal.RELEASED_AFTER_LOSS);
+                cell.reached(UserGoal.RELEASED_AFTER_LOSS);
             }
             idle(user);
             return;
@@ -426,7 +522,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         for (LeaseOracle oracle : oracles) {
             oracle.died(i);
         }
-        words.get(i).clear();
+        holdings.ended(node);
         for (int u = 0; u < users[i].length; u++) {
             long step = users[i][u].step;
             users[i][u] = new LeaseUser(node, u);
@@ -436,7 +532,7 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
 
     /** All oracles look at what that client's users hold. */
     void looked(SimNode node) {
-        List<Use> looking = holds.get(node.index());
+        List<Use> looking = holdings.of(node);
         if (looking.isEmpty()) {
             return;
         }
@@ -445,25 +541,11 @@ final class LeaseUsers implements AuthorityExclusion.Believers {
         }
     }
 
-    @Override
-    public @Nullable String otherThan(String name, int client) {
-        for (int i = 1; i < words.size(); i++) {
-            List<CachedGrant> open = i == client ? null : words.get(i).get(name);
-            for (int w = 0; open != null && w < open.size(); w++) {
-                CachedGrant word = open.get(w);
-                if (!word.closed() && word.deadline() - world.node(i).clock() > 0) {
-                    return "client" + i;
-                }
-            }
-        }
-        return null;
-    }
-
     /** Faults are over: nobody begins anything new. */
     String waiting() {
         StringBuilder text = null;
-        for (LeaseUser[] ofClient : users) {
-            for (LeaseUser user : ofClient) {
+        for (int i = 1; i < users.length; i++) {
+            for (LeaseUser user : users[i]) {
                 if (!user.later.isEmpty()) {
                     user.later.clear();
                 }

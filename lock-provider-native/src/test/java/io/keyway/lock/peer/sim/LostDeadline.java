@@ -14,8 +14,8 @@ final class LostDeadline implements LeaseOracle {
 
     /** What came over the wire, seen from outside. */
     interface Echoes {
-        /** The highest stamp of that client's process that ever came back to it; {@link Long#MIN_VALUE} if none did. */
-        long highest(int client);
+        /** The highest stamp of that client's process that ever came back to it from the member that granted; {@link Long#MIN_VALUE} if none did. */
+        long highest(Use use);
 
         /** Nanoseconds that the client has been running since it was last paused, on its clock. */
         long running(int client);
@@ -34,7 +34,7 @@ final class LostDeadline implements LeaseOracle {
 
     @Override
     public void began(Use use) {
-        Use earlier = unfinished.put(use.name + "@" + use.client, use);
+        Use earlier = unfinished.put(key(use), use);
         if (earlier != null) {
             throw new Violation("R8", use + " before the end of " + earlier + " was told");
         }
@@ -51,9 +51,13 @@ final class LostDeadline implements LeaseOracle {
         forget(use);
     }
 
+    private static String key(Use use) {
+        return use.name + "@" + use.client + "@" + use.member;
+    }
+
     private void forget(Use use) {
         over.remove(use);
-        unfinished.remove(use.name + "@" + use.client, use);
+        unfinished.remove(key(use), use);
     }
 
     @Override
@@ -64,7 +68,7 @@ final class LostDeadline implements LeaseOracle {
     }
 
     private void judge(Use use) {
-        long highest = echoes.highest(use.client);
+        long highest = echoes.highest(use);
         long latest = highest + use.ttl - use.ttl / 4;
         if (highest == Long.MIN_VALUE || use.deadline() - latest > 0) {
             throw new Violation(

@@ -1,30 +1,30 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.util.function.Supplier;
 
-/** What the sessions of the simulated member keep of processes that ended. */
+/** What the sessions of a simulated member keep of processes that ended. */
 final class MemberRemains implements DeadClients.Authority {
-    private final SimWorld world;
+    private final SimNode member;
     private final Wire wire;
     private final Supplier<String> orphan;
 
-    private MemberRemains(SimWorld world, Wire wire, Supplier<String> orphan) {
-        this.world = world;
+    private MemberRemains(SimNode member, Wire wire, Supplier<String> orphan) {
+        this.member = member;
         this.wire = wire;
         this.orphan = orphan;
     }
 
     /** The oracle of a world: silent sessions live for the largest ttl, and a number of a link as long as a proof may take. */
-    static DeadClients oracle(SimWorld world, Wire wire, long proofTimeout, Supplier<String> orphan) {
+    static DeadClients oracle(SimWorld world, SimNode member, Wire wire, long proofTimeout, Supplier<String> orphan) {
         long within = world.options().maxTtl() + wire.lateness();
-        return new DeadClients(new MemberRemains(world, wire, orphan), within, within + proofTimeout + wire.lateness());
+        return new DeadClients(
+                new MemberRemains(member, wire, orphan), within, within + proofTimeout + wire.lateness());
     }
 
     private MemberSessions sessions() {
-        return (MemberSessions) world.node(0).cell().sessions();
+        return (MemberSessions) member.cell().sessions();
     }
 
     @Override
@@ -34,12 +34,12 @@ final class MemberRemains implements DeadClients.Authority {
 
     @Override
     public boolean hasSession(int client, int life) {
-        return sessions().hasSession(new Incarnation(client, life));
+        return sessions().hasSession(Sessions.incarnation(client, life, member.slot()));
     }
 
     @Override
     public boolean remembers(int client, int life) {
-        return sessions().remembers(new Incarnation(client, life));
+        return sessions().remembers(Sessions.incarnation(client, life, member.slot()));
     }
 
     @Override

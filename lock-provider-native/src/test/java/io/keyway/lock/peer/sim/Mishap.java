@@ -6,19 +6,20 @@ package io.keyway.lock.peer.sim;
  * smaller.
  *
  * @param at real nanoseconds from the start of the world
- * @param client whose links it is about
+ * @param client whose links it is about: who dialled them
+ * @param member to whom they go
  * @param direction {@link SimLink#TO_MEMBER} or {@link SimLink#TO_CLIENT}
  * @param late nanoseconds
  */
-record Mishap(long at, int client, int direction, boolean lost, boolean doubled, long late) {
+record Mishap(long at, int client, int member, int direction, boolean lost, boolean doubled, long late) {
     Mishap of(int other) {
-        return new Mishap(at, other, direction, lost, doubled, late);
+        return new Mishap(at, other, member, direction, lost, doubled, late);
     }
 
     @Override
     public String toString() {
-        return "mishap at " + Nanos.text(at) + " client " + client + " direction " + direction + " lost " + lost
-                + " doubled " + doubled + " late " + Nanos.text(late);
+        return "mishap at " + Nanos.text(at) + " client " + client + (member == 0 ? "" : " member " + member)
+                + " direction " + direction + " lost " + lost + " doubled " + doubled + " late " + Nanos.text(late);
     }
 
     static Mishap parse(String line) {
@@ -26,6 +27,7 @@ record Mishap(long at, int client, int direction, boolean lost, boolean doubled,
         return new Mishap(
                 words.nanos("at"),
                 words.number("client"),
+                words.has("member") ? words.number("member") : 0,
                 words.number("direction"),
                 words.flag("lost"),
                 words.flag("doubled"),

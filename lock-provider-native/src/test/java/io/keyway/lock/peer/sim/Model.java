@@ -1,16 +1,44 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Notice;
 import java.util.List;
 
 /** What lives in a world: how its cells start, what its users do, and what must be true. One object for one run. */
 interface Model {
-    /** The cell of a member that starts, or starts anew with an empty memory. */
-    Cell member(SimNode node);
+    /** A process starts, or starts anew with an empty memory: opens its cells. The first one of a member is the one that others dial. */
+    void start(SimNode node);
 
-    Cell client(SimNode node);
+    /** Whom that cell dials now, if it has no target. */
+    default SimNode dials(SimCell cell) {
+        throw new IllegalStateException(cell + " has nobody to dial");
+    }
+
+    /** Whether the cells of clients read a clock that counts what their machine slept. */
+    default boolean wakeful() {
+        return false;
+    }
+
+    /** A member that crashed is about to start anew: what the fault does to its disk. */
+    default void restarts(SimNode member, Fault fault) {
+        if (fault.amount() == 2) {
+            member.disk().wipe();
+        }
+    }
+
+    /** The operator has ended a member, and gives it another list. */
+    default void listChange(SimNode member, Fault fault) {}
+
+    /** True if that node is to run. */
+    default boolean belongs(SimNode node) {
+        return true;
+    }
+
+    /** Nothing goes wrong from now on. */
+    default void heal() {}
+
+    /** A member ran late by so many nanoseconds of its clock. */
+    default void stalled(SimNode node, long nanos) {}
 
     /** A user operation of the plan is due. The process lives. */
     void act(SimNode node, Act act);
@@ -18,7 +46,7 @@ interface Model {
     /** The time that was asked for with {@link SimWorld#wake}. */
     void wake(SimNode node, long number, Object what);
 
-    void notice(SimNode node, Notice notice);
+    void notice(SimCell cell, Notice notice);
 
     /** A frame leaves its sender. */
     default void sent(SimLink link, int direction, Object frame) {}
@@ -28,9 +56,6 @@ interface Model {
 
     /** What machines do while this is on, copies do. */
     default void mute(boolean on) {}
-
-    /** The epoch in a record that a member forced; 0 if there is none. */
-    long epoch(Object record);
 
     /** The process of that node is about to end: by a crash, or by a close whose last words are still to be said. */
     void ended(SimNode node, boolean crash);

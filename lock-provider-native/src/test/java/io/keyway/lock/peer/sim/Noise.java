@@ -14,27 +14,36 @@ final class Noise {
     private static final int LIMIT = 4096;
 
     private final long seed;
+    private final int members;
     private final @Nullable List<ArrayDeque<Mishap>> listed;
     private final List<Mishap> met = new ArrayList<>();
 
-    Noise(long seed, int nodes, @Nullable List<Mishap> list) {
+    Noise(long seed, SimWorld world, @Nullable List<Mishap> list) {
         this.seed = Draws.of(seed, 3);
+        this.members = world.memberNodes();
         if (list == null) {
             listed = null;
             return;
         }
         listed = new ArrayList<>();
-        for (int i = 0; i < 2 * nodes; i++) {
+        for (int i = 0; i < 2 * members * world.size(); i++) {
             listed.add(new ArrayDeque<>());
         }
-        list.stream()
-                .filter(mishap -> mishap.client() < nodes)
-                .forEach(mishap ->
-                        listed.get(2 * mishap.client() + mishap.direction()).addLast(mishap));
+        for (Mishap mishap : list) {
+            if (world.has(mishap.client()) && world.has(mishap.member())) {
+                listed.get(place(world.slot(mishap.client()), world.slot(mishap.member()), mishap.direction()))
+                        .addLast(mishap);
+            }
+        }
     }
 
-    long draw(int client, int ordinal, int direction, long index) {
-        return Draws.of(seed, ((((long) client << 16) | ordinal) << 1 | direction) << 24 | index);
+    private int place(int client, int member, int direction) {
+        return 2 * (client * members + member) + direction;
+    }
+
+    long draw(SimLink link, int direction, long index) {
+        long cell = ((long) link.client.node().slot() << 6) | link.client.number();
+        return Draws.of(seed, (((cell << 16) | link.ordinal) << 1 | direction) << 24 | index);
     }
 
     boolean isListed() {
@@ -43,11 +52,11 @@ final class Noise {
 
     /** Takes what the plan lists for the frame that is sent now. */
     @Nullable
-    Mishap next(int client, int direction, long now) {
+    Mishap next(SimLink link, int direction, long now) {
         if (listed == null) {
             return null;
         }
-        ArrayDeque<Mishap> own = listed.get(2 * client + direction);
+        ArrayDeque<Mishap> own = listed.get(place(link.client.node().slot(), link.memberNode.slot(), direction));
         return !own.isEmpty() && own.peekFirst().at() <= now ? own.removeFirst() : null;
     }
 

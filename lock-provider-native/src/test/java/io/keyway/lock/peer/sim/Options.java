@@ -8,6 +8,8 @@ import java.util.StringJoiner;
 /**
  * What kind of world it is; all of it follows from the seed, and a plan prints it. Times are nanoseconds.
  *
+ * @param members how many nodes are members, or may become ones
+ * @param spares how many of them only become ones when the list changes
  * @param ordered links behave like TCP: nothing is lost, doubled or overtaken while a link lives, only late; otherwise like datagrams
  * @param latency the least time of a frame on its way
  * @param jitter what is added to it, evenly
@@ -24,6 +26,8 @@ record Options(
         long seed,
         Profile profile,
         Budget budget,
+        int members,
+        int spares,
         int clients,
         int users,
         int names,
@@ -49,7 +53,9 @@ record Options(
 
     enum Profile {
         SESSION,
-        LEASE
+        LEASE,
+        /** Three members of the lease service, and sometimes a fourth. */
+        CLUSTER
     }
 
     /** How much may break: most worlds must stay able to do something, or nothing interesting happens in them. */
@@ -65,6 +71,8 @@ record Options(
     static Options of(Profile profile, long seed) {
         Draws draws = new Draws(seed, 1);
         boolean small = profile == Profile.SESSION;
+        boolean cluster = profile == Profile.CLUSTER;
+        int spares = cluster && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
         long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;
@@ -73,9 +81,11 @@ record Options(
                 seed,
                 profile,
                 budget,
+                cluster ? 3 + spares : 1,
+                spares,
                 small ? draws.between(1, 3) == 1 ? 1 : 2 : (int) draws.between(2, 6),
                 small ? 1 : (int) draws.between(1, 3),
-                small ? 2 : (int) draws.between(1, 4),
+                small ? 2 : (int) draws.between(cluster ? 2 : 1, cluster ? 6 : 4),
                 draws.chance(400),
                 draws.logarithmic(10 * Nanos.MICRO, 80 * Nanos.MILLI),
                 draws.chance(100) ? 0 : draws.logarithmic(10 * Nanos.MICRO, 50 * Nanos.MILLI),
@@ -86,11 +96,11 @@ record Options(
                 draws.one(0L, 100 * Nanos.MICRO, 5 * Nanos.MILLI),
                 draws.logarithmic(100 * Nanos.MICRO, 50 * Nanos.MILLI),
                 (small ? 4 : 8) * maxTtl,
-                (int) (budget == Budget.CHAOS ? draws.between(6, 30) : draws.between(1, small ? 5 : 14)),
+                (int) (budget == Budget.CHAOS ? draws.between(6, 30) : draws.between(1, small ? 5 : cluster ? 20 : 14)),
                 (int) (small ? draws.between(4, 16) : draws.between(20, 160)),
                 maxTtl,
                 draws.one(0L, 100L, RATE_LIMIT),
-                budget == Budget.CHAOS && draws.chance(300),
+                budget == Budget.CHAOS && draws.chance(300) && !cluster,
                 10);
     }
 

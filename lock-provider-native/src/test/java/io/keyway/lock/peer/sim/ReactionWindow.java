@@ -13,16 +13,21 @@ import java.util.Map;
  */
 final class ReactionWindow implements LeaseOracle {
     private final double rateError;
+    private final long unseen;
     private final Map<String, List<Use>> overdue = new HashMap<>();
     private final IdentityHashMap<Use, Boolean> stopped = new IdentityHashMap<>();
 
-    /** @param rateError each clock's rate is right to within this share */
-    ReactionWindow(double rateError) {
+    /**
+     * @param rateError each clock's rate is right to within this share
+     * @param unseen nanoseconds that may pass without its clock
+     */
+    ReactionWindow(double rateError, long unseen) {
         this.rateError = rateError;
+        this.unseen = unseen;
     }
 
     private long window(long ttl) {
-        return (long) (ttl * (1 - rateError) / (1 + rateError)) - (ttl - ttl / 4);
+        return (long) (ttl * (1 - rateError) / (1 + rateError)) - (ttl - ttl / 4) - unseen;
     }
 
     @Override

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.session.SessionFrame;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +30,11 @@ final class SequenceChart implements Tracer {
 
     @Override
     public void arrived(SimLink link, int direction, Object frame) {
+        if (link.client.node().isMember()
+                && frame instanceof SessionFrame.Data data
+                && data.messages().isEmpty()) {
+            return; // members that keep in touch
+        }
         arrow(link, direction, frame.toString(), false);
     }
 
@@ -40,13 +46,13 @@ final class SequenceChart implements Tracer {
     @Override
     public void local(SimNode node, String what) {
         StringBuilder row = columns();
-        row.setCharAt(middle(node.index()), '*');
+        row.setCharAt(middle(node.slot()), '*');
         add(row, node + ": " + what);
     }
 
     private void arrow(SimLink link, int direction, String text, boolean lost) {
-        int from = middle(link.to(1 - direction).index());
-        int to = middle(link.to(direction).index());
+        int from = middle(link.node(1 - direction).slot());
+        int to = middle(link.node(direction).slot());
         StringBuilder row = columns();
         int step = from < to ? 1 : -1;
         for (int at = from; at != to; at += step) {
@@ -81,7 +87,7 @@ final class SequenceChart implements Tracer {
     public String toString() {
         StringBuilder text = new StringBuilder(" ".repeat(17));
         for (int i = 0; i < nodes; i++) {
-            String name = i == 0 ? "member" : "client" + i;
+            String name = world == null ? "" : world.bySlot(i).toString();
             text.append(String.format(Locale.ROOT, "%-" + COLUMN + "s", "  " + name));
         }
         text.append('\n');

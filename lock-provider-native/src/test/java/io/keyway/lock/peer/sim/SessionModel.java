@@ -49,8 +49,8 @@ final class SessionModel implements Model {
         this.meddler = meddler;
         this.settings =
                 Sessions.settings(CountingMachines.ALGORITHM, world.options().maxTtl());
-        this.wire = new Wire(world);
-        this.dead = MemberRemains.oracle(world, wire, settings.proofTimeout(), () -> "");
+        this.wire = new Wire(world, world.member(0));
+        this.dead = MemberRemains.oracle(world, world.member(0), wire, settings.proofTimeout(), () -> "");
         for (int i = 0; i < world.size(); i++) {
             asked.add(new LinkedHashMap<>());
         }
@@ -76,17 +76,19 @@ final class SessionModel implements Model {
     }
 
     @Override
-    public Cell member(SimNode node) {
-        wire.forget();
-        MemberSessions sessions = new MemberSessions(
-                settings, "m", Sessions.incarnation(node), node.startEpoch(), node.quarantineUntil(), Horizon.NONE);
-        return new Cell(CountingMachines.members(), sessions);
-    }
-
-    @Override
-    public Cell client(SimNode node) {
-        asked.get(node.index()).clear();
-        return new Cell(CountingMachines.clients(), new ClientSession(settings, Sessions.incarnation(node), List.of()));
+    public void start(SimNode node) {
+        Incarnation self = Sessions.incarnation(node, 0);
+        if (node.isMember()) {
+            wire.forget();
+            node.disk().start(0);
+            MemberSessions sessions = new MemberSessions(
+                    settings, "m", self, node.disk().startEpoch(), node.quarantineUntil(), Horizon.NONE);
+            node.open(0, new Cell(CountingMachines.members(), sessions), null);
+        } else {
+            asked.get(node.index()).clear();
+            Cell cell = new Cell(CountingMachines.clients(), new ClientSession(settings, self, List.of()));
+            node.open(0, cell, world.member(0));
+        }
     }
 
     private static Key key(int name) {
@@ -110,12 +112,13 @@ final class SessionModel implements Model {
     public void arrived(SimLink link, int direction, Object frame) {
         wire.arrived(link, direction, frame);
         if (direction == SimLink.TO_MEMBER && frame instanceof Data data) {
-            meddler.arrived(link.member, link.atMember, data);
+            meddler.arrived(link.memberNode, link.atMember, data);
         }
     }
 
     @Override
-    public void notice(SimNode node, Notice notice) {
+    public void notice(SimCell cell, Notice notice) {
+        SimNode node = cell.node();
         if (notice instanceof Heard message) {
             oracle.heard(atMember(message.session()), owner(node, message.session()), message.key(), message.index());
         } else if (notice instanceof Answered answer) {
@@ -151,7 +154,7 @@ final class SessionModel implements Model {
         if (client == null) {
             throw new Violation("DEAD SESSION", "a message of session " + session.session() + ", which is over");
         }
-        return new SessionOracle.Client((int) client.high(), (int) client.low());
+        return new SessionOracle.Client(Sessions.node(client), Sessions.life(client));
     }
 
     private void asked(SimNode node, Answered answer) {
@@ -159,11 +162,6 @@ final class SessionModel implements Model {
         if (act != null && act.verb().equals("hold")) {
             world.wake(node, act.hold(), answer.request(), key(act.name()));
         }
-    }
-
-    @Override
-    public long epoch(Object record) {
-        return Sessions.epoch(record);
     }
 
     @Override

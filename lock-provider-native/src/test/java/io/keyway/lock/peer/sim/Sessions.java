@@ -6,7 +6,6 @@ import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
-import io.keyway.lock.peer.session.MemberRecord;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.nio.ByteBuffer;
@@ -14,19 +13,31 @@ import java.util.Arrays;
 
 /** What all models over the session machines share. */
 final class Sessions {
+    private static final long CELL = 1000;
+    private static final long MEMBERS = 500;
+
     private Sessions() {}
 
     static SessionSettings settings(int algorithm, long maxTtl) {
         return SessionSettings.of("sim", 1, 1, algorithm, maxTtl, new CheapAuthenticator());
     }
 
-    /** The number of the node, and the number of its life. */
-    static Incarnation incarnation(SimNode node) {
-        return new Incarnation(node.index(), node.incarnation());
+    /** Which cell of which node, and which life of it. */
+    static Incarnation incarnation(int node, int life, int cell) {
+        return new Incarnation(cell * CELL + MEMBERS + node, life);
     }
 
-    static long epoch(Object record) {
-        return record instanceof MemberRecord forced ? forced.epoch() : 0;
+    static Incarnation incarnation(SimNode node, int cell) {
+        return incarnation(node.index(), node.incarnation(), cell);
+    }
+
+    /** The node behind an incarnation. */
+    static int node(Incarnation incarnation) {
+        return (int) (incarnation.high() % CELL - MEMBERS);
+    }
+
+    static int life(Incarnation incarnation) {
+        return (int) incarnation.low();
     }
 
     /** The session that ends when that client is proved dead: only one that the living member knows as that client's. */
@@ -37,7 +48,7 @@ final class Sessions {
             return 0;
         }
         Incarnation known = ((MemberSessions) member.cell().sessions()).client(session);
-        return incarnation(client).equals(known) ? session : 0;
+        return incarnation(client, 0).equals(known) ? session : 0;
     }
 
     /** Not a secret to anybody, but different for every transcript, and quick. */

@@ -100,10 +100,8 @@ final class Shrinker {
         for (Map.Entry<Integer, Integer> entry : numbers.entrySet()) {
             entry.setValue(next++);
         }
-        numbers.put(0, 0);
         List<Fault> faults = plan.faults().stream()
-                .map(fault ->
-                        new Fault(fault.kind(), fault.at(), fault.nanos(), numbers.get(fault.node()), fault.amount()))
+                .map(fault -> fault.node() > 0 ? fault.of(numbers.get(fault.node())) : fault)
                 .toList();
         List<Act> acts = plan.acts().stream()
                 .map(act -> new Act(
@@ -118,8 +116,8 @@ final class Shrinker {
         List<Mishap> mishaps = plan.mishaps() == null
                 ? null
                 : plan.mishaps().stream()
-                        .filter(mishap -> numbers.containsKey(mishap.client()))
-                        .map(mishap -> mishap.of(numbers.get(mishap.client())))
+                        .filter(mishap -> mishap.client() <= 0 || numbers.containsKey(mishap.client()))
+                        .map(mishap -> mishap.client() <= 0 ? mishap : mishap.of(numbers.get(mishap.client())))
                         .toList();
         Options options = plan.options().with("clients", String.valueOf(Math.max(1, next - 1)));
         attempt(new Plan(options, faults, acts, mishaps));
@@ -158,6 +156,7 @@ final class Shrinker {
                             fault.at() / Nanos.MILLI * Nanos.MILLI,
                             rounded,
                             fault.node(),
+                            fault.peer(),
                             fault.amount()));
             attempt(best.plan().withFaults(faults));
         }

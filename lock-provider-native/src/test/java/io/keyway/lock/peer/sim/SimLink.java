@@ -2,8 +2,9 @@
 package io.keyway.lock.peer.sim;
 
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
-/** One connection of a client to a member. Each end closes for itself; what was sent before may still arrive. */
+/** One connection of a client, or of another member, to a member. Each end closes for itself; what was sent before may still arrive. */
 final class SimLink {
     static final int TO_MEMBER = 0;
     static final int TO_CLIENT = 1;
@@ -11,16 +12,22 @@ final class SimLink {
     /** A frame that a cut holds up; like TCP, the link sends it again when the cut is over. */
     record Stuck(Object frame, boolean close) {}
 
-    final SimNode client;
-    final SimNode member;
+    /** The end that dialled. */
+    final SimCell client;
+    /** That end's life. */
     final int clientIncarnation;
-    final int memberIncarnation;
+    /** Who was dialled. */
+    final SimNode memberNode;
+    /** The cell that answers there; null if nobody was there. */
+    final @Nullable SimCell member;
     /** The number that the client chose. */
     final long atClient;
-    /** The number that the member knows, unique in the world; also the seed of this link's draws. */
+    /** The number that the member knows, unique in the world. */
     final long atMember;
-    /** How many links this client had before: names the link's noise, whatever else is taken out of a plan. */
+    /** How many links this cell had before: names the link's noise, whatever else is taken out of a plan. */
     final int ordinal;
+    /** What is wrong between the two machines, in both directions. */
+    final SimNet.Condition[] conditions;
 
     boolean clientOpen = true;
     boolean memberOpen;
@@ -29,22 +36,32 @@ final class SimLink {
     final ArrayDeque<Stuck> stuckToMember = new ArrayDeque<>(0);
     final ArrayDeque<Stuck> stuckToClient = new ArrayDeque<>(0);
 
-    SimLink(SimNode client, SimNode member, long atClient, long atMember, int ordinal) {
+    SimLink(
+            SimCell client,
+            SimNode memberNode,
+            long atClient,
+            long atMember,
+            int ordinal,
+            SimNet.Condition[] conditions) {
         this.client = client;
-        this.member = member;
-        this.clientIncarnation = client.incarnation();
-        this.memberIncarnation = member.incarnation();
+        this.clientIncarnation = client.node().incarnation();
+        this.memberNode = memberNode;
+        this.member = memberNode.listening();
         this.atClient = atClient;
         this.atMember = atMember;
         this.ordinal = ordinal;
+        this.conditions = conditions;
     }
 
-    SimNode to(int direction) {
+    /** The cell where frames of that direction arrive; null if it never was there. */
+    @Nullable
+    SimCell to(int direction) {
         return direction == TO_MEMBER ? member : client;
     }
 
-    int incarnation(int direction) {
-        return direction == TO_MEMBER ? memberIncarnation : clientIncarnation;
+    /** The machine where frames of that direction arrive. */
+    SimNode node(int direction) {
+        return direction == TO_MEMBER ? memberNode : client.node();
     }
 
     boolean openAt(int direction) {
@@ -58,5 +75,13 @@ final class SimLink {
     /** The number of this link at the end where frames of that direction arrive. */
     long number(int direction) {
         return direction == TO_MEMBER ? atMember : atClient;
+    }
+
+    void close(int direction) {
+        if (direction == TO_MEMBER) {
+            memberOpen = false;
+        } else {
+            clientOpen = false;
+        }
     }
 }

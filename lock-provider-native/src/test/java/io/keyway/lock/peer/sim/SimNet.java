@@ -7,60 +7,110 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The links between clients and the member, and what happens to frames on them. */
+/** The links between clients and members, and what happens to frames on them. */
 final class SimNet {
     private static final long CONNECT_TIMEOUT = 2 * Nanos.SECOND;
     private static final long RETRANSMISSION = 200 * Nanos.MILLI;
 
-    /** What is wrong with all links of one client, one direction. */
+    /** What is wrong with all links from one machine to another, one direction. */
     static final class Condition {
         int cuts;
         long delay;
         int lossPerMille;
         int duplicatePerMille;
         long reordering;
+
+        void clear() {
+            cuts = 0;
+            delay = 0;
+            lossPerMille = 0;
+            duplicatePerMille = 0;
+            reordering = 0;
+        }
+    }
+
+    /** Something to be done to one direction between two machines. */
+    interface Change {
+        void apply(SimNode client, SimNode member, int direction);
     }
 
     private final SimWorld world;
     private final Options options;
     private final Noise noise;
     private final List<SimLink> all = new ArrayList<>();
-    private final Condition[][] conditions;
+    /** By the slot of who dials, the slot of the member, and the direction. */
+    private final Condition[][][] conditions;
+
     private boolean healed;
 
     SimNet(SimWorld world, Plan plan) {
         this.world = world;
         this.options = plan.options();
-        this.noise = new Noise(options.seed(), options.clients() + 1, plan.mishaps());
-        this.conditions = new Condition[options.clients() + 1][2];
-        for (Condition[] both : conditions) {
-            both[0] = new Condition();
-            both[1] = new Condition();
+        this.noise = new Noise(options.seed(), world, plan.mishaps());
+        this.conditions = new Condition[world.size()][world.memberNodes()][2];
+        for (Condition[][] from : conditions) {
+            for (Condition[] both : from) {
+                both[0] = new Condition();
+                both[1] = new Condition();
+            }
         }
     }
 
     /** The client at the other end of a member's link. */
     int client(long atMember) {
-        return all.get((int) atMember).client.index();
+        return all.get((int) atMember).client.node().index();
     }
 
     Noise noise() {
         return noise;
     }
 
-    Condition condition(SimNode client, int direction) {
-        return conditions[client.index()][direction];
+    Condition condition(SimNode client, SimNode member, int direction) {
+        return conditions[client.slot()][member.slot()][direction];
     }
 
-    void dial(SimNode client, long number) {
-        SimNode member = world.node(0);
-        SimLink link = new SimLink(client, member, number, all.size(), client.nextOrdinal());
+    /**
+     * Every direction between that machine and one other, or all others if that is {@link Fault#ALL}.
+     *
+     * @param towards {@link SimLink#TO_MEMBER}: what a client sends and what a member is sent; null: both directions
+     */
+    void each(SimNode node, int other, @Nullable Integer towards, Change change) {
+        for (int m = 0; m < world.memberNodes(); m++) {
+            SimNode peer = world.member(m);
+            if (peer == node || (other != Fault.ALL && other != peer.index())) {
+                continue;
+            }
+            int direction = towards == null ? -1 : node.isMember() ? 1 - towards : towards;
+            both(node, peer, direction, change);
+        }
+        for (int s = 0; node.isMember() && s < world.size(); s++) {
+            SimNode client = world.bySlot(s);
+            if (client != node && (other == Fault.ALL || other == client.index())) {
+                both(client, node, towards == null ? -1 : towards, change);
+            }
+        }
+    }
+
+    private static void both(SimNode client, SimNode member, int direction, Change change) {
+        for (int d = 0; d < 2; d++) {
+            if (direction < 0 || direction == d) {
+                change.apply(client, member, d);
+            }
+        }
+    }
+
+    void dial(SimCell client, long number) {
+        SimNode target = client.target();
+        SimNode member = target == null ? world.model().dials(client) : target;
+        int ordinal = client.nextOrdinal();
+        Condition[] between = conditions[client.node().slot()][member.slot()];
+        SimLink link = new SimLink(client, member, number, all.size(), ordinal, between);
         all.add(link);
         client.links().add(link);
-        boolean cut = condition(client, SimLink.TO_MEMBER).cuts > 0 || condition(client, SimLink.TO_CLIENT).cuts > 0;
+        boolean cut = between[SimLink.TO_MEMBER].cuts > 0 || between[SimLink.TO_CLIENT].cuts > 0;
         if (cut) {
             push(world.now() + CONNECT_TIMEOUT, Event.Kind.CLOSED, link, SimLink.TO_CLIENT, "no answer");
-        } else if (!member.alive()) {
+        } else if (link.member == null) {
             push(
                     world.now() + latency(link, SimLink.TO_MEMBER, 0),
                     Event.Kind.CLOSED,
@@ -74,38 +124,35 @@ final class SimNet {
         }
     }
 
-    void transmit(SimNode from, long number, Object frame) {
-        SimLink link = find(from, number);
-        if (link == null) {
-            return;
-        }
-        carry(link, from.isMember() ? SimLink.TO_CLIENT : SimLink.TO_MEMBER, frame, false);
-    }
-
-    void hangUp(SimNode from, long number) {
+    void transmit(SimCell from, long number, Object frame) {
         SimLink link = find(from, number);
         if (link != null) {
-            hangUp(from, link);
+            carry(link, away(link, from), frame, false);
         }
     }
 
-    private void hangUp(SimNode from, SimLink link) {
-        from.links().remove(link);
-        if (from.isMember()) {
-            link.memberOpen = false;
-        } else {
-            link.clientOpen = false;
-        }
-        carry(link, from.isMember() ? SimLink.TO_CLIENT : SimLink.TO_MEMBER, "closed", true);
+    /** The direction of what that cell sends. */
+    private static int away(SimLink link, SimCell from) {
+        return from == link.client ? SimLink.TO_MEMBER : SimLink.TO_CLIENT;
     }
 
-    /** The link that the node knows by that number, if its own end is open. */
-    private @Nullable SimLink find(SimNode node, long number) {
-        if (node.isMember()) {
+    void hangUp(SimCell from, long number) {
+        SimLink link = find(from, number);
+        if (link != null) {
+            from.links().remove(link);
+            int direction = away(link, from);
+            link.close(1 - direction);
+            carry(link, direction, "closed", true);
+        }
+    }
+
+    /** The link that the cell knows by that number, if its own end is open. */
+    private @Nullable SimLink find(SimCell cell, long number) {
+        if (cell.number() == 0 && cell.node().isMember()) {
             SimLink link = all.get((int) number);
-            return link.memberOpen && link.memberIncarnation == node.incarnation() ? link : null;
+            return link.memberOpen && link.member == cell ? link : null;
         }
-        List<SimLink> links = node.links();
+        List<SimLink> links = cell.links();
         for (int i = links.size() - 1; i >= 0; i--) {
             if (links.get(i).atClient == number) {
                 return links.get(i);
@@ -118,12 +165,12 @@ final class SimNet {
         if (!close) {
             world.model().sent(link, direction, frame);
         }
-        Condition condition = condition(link.client, direction);
+        Condition condition = link.conditions[direction];
         if (condition.cuts > 0) {
             if (options.ordered()) {
                 link.stuck(direction).add(new SimLink.Stuck(frame, close));
             }
-            boolean oneWay = condition(link.client, 1 - direction).cuts == 0;
+            boolean oneWay = link.conditions[1 - direction].cuts == 0;
             Fault.Kind oneWayCut = direction == SimLink.TO_MEMBER ? Fault.Kind.CUT_TO_MEMBER : Fault.Kind.CUT_TO_CLIENT;
             struck(oneWay ? oneWayCut : Fault.Kind.CUT);
             if (world.tracer() != null) {
@@ -132,13 +179,12 @@ final class SimNet {
             return;
         }
         long index = ++link.sent[direction];
-        int client = link.client.index();
-        long draw = noise.draw(client, link.ordinal, direction, index);
+        long draw = noise.draw(link, direction, index);
         Mishap mishap = null;
         if (!close) {
             mishap = noise.isListed()
-                    ? noise.next(client, direction, world.now())
-                    : mishap(client, direction, draw, condition);
+                    ? noise.next(link, direction, world.now())
+                    : mishap(link, direction, draw, condition);
         }
         if (mishap != null) {
             noise.met(mishap);
@@ -159,7 +205,7 @@ final class SimNet {
         }
     }
 
-    private @Nullable Mishap mishap(int client, int direction, long draw, Condition condition) {
+    private @Nullable Mishap mishap(SimLink link, int direction, long draw, Condition condition) {
         if (healed) {
             return null;
         }
@@ -175,7 +221,14 @@ final class SimNet {
         if (lost && options.ordered()) {
             late += RETRANSMISSION;
         }
-        return new Mishap(world.now(), client, direction, lost && !options.ordered(), doubled, late);
+        return new Mishap(
+                world.now(),
+                link.client.node().index(),
+                link.memberNode.index(),
+                direction,
+                lost && !options.ordered(),
+                doubled,
+                late);
     }
 
     private long arrival(SimLink link, int direction, long draw, long late) {
@@ -190,7 +243,7 @@ final class SimNet {
     }
 
     private long latency(SimLink link, int direction, long draw) {
-        Condition condition = condition(link.client, direction);
+        Condition condition = link.conditions[direction];
         long latency = options.latency() + condition.delay;
         if (condition.delay > 0) {
             struck(Fault.Kind.DELAY);
@@ -205,8 +258,8 @@ final class SimNet {
     }
 
     private void push(long at, Event.Kind kind, SimLink link, int direction, @Nullable Object what) {
-        Event event = world.heap().push(at, kind, link.to(direction));
-        event.incarnation = link.incarnation(direction);
+        Event event = world.heap().push(at, kind, link.node(direction));
+        event.cell = link.to(direction);
         event.link = link;
         event.what = what;
         event.number = direction;
@@ -219,21 +272,21 @@ final class SimNet {
             return true;
         }
         int direction = (int) event.number;
-        SimNode node = link.to(direction);
-        boolean sameProcess = node.alive() && node.incarnation() == link.incarnation(direction);
+        SimCell cell = link.to(direction);
+        boolean there = cell != null && cell.alive();
         if (event.kind == Event.Kind.OPENED) {
-            if (!sameProcess) {
+            if (cell == null || !there) {
                 refuse(link, direction);
                 return false;
             }
             if (direction == SimLink.TO_MEMBER) {
                 link.memberOpen = true;
-                node.links().add(link);
+                cell.links().add(link);
                 return true;
             }
             return link.clientOpen;
         }
-        if (sameProcess && link.openAt(direction)) {
+        if (there && link.openAt(direction)) {
             return true;
         }
         if (event.kind == Event.Kind.ARRIVE) {
@@ -250,50 +303,51 @@ final class SimNet {
         }
     }
 
-    void opened(Event event, SimLink link) {
-        int direction = (int) event.number;
-        if (link.openAt(direction)) {
-            link.to(direction).input(new Input.Opened(link.number(direction)));
+    void opened(SimLink link, int direction) {
+        SimCell cell = link.to(direction);
+        if (cell != null && link.openAt(direction)) {
+            cell.input(new Input.Opened(link.number(direction)));
         }
     }
 
-    void closed(Event event, SimLink link) {
-        int direction = (int) event.number;
-        if (link.openAt(direction)) {
-            SimNode node = link.to(direction);
-            node.links().remove(link);
-            if (direction == SimLink.TO_MEMBER) {
-                link.memberOpen = false;
-            } else {
-                link.clientOpen = false;
-            }
-            node.input(new Input.Closed(link.number(direction), String.valueOf(event.what)));
+    void closed(SimLink link, int direction, String why) {
+        SimCell cell = link.to(direction);
+        if (cell != null && link.openAt(direction)) {
+            cell.links().remove(link);
+            link.close(direction);
+            cell.input(new Input.Closed(link.number(direction), why));
         }
     }
 
     /** All links of a process that ends. Its peers learn of it, if the machine still stands. */
     void dropAll(SimNode node, boolean told) {
-        for (SimLink link : new ArrayList<>(node.links())) {
-            if (node.isMember()) {
-                link.memberOpen = false;
-            } else {
-                link.clientOpen = false;
+        for (SimCell cell : node.cells()) {
+            for (SimLink link : new ArrayList<>(cell.links())) {
+                int direction = away(link, cell);
+                link.close(1 - direction);
+                if (told) {
+                    carry(link, direction, "process ended", true);
+                }
             }
-            if (told) {
-                carry(link, node.isMember() ? SimLink.TO_CLIENT : SimLink.TO_MEMBER, "process ended", true);
-            }
+            cell.links().clear();
         }
-        node.links().clear();
     }
 
-    /** Both ends of the client's links see them closed. */
-    void reset(SimNode client) {
-        for (SimLink link : new ArrayList<>(client.links())) {
-            struck(Fault.Kind.RESET);
-            if (link.memberOpen) {
-                push(world.now(), Event.Kind.CLOSED, link, SimLink.TO_MEMBER, "reset");
+    /** Both ends of the node's links to that one other, or to all, see them closed. */
+    void reset(SimNode node, int other) {
+        for (SimCell cell : node.cells()) {
+            for (SimLink link : new ArrayList<>(cell.links())) {
+                SimNode peer = link.node(away(link, cell));
+                if (other != Fault.ALL && other != peer.index()) {
+                    continue;
+                }
+                struck(Fault.Kind.RESET);
+                for (int direction = 0; direction < 2; direction++) {
+                    if (link.openAt(direction)) {
+                        push(world.now(), Event.Kind.CLOSED, link, direction, "reset");
+                    }
+                }
             }
-            push(world.now(), Event.Kind.CLOSED, link, SimLink.TO_CLIENT, "reset");
         }
     }
 
@@ -301,19 +355,20 @@ final class SimNet {
         world.goals().reached(kind);
     }
 
-    void cut(SimNode client, int direction, int more) {
-        Condition condition = condition(client, direction);
+    void cut(SimNode client, SimNode member, int direction, int more) {
+        Condition condition = condition(client, member, direction);
         condition.cuts += more;
         if (condition.cuts == 0) {
-            release(client, direction);
+            release(condition, direction);
         }
     }
 
-    private void release(SimNode client, int direction) {
+    /** What the link held up goes on its way. */
+    private void release(Condition condition, int direction) {
         for (int i = 0; i < all.size(); i++) {
             SimLink link = all.get(i);
             ArrayDeque<SimLink.Stuck> stuck = link.stuck(direction);
-            while (link.client == client && !stuck.isEmpty()) {
+            while (link.conditions[direction] == condition && !stuck.isEmpty()) {
                 SimLink.Stuck next = stuck.removeFirst();
                 carry(link, direction, next.frame(), next.close());
             }
@@ -323,10 +378,12 @@ final class SimNet {
     /** From now on the net only has its latency and jitter. */
     void heal() {
         healed = true;
-        for (int i = 1; i < conditions.length; i++) {
-            for (int direction = 0; direction < 2; direction++) {
-                conditions[i][direction] = new Condition();
-                release(world.node(i), direction);
+        for (Condition[][] from : conditions) {
+            for (Condition[] both : from) {
+                for (int direction = 0; direction < 2; direction++) {
+                    both[direction].clear();
+                    release(both[direction], direction);
+                }
             }
         }
     }

@@ -2,65 +2,65 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.Driver;
-import io.keyway.lock.peer.kernel.DurableRecord;
-import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.net.WakefulClock;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One process with its cell: a member (number 0) or a client. The cell's driver. */
-final class SimNode implements Driver {
-    private static final Input TICK = new Input.Tick();
-    private static final long NO_TICK = Long.MAX_VALUE;
+/** One process with its cells, on a machine of its own: a member (0, -1, -2 ...) or a client (1, 2 ...). */
+final class SimNode {
+    private static final long WALL = 1_800_000_000_000L;
+    private static final long LOOK_EVERY = 100 * Nanos.MILLI;
 
     private final SimWorld world;
     private final int index;
     private final long drift;
     private final SimClock clock;
+    private final SimDisk disk = new SimDisk();
     private final ArrayDeque<Event> inbox = new ArrayDeque<>();
-    private final List<SimLink> links = new ArrayList<>();
-    private Draws draws;
-    private @Nullable Cell cell;
+    private final List<SimCell> cells = new ArrayList<>();
+    private boolean alive;
     private int incarnation;
-    private int links0;
     private long quarantineUntil;
     private boolean paused;
     private boolean closing;
     private long pausedAt;
     private long stalled;
-    private boolean dirty;
-    private long tickAt = NO_TICK;
-    private long tickVersion;
     private long runningSince;
-    private @Nullable Input lastInput;
-    private long forcedEpoch;
-    private @Nullable Object forcedRecord;
+    /** How far this machine's wall clock is ahead of the right time. */
+    private long wallAhead;
+    /** The wall clock was set back, and the process has not looked since. */
+    private boolean unseenStep;
+
+    private @Nullable WakefulClock wakeful;
+    private long lookedAt;
 
     SimNode(SimWorld world, int index) {
         this.world = world;
         this.index = index;
         Options options = world.options();
         Draws own = new Draws(options.seed(), 100 + index);
-        long drift = options.drift();
+        long bound = options.drift();
         long start = own.below(1L << 50);
-        this.drift = drift == 0 ? 0 : own.chance(500) ? own.between(-drift, drift) : own.one(-drift, drift);
+        this.drift = bound == 0 ? 0 : own.chance(500) ? own.between(-bound, bound) : own.one(-bound, bound);
         this.clock = new SimClock(world, start, this.drift);
-        this.draws = own;
     }
 
     boolean isMember() {
-        return index == 0;
+        return index <= 0;
     }
 
+    /** 0 and less for members, 1 and more for clients. */
     int index() {
         return index;
+    }
+
+    /** Counts all nodes of the world from 0. */
+    int slot() {
+        return world.slot(index);
     }
 
     /** Counts the starts of this process; 0 before the first. */
@@ -69,11 +69,15 @@ final class SimNode implements Driver {
     }
 
     boolean alive() {
-        return cell != null;
+        return alive;
     }
 
     boolean paused() {
         return paused;
+    }
+
+    boolean closing() {
+        return closing;
     }
 
     /** What the rate of its clock is off by while no fault meddles with it, in parts per million. */
@@ -85,25 +89,93 @@ final class SimNode implements Driver {
         return clock;
     }
 
-    /** Local time before which a member that started anew may not grant. */
+    SimDisk disk() {
+        return disk;
+    }
+
+    /**
+     * What its cells and its users read. If the machine sleeps, and nobody can ask, what they would read if it woke up now.
+     */
+    long clock() {
+        WakefulClock guarded = wakeful;
+        return guarded == null ? clock.read() : guarded.nanoTime();
+    }
+
+    /** The real time at which its clock will show that time, or a little later; now if that is over. */
+    long realTime(long reading) {
+        return wakeful == null ? clock.realTime(reading) : clock.realTime(reading - (clock() - clock.read()));
+    }
+
+    /** The wall clock of its machine is set to another time, so many nanoseconds ahead. */
+    void stepWall(long nanos) {
+        wallAhead += nanos;
+        unseenStep |= nanos < 0;
+    }
+
+    /** The machine falls asleep. That a step back of the wall clock and a sleep come together between two looks at the clock is beyond what any client can see. */
+    void sleeps() {
+        if (unseenStep) {
+            look();
+        }
+    }
+
+    private void look() {
+        if (wakeful != null) {
+            wakeful.look();
+            lookedAt = clock.read();
+            unseenStep = false;
+        }
+    }
+
+    private long wallMillis() {
+        return (world.now() + wallAhead) / Nanos.MILLI + WALL;
+    }
+
+    /** Local time before which a member that started anew, and that remembers nothing, may not grant. */
     long quarantineUntil() {
         return quarantineUntil;
     }
 
-    Cell cell() {
-        Cell living = cell;
-        if (living == null) {
+    /** Its cells, in the order in which they were opened. */
+    List<SimCell> cells() {
+        return cells;
+    }
+
+    /** The cell of that number; null if there is none in this life. */
+    @Nullable
+    SimCell find(int number) {
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).number() == number) {
+                return cells.get(i);
+            }
+        }
+        return null;
+    }
+
+    /** Its first cell: of a member, the one that grants. */
+    SimCell main() {
+        if (!alive) {
             throw new IllegalStateException(this + " is down");
         }
-        return living;
+        return cells.get(0);
     }
 
-    List<SimLink> links() {
-        return links;
+    /** The cell that answers those who dial this member; null if it does not listen. */
+    @Nullable
+    SimCell listening() {
+        return find(0);
     }
 
-    int nextOrdinal() {
-        return links0++;
+    /** What its first cell runs. */
+    Cell cell() {
+        return main().cell();
+    }
+
+    /** One more cell of this process. */
+    SimCell open(int number, Cell cell, @Nullable SimNode target) {
+        SimCell opened = new SimCell(world, this, number, cell, target);
+        cells.add(opened);
+        return opened;
     }
 
     /** Nanoseconds that this member was stalled, ever; each of them may put off an expiry. */
@@ -113,40 +185,42 @@ final class SimNode implements Driver {
 
     void start() {
         incarnation++;
-        draws = new Draws(world.options().seed(), 1000L * incarnation + index);
+        alive = true;
         paused = false;
-        dirty = false;
-        tickAt = NO_TICK;
+        wakeful = isMember() || !world.model().wakeful() ? null : new WakefulClock(clock::read, this::wallMillis);
+        lookedAt = clock.read();
         runningSince = clock();
         long quarantine = incarnation == 1
                 ? 0
                 : SessionSettings.quarantine(world.options().maxTtl());
         quarantineUntil = clock() + quarantine;
-        forcedEpoch++;
-        cell = isMember() ? world.model().member(this) : world.model().client(this);
-        flush();
+        world.model().start(this);
+        flushAll();
     }
 
     /** Ends in good order. Its users have gone already: they hear nothing of what the end does to their locks. */
     void close() {
         closing = true;
-        input(new Input.Closing());
-        flush();
+        for (SimCell cell : cells) {
+            cell.input(new Input.Closing());
+        }
+        flushAll();
         closing = false;
     }
 
     /** The process is gone: memory, timers, links. */
     void stop() {
-        cell = null;
+        alive = false;
         paused = false;
         while (!inbox.isEmpty()) {
             world.heap().recycle(inbox.removeFirst());
         }
-        links.clear();
+        cells.forEach(SimCell::ended);
+        cells.clear();
     }
 
     void pause() {
-        if (alive() && !paused) {
+        if (alive && !paused) {
             paused = true;
             pausedAt = clock();
         }
@@ -162,17 +236,20 @@ final class SimNode implements Driver {
         long late = clock() - pausedAt;
         if (isMember() && late > world.options().maxTtl() / 64) {
             stalled += late;
-            input(new Input.Stalled(late));
+            for (SimCell cell : cells) {
+                cell.input(new Input.Stalled(late));
+            }
+            world.model().stalled(this, late);
         }
-        while (alive() && !paused && !inbox.isEmpty()) {
+        while (alive && !paused && !inbox.isEmpty()) {
             Event event = inbox.removeFirst();
             world.handle(this, event);
             world.heap().recycle(event);
         }
-        if (alive() && !paused) {
-            tickAt = NO_TICK;
-            input(TICK);
-            flush();
+        if (alive && !paused) {
+            for (int i = 0; i < cells.size(); i++) {
+                cells.get(i).tickNow();
+            }
         }
     }
 
@@ -180,21 +257,9 @@ final class SimNode implements Driver {
         inbox.addLast(event);
     }
 
+    /** For its first cell. */
     void input(Input input) {
-        world.counted();
-        dirty = true;
-        lastInput = input;
-        if (world.checksPurity()) {
-            world.purity().run(cell(), input, this);
-        } else {
-            cell().input(input, this);
-        }
-    }
-
-    /** What the current or last turn is about. */
-    @Nullable
-    Input lastInput() {
-        return lastInput;
+        main().input(input);
     }
 
     /** Nanoseconds that this process has been running without a pause. */
@@ -203,119 +268,35 @@ final class SimNode implements Driver {
     }
 
     boolean dirty() {
-        return dirty;
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).dirty()) {
+                return true;
+            }
+        }
+        return false;
     }
 
+    /** All cells that had an input. */
     void flush() {
-        dirty = false;
-        if (world.checksPurity() && draws.chance(250)) {
-            world.purity().run(cell(), null, this);
-        } else {
-            cell().flush(this);
+        if (wakeful != null && clock.read() - lookedAt > LOOK_EVERY) {
+            look();
         }
-        arm();
-    }
-
-    private void arm() {
-        long due = cell().nextDue();
-        if (due == Turn.NEVER) {
-            return;
-        }
-        long at = clock.realTime(due);
-        long lateness = world.options().lateness();
-        if (lateness > 0) {
-            at += draws.below(lateness);
-        }
-        if (at < tickAt) {
-            tickAt = at;
-            world.heap().push(at, Event.Kind.TICK, this).number = ++tickVersion;
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).dirty()) {
+                cells.get(i).flush();
+            }
         }
     }
 
-    void tick(long version) {
-        if (version != tickVersion || tickAt == NO_TICK) {
-            return;
+    /** All cells, since their clock or their timers have changed. */
+    void flushAll() {
+        for (int i = 0; i < cells.size(); i++) {
+            cells.get(i).flush();
         }
-        tickAt = NO_TICK;
-        if (cell().nextDue() - clock() <= 0) {
-            input(TICK);
-        } else if (!dirty) {
-            arm();
-        }
-    }
-
-    void forced(long ticket, Object record) {
-        forcedEpoch = Math.max(forcedEpoch, world.model().epoch(record));
-        forcedRecord = record;
-        input(new Input.Forced(ticket));
-    }
-
-    /** What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back. */
-    long startEpoch() {
-        return forcedEpoch;
-    }
-
-    /** What its disk says; null if nothing was forced. */
-    @Nullable
-    Object forcedRecord() {
-        return forcedRecord;
-    }
-
-    /** The disk is as it was long ago. */
-    void restoreDisk() {
-        forcedEpoch = 0;
-        forcedRecord = null;
-    }
-
-    @Override
-    public long clock() {
-        return clock.read();
-    }
-
-    @Override
-    public long random() {
-        return draws.next();
-    }
-
-    @Override
-    public void dial(long link) {
-        world.net().dial(this, link);
-    }
-
-    @Override
-    public void transmit(long link, Frame frame) {
-        world.net().transmit(this, link, frame);
-    }
-
-    @Override
-    public void hangUp(long link) {
-        world.net().hangUp(this, link);
-    }
-
-    @Override
-    public void persist(DurableRecord record, long ticket) {
-        if (world.diskLatency() > world.options().diskLatency()) {
-            world.goals().reached(Fault.Kind.SLOW_DISK);
-        }
-        world.heap()
-                .push(world.now() + world.diskLatency(), Event.Kind.FORCED, this)
-                .forced(ticket, record);
-    }
-
-    @Override
-    public void deliver(Notice notice) {
-        if (!closing) {
-            world.model().notice(this, notice);
-        }
-    }
-
-    @Override
-    public void reached(Goal goal) {
-        world.goals().reached(goal);
     }
 
     @Override
     public String toString() {
-        return isMember() ? "member" : "client" + index;
+        return !isMember() ? "client" + index : world.memberNodes() == 1 ? "member" : "member-" + (char) ('a' - index);
     }
 }

@@ -22,6 +22,7 @@ final class SimWorld {
     private final Options options;
     private final EventHeap heap;
     private final SimNet net;
+    private final int members;
     private final SimNode[] nodes;
     private final Goals goals = new Goals();
     private final Model model;
@@ -45,10 +46,11 @@ final class SimWorld {
         this.tracer = tracer;
         this.heap = new EventHeap(Draws.of(options.seed(), 4));
         this.checks = new Draws(options.seed(), 5);
-        this.nodes = new SimNode[options.clients() + 1];
+        this.members = options.members();
+        this.nodes = new SimNode[members + options.clients()];
         this.faults = new Faults(this);
-        for (int i = 0; i < nodes.length; i++) {
-            nodes[i] = new SimNode(this, i);
+        for (int slot = 0; slot < nodes.length; slot++) {
+            nodes[slot] = new SimNode(this, slot < members ? -slot : slot - members + 1);
         }
         this.net = new SimNet(this, plan);
         this.model = models.apply(this);
@@ -80,19 +82,21 @@ final class SimWorld {
 
     private void begin() {
         for (SimNode node : nodes) {
-            node.start();
+            if (model.belongs(node)) {
+                node.start();
+            }
         }
         faults.ratesMet();
         for (Act act : plan.acts()) {
-            if (act.client() < nodes.length) {
+            if (act.client() > 0 && has(act.client())) {
                 acts.add(act);
             }
         }
         acts.sort(Comparator.comparingLong(Act::at));
         nextAct();
         for (Fault fault : plan.faults()) {
-            if (fault.node() < nodes.length && fault.at() < options.faultPhase()) {
-                heap.push(fault.at(), Event.Kind.FAULT, nodes[fault.node()]).what = fault;
+            if (has(fault.node()) && fault.at() < options.faultPhase()) {
+                heap.push(fault.at(), Event.Kind.FAULT, node(fault.node())).what = fault;
             }
         }
         heap.push(options.faultPhase() + 1, Event.Kind.HEAL, nodes[0]);
@@ -102,7 +106,7 @@ final class SimWorld {
     private void nextAct() {
         if (nextAct < acts.size()) {
             Act act = acts.get(nextAct++);
-            heap.push(act.at(), Event.Kind.ACT, nodes[act.client()]).what = act;
+            heap.push(act.at(), Event.Kind.ACT, node(act.client())).what = act;
         }
     }
 
@@ -121,7 +125,7 @@ final class SimWorld {
             if (event.kind == Event.Kind.ACT) {
                 nextAct();
             }
-            digest = Canon.mix(digest ^ event.time ^ ((long) node.index() << 56) ^ ((long) event.kind.code << 48));
+            digest = Canon.mix(digest ^ event.time ^ ((long) node.slot() << 56) ^ ((long) event.kind.code << 48));
             if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
                 heap.recycle(event);
             } else if (node.paused()) {
@@ -139,7 +143,10 @@ final class SimWorld {
         if (event.link != null) {
             return net.reaches(event);
         }
-        return node.alive() && (event.kind == Event.Kind.ACT || event.incarnation == node.incarnation());
+        SimCell cell = event.cell;
+        return cell != null
+                ? cell.alive()
+                : node.alive() && (event.kind == Event.Kind.ACT || event.incarnation == node.incarnation());
     }
 
     /** Flushes unless more input for the same cell comes at once, as a driver reads all it can before it writes. */
@@ -171,33 +178,44 @@ final class SimWorld {
         switch (event.kind) {
             case ARRIVE -> {
                 SimLink link = event.link;
-                if (link != null && link.openAt((int) event.number) && event.what instanceof Frame frame) {
+                SimCell cell = event.cell;
+                if (link != null
+                        && cell != null
+                        && link.openAt((int) event.number)
+                        && event.what instanceof Frame frame) {
                     model.arrived(link, (int) event.number, frame);
                     if (tracer != null) {
                         tracer.arrived(link, (int) event.number, frame);
                     }
-                    node.input(new Input.Arrived(link.number((int) event.number), frame));
+                    cell.input(new Input.Arrived(link.number((int) event.number), frame));
                 }
             }
             case OPENED -> {
                 if (event.link != null) {
-                    net.opened(event, event.link);
+                    net.opened(event.link, (int) event.number);
                 }
             }
             case CLOSED -> {
                 if (event.link != null) {
-                    net.closed(event, event.link);
+                    net.closed(event.link, (int) event.number, String.valueOf(event.what));
                 }
             }
-            case TICK -> node.tick(event.number);
+            case TICK -> {
+                if (event.cell != null) {
+                    event.cell.tick(event.number);
+                }
+            }
             case FORCED -> {
-                if (event.what != null) {
-                    node.forced(event.number, event.what);
+                if (event.what != null && event.cell != null) {
+                    node.disk().forced(event.what);
+                    event.cell.input(new Input.Forced(event.number));
                 }
             }
             case DIED -> {
                 trace(node, "proof of death of session " + event.number);
-                node.input(new Input.Died(event.number));
+                if (event.cell != null) {
+                    event.cell.input(new Input.Died(event.number));
+                }
             }
             case ACT -> {
                 if (event.what instanceof Act act) {
@@ -311,15 +329,47 @@ final class SimWorld {
         return tracer;
     }
 
+    Faults faults() {
+        return faults;
+    }
+
     long diskLatency() {
         return faults.diskLatency();
     }
 
-    /** 0 is the member. */
+    /** 0 and less are members, 1 and more are clients. */
     SimNode node(int index) {
-        return nodes[index];
+        return nodes[slot(index)];
     }
 
+    boolean has(int index) {
+        return index > -members && index <= nodes.length - members;
+    }
+
+    /** The place of a node in arrays: members first. */
+    int slot(int index) {
+        return index <= 0 ? -index : members + index - 1;
+    }
+
+    SimNode bySlot(int slot) {
+        return nodes[slot];
+    }
+
+    /** Counted from 0. */
+    SimNode member(int number) {
+        return nodes[number];
+    }
+
+    /** How many nodes are members, or may become ones. */
+    int memberNodes() {
+        return members;
+    }
+
+    int clients() {
+        return nodes.length - members;
+    }
+
+    /** How many nodes there are. */
     int size() {
         return nodes.length;
     }

@@ -104,7 +104,8 @@ class SimWorldTest {
         Campaign campaign = campaign(Flaw.NONE);
         for (long seed = 0; seed < 200; seed++) {
             Plan plan = campaign.plan(seed)
-                    .withMishaps(seed % 2 == 0 ? null : List.of(new Mishap(seed, 1, 1, true, false, 5)));
+                    .withMishaps(
+                            seed % 2 == 0 ? null : List.of(new Mishap(seed, 1, -(int) (seed % 3), 1, true, false, 5)));
             assertThat(Plan.parse(plan.toString())).isEqualTo(plan);
         }
     }

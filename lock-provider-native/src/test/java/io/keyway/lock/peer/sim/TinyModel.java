@@ -69,13 +69,13 @@ final class TinyModel implements Model {
     }
 
     @Override
-    public Cell member(SimNode node) {
-        return new Cell(new Counting(), new TinyMember(flaw));
-    }
-
-    @Override
-    public Cell client(SimNode node) {
-        return new Cell(new Counting(), new TinyClient(node.index() * 1000L + node.incarnation(), flaw));
+    public void start(SimNode node) {
+        if (node.isMember()) {
+            node.open(0, new Cell(new Counting(), new TinyMember(flaw)), null);
+        } else {
+            long client = node.index() * 1000L + node.incarnation();
+            node.open(0, new Cell(new Counting(), new TinyClient(client, flaw)), world.member(0));
+        }
     }
 
     @Override
@@ -88,7 +88,7 @@ final class TinyModel implements Model {
     public void wake(SimNode node, long number, Object what) {}
 
     @Override
-    public void notice(SimNode node, Notice notice) {
+    public void notice(SimCell cell, Notice notice) {
         if (notice instanceof Count number) {
             long last = heard.getOrDefault(number.client(), 0L);
             if (number.value() != last + 1) {
@@ -96,11 +96,6 @@ final class TinyModel implements Model {
             }
             heard.put(number.client(), number.value());
         }
-    }
-
-    @Override
-    public long epoch(Object record) {
-        return 0;
     }
 
     @Override

@@ -41,6 +41,7 @@ final class TokenOrder implements LeaseOracle {
     /** A restarted authority takes over what its holder re-asserts. */
     private static boolean again(Grant grant, Grant newest) {
         return grant.token() == newest.token()
+                && grant.member() == newest.member()
                 && grant.client() == newest.client()
                 && grant.life() == newest.life()
                 && grant.memberLife() > newest.memberLife();

@@ -17,12 +17,20 @@ abstract class Use {
     }
 
     final String name;
+    /** The node that granted it. */
+    final int member;
+
     final int client;
     final long token;
     final long ttl;
 
     Use(String name, int client, long token, long ttl) {
+        this(name, 0, client, token, ttl);
+    }
+
+    Use(String name, int member, int client, long token, long ttl) {
         this.name = name;
+        this.member = member;
         this.client = client;
         this.token = token;
         this.ttl = ttl;

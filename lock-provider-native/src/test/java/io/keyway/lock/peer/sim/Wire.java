@@ -4,8 +4,8 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.session.SessionFrame;
 import java.util.Arrays;
 
-/** Reads along on all links: which stamps came to the member and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
-final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
+/** Reads along on all links of a member's clients: which stamps came to it and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
+final class Wire implements ExpiryBounds.Hearing {
     private static final int KEPT = 64;
     private static final long NEVER = Long.MIN_VALUE;
 
@@ -21,12 +21,14 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
     }
 
     private final SimWorld world;
+    private final SimNode member;
     /** By node, and by its incarnation. */
     private final Client[][] clients;
 
-    Wire(SimWorld world) {
+    Wire(SimWorld world, SimNode member) {
         this.world = world;
-        this.clients = new Client[world.size()][0];
+        this.member = member;
+        this.clients = new Client[world.clients() + 1][0];
     }
 
     private Client client(int node, int life) {
@@ -51,7 +53,7 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
     }
 
     void arrived(SimLink link, int direction, Object frame) {
-        Client client = client(link.client.index(), link.clientIncarnation);
+        Client client = client(link.client.node().index(), link.clientIncarnation);
         if (direction == SimLink.TO_CLIENT) {
             if (frame instanceof SessionFrame.Data data && data.stamped()) {
                 client.highestBack =
@@ -60,7 +62,7 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
             return;
         }
         client.arrived = clock();
-        client.stalledThen = world.node(0).stalled();
+        client.stalledThen = member.stalled();
         if (frame instanceof SessionFrame.Data data && data.stamped()) {
             for (int i = 0; i < client.kept; i++) {
                 if (client.stamps[i] == data.stamp()) {
@@ -78,7 +80,7 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
         if (direction != SimLink.TO_CLIENT || !(frame instanceof SessionFrame.Data data) || !data.stamped()) {
             return;
         }
-        Client client = client(link.client.index(), link.clientIncarnation);
+        Client client = client(link.client.node().index(), link.clientIncarnation);
         for (int i = 0; i < client.kept; i++) {
             if (client.stamps[i] == data.stamp()) {
                 client.echoed = Math.max(client.echoed, client.cameAt[i]);
@@ -89,7 +91,7 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
 
     @Override
     public long clock() {
-        return world.node(0).clock();
+        return member.clock();
     }
 
     @Override
@@ -100,17 +102,12 @@ final class Wire implements ExpiryBounds.Hearing, LostDeadline.Echoes {
     @Override
     public long arrived(int client, int life) {
         Client of = client(client, life);
-        return of.arrived + world.node(0).stalled() - of.stalledThen;
+        return of.arrived + member.stalled() - of.stalledThen;
     }
 
-    @Override
-    public long highest(int client) {
-        return client(client, world.node(client).incarnation()).highestBack;
-    }
-
-    @Override
-    public long running(int client) {
-        return world.node(client).running();
+    /** The highest stamp that came back to the user's process, as {@link LostDeadline.Echoes} wants it. */
+    long highest(Use use) {
+        return client(use.client, world.node(use.client).incarnation()).highestBack;
     }
 
     /** Timers may be late, and short pauses of the member add up before it counts them as stalls. */

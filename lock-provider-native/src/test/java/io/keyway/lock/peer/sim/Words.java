@@ -24,6 +24,10 @@ final class Words {
         return words.size();
     }
 
+    boolean has(String field) {
+        return words.contains(field);
+    }
+
     String text(String field) {
         int at = words.lastIndexOf(field);
         if (at < 0 || at + 1 == words.size()) {

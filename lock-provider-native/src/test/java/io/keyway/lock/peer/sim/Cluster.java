@@ -1,0 +1,194 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.kernel.Key;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** Several members that share the names, an operator who changes their list, and clients that learn it. */
+final class Cluster implements Topology {
+    private final SimWorld world;
+    private final LeaseCells cells;
+    private final LeaseUsers users;
+    private final SimMember[] members;
+    private final @Nullable ClientSeat[] seats;
+    private MemberList newest;
+
+    Cluster(SimWorld world, LeaseCells cells, LeaseUsers users) {
+        this.world = world;
+        this.cells = cells;
+        this.users = users;
+        Draws draws = new Draws(world.options().seed(), 11);
+        boolean init = draws.chance(700);
+        int first = world.memberNodes() - world.options().spares();
+        this.newest = list((1 << first) - 1);
+        this.members = new SimMember[world.memberNodes()];
+        for (int slot = 0; slot < members.length; slot++) {
+            SimNode node = world.member(slot);
+            boolean listed = slot < first;
+            members[slot] = new SimMember(world, node, cells, this, newest, listed, init && listed);
+        }
+        this.seats = new ClientSeat[world.clients() + 1];
+    }
+
+    /** The members of those slots. */
+    private MemberList list(long mask) {
+        List<NodeId> ids = new ArrayList<>();
+        for (int slot = 0; slot < world.memberNodes(); slot++) {
+            if ((mask >> slot & 1) != 0) {
+                ids.add(id(world.member(slot)));
+            }
+        }
+        return new MemberList(ids);
+    }
+
+    static NodeId id(SimNode member) {
+        return new NodeId(String.valueOf((char) ('a' + member.slot())), 1);
+    }
+
+    static List<String> texts(MemberList list) {
+        return list.members().stream().map(NodeId::toString).toList();
+    }
+
+    SimNode node(NodeId id) {
+        return world.member(id.host().charAt(0) - 'a');
+    }
+
+    /** What members take their epochs from when they know no better. */
+    long wallSeconds() {
+        return 1 + world.now() / Nanos.SECOND;
+    }
+
+    @Override
+    public void start(SimNode node) {
+        if (node.isMember()) {
+            members[node.slot()].start();
+            return;
+        }
+        List<SimNode> url = new ArrayList<>();
+        newest.members().forEach(id -> url.add(node(id)));
+        Draws draws = new Draws(world.options().seed(), 2000L * node.incarnation() + node.index());
+        Collections.shuffle(url, new Random(draws.next()));
+        ClientSeat seat = new ClientSeat(world, node, cells, this, url.subList(0, 1 + draws.below(url.size())));
+        seats[node.index()] = seat;
+        seat.look();
+    }
+
+    private ClientSeat seat(SimNode client) {
+        ClientSeat seat = seats[client.index()];
+        if (seat == null) {
+            throw new IllegalStateException(client + " never started");
+        }
+        return seat;
+    }
+
+    @Override
+    public @Nullable SimCell cell(SimNode client, Key key) {
+        return seat(client).cell(key);
+    }
+
+    @Override
+    public void misdirected(SimCell cell) {
+        seat(cell.node()).misdirected(cell);
+    }
+
+    @Override
+    public SimNode dials(SimCell cell) {
+        return seat(cell.node()).next();
+    }
+
+    @Override
+    public boolean wakeful() {
+        return !cells.kit().takes(Shortcut.SLEEPS_UNNOTICED);
+    }
+
+    @Override
+    public void looked(SimNode node) {
+        if (node.isMember()) {
+            members[node.slot()].looked();
+        } else {
+            seat(node).looked();
+        }
+    }
+
+    @Override
+    public void wake(SimNode node, long number, Object what) {
+        if (what instanceof SimMember member) {
+            member.wake((int) number);
+        } else if (what instanceof ClientSeat seat) {
+            seat.wake(users);
+        }
+    }
+
+    @Override
+    public void stalled(SimNode member, long nanos) {
+        members[member.slot()].stalled(nanos);
+    }
+
+    @Override
+    public void restarts(SimNode node, Fault fault) {
+        switch ((int) fault.amount()) {
+            case 2 -> {
+                world.goals().reached(ClusterGoal.STARTED_WITH_AN_OLD_FILE);
+                node.disk().restore(fault.nanos());
+            }
+            case 3 -> {
+                world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
+                node.disk().wipe();
+            }
+            default -> {}
+        }
+    }
+
+    @Override
+    public boolean belongs(SimNode node) {
+        return !node.isMember() || members[node.slot()].listed();
+    }
+
+    @Override
+    public void listChange(SimNode node, Fault fault) {
+        SimMember member = members[node.slot()];
+        MemberList next = list(fault.amount());
+        if (!member.listed() && next.members().contains(id(node))) {
+            world.goals().reached(ClusterGoal.MEMBER_JOINED);
+        }
+        if (!next.equals(newest) && next.equals(member.first()) && !member.isOpen()) {
+            world.goals().reached(ClusterGoal.LIST_ROLLED_BACK);
+        }
+        newest = next;
+        if (next.members().contains(id(node))) {
+            member.give(next);
+        } else {
+            endForGood(id(node).toString());
+        }
+    }
+
+    /** The operator's word: that member has ended, and will not come back with what it knew. */
+    void endForGood(String id) {
+        SimNode node = node(NodeId.parse(id));
+        SimMember member = members[node.slot()];
+        if (member.listed()) {
+            world.goals().reached(ClusterGoal.MEMBER_REMOVED);
+        }
+        world.faults().end(node);
+        member.remove();
+    }
+
+    /** The operator brings all members of the newest list up with it, and nobody else. */
+    @Override
+    public void heal() {
+        for (SimMember member : members) {
+            if (!newest.members().contains(id(member.node()))) {
+                endForGood(id(member.node()).toString());
+            } else if (!member.listed() || !member.running().equals(newest)) {
+                world.faults().end(member.node());
+                member.give(newest);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.session.Aim;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** Makes the cells of a lease world, as a kit says. */
+final class LeaseCells {
+    private final LeaseModel.Kit kit;
+    private final SessionSettings sessions;
+    private final LeaseSettings lease;
+    private final long counters;
+    private final Authority[] authorities;
+
+    /**
+     * @param counters where the counters of members begin
+     * @param authorities by the slot of the member; may still be filled
+     */
+    LeaseCells(
+            LeaseModel.Kit kit, SessionSettings sessions, LeaseSettings lease, long counters, Authority[] authorities) {
+        this.kit = kit;
+        this.sessions = sessions;
+        this.lease = lease;
+        this.counters = counters;
+        this.authorities = authorities;
+    }
+
+    /** What is safe in these worlds, and what is not. */
+    LeaseModel.Kit kit() {
+        return kit;
+    }
+
+    /** Whether a member that starts anew waits before it grants. */
+    boolean quarantine() {
+        return kit.quarantine();
+    }
+
+    long maxTtl() {
+        return sessions.maxTtl();
+    }
+
+    /** What a member grants with. */
+    Cell member(SimNode node, Membership membership, Predicate<String> owned, long until, Horizon horizon) {
+        MemberSessions layer = new MemberSessions(
+                among(membership.members()),
+                membership,
+                Sessions.incarnation(node, 0),
+                node.disk().startEpoch(),
+                until,
+                horizon);
+        ((MemberView) layer).raiseFloor(counters);
+        return new Cell(authorities[node.slot()].watch().watched(kit.members().create(lease, owned)), layer);
+    }
+
+    private SessionSettings among(List<String> members) {
+        String text = String.join(",", members);
+        return sessions.among(text.hashCode(), text);
+    }
+
+    Cell client(SimNode node, int number, Aim aim) {
+        return new Cell(
+                kit.clients().apply(lease),
+                new ClientSession(sessions, Sessions.incarnation(node, number), aim, List.of(), 0, 0));
+    }
+
+    /** What a member keeps in touch with another one with. */
+    Cell peer(SimNode node, int number, String other, List<String> members) {
+        return new Cell(
+                kit.clients().apply(lease),
+                new ClientSession(
+                        among(members), Sessions.incarnation(node, number), Aim.peer(other), List.of(), 0, 0));
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.sim.Fault.Kind;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/** Draws how an operator changes the member list: in any order, with any pause, back again, or with a member that ends for good. */
+final class ListPlanner {
+    private final Options options;
+    private final Draws draws;
+    private final List<Fault> faults = new ArrayList<>();
+    private long at;
+
+    private ListPlanner(Options options) {
+        this.options = options;
+        this.draws = new Draws(options.seed(), 13);
+    }
+
+    /** Always where there is a spare member, sometimes elsewhere. */
+    static List<Fault> plan(Options options) {
+        ListPlanner planner = new ListPlanner(options);
+        if (options.spares() > 0 || planner.draws.chance(400)) {
+            planner.change();
+        }
+        return planner.faults;
+    }
+
+    private void change() {
+        int first = options.members() - options.spares();
+        long before = (1L << first) - 1;
+        int gone = draws.below(first);
+        boolean adds = options.spares() > 0;
+        boolean removes = !adds || draws.chance(400);
+        long after = (adds ? before | 1L << first : before) & (removes ? ~(1L << gone) : -1);
+        at = draws.below(options.faultPhase() / 2);
+        List<Integer> order = new ArrayList<>();
+        for (int slot = 0; slot < options.members(); slot++) {
+            order.add(slot);
+        }
+        Collections.shuffle(order, new Random(draws.next()));
+        if (draws.chance(250)) {
+            int until = 1 + draws.below(order.size() - 1);
+            order.subList(0, until).forEach(slot -> give(slot, after));
+            order.subList(0, until).forEach(slot -> give(slot, before));
+        } else {
+            order.forEach(slot -> give(slot, after));
+        }
+    }
+
+    private void give(int slot, long list) {
+        long down = draws.logarithmic(Nanos.MILLI, options.maxTtl() / 2);
+        faults.add(new Fault(Kind.NEW_LIST, at, down, -slot, list));
+        at += draws.logarithmic(10 * Nanos.MILLI, 2 * options.maxTtl());
+    }
+}

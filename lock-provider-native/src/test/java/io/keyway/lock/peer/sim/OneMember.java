@@ -1,0 +1,100 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.session.Aim;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.Membership;
+
+/** One member in one cell, and each client with one cell for it. */
+final class OneMember implements Topology {
+    private final SimWorld world;
+    private final LeaseCells cells;
+    private final boolean keepsHorizon;
+    private final long ahead;
+
+    OneMember(SimWorld world, LeaseCells cells) {
+        this.world = world;
+        this.cells = cells;
+        Draws draws = new Draws(world.options().seed(), 10);
+        this.keepsHorizon = cells.quarantine() && draws.chance(400);
+        this.ahead = draws.logarithmic(10 * Nanos.MILLI, world.options().maxTtl());
+    }
+
+    @Override
+    public void start(SimNode node) {
+        if (node.isMember()) {
+            node.disk().start(0);
+            Cell cell = cells.member(node, Membership.single("m"), name -> true, until(node), horizon(node));
+            node.open(0, cell, null);
+        } else {
+            node.open(0, cells.client(node, 0, Aim.ONLY_MEMBER), world.member(0));
+        }
+    }
+
+    /** When a member that starts may grant: at the horizon that it forced, if it keeps one; otherwise when no lease that it forgot can be left. */
+    private long until(SimNode node) {
+        if (!cells.quarantine()) {
+            return node.clock();
+        }
+        if (keepsHorizon && forced(node) - node.clock() > 0) {
+            world.goals().reached(WorldGoal.STARTED_BY_HORIZON);
+        }
+        return keepsHorizon ? Math.max(node.clock(), forced(node)) : node.quarantineUntil();
+    }
+
+    private Horizon horizon(SimNode node) {
+        return keepsHorizon ? new Horizon(forced(node), ahead) : Horizon.NONE;
+    }
+
+    private static long forced(SimNode node) {
+        MemberRecord record = node.disk().record();
+        return record != null ? record.horizon() : node.clock();
+    }
+
+    @Override
+    public SimCell cell(SimNode client, Key key) {
+        return client.main();
+    }
+
+    @Override
+    public void misdirected(SimCell cell) {
+        throw new Violation("routing", cell + " was told that another member decides, and there is none");
+    }
+
+    @Override
+    public SimNode dials(SimCell cell) {
+        return world.member(0);
+    }
+
+    @Override
+    public void looked(SimNode node) {}
+
+    @Override
+    public void wake(SimNode node, long number, Object what) {}
+
+    @Override
+    public void stalled(SimNode member, long nanos) {}
+
+    @Override
+    public void restarts(SimNode member, Fault fault) {}
+
+    @Override
+    public void listChange(SimNode member, Fault fault) {}
+
+    /** Members and clients of one machine sleep together. */
+    @Override
+    public boolean wakeful() {
+        return false;
+    }
+
+    @Override
+    public void heal() {}
+
+    @Override
+    public boolean belongs(SimNode node) {
+        return true;
+    }
+}

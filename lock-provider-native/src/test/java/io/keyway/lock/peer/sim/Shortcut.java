@@ -1,0 +1,14 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+/** What a cluster might do more cheaply, and unsafely: the campaign must find each. */
+enum Shortcut {
+    /** A member with another list opens after a quarantine, whatever the others run with. */
+    OPENS_UNCONFIRMED,
+    /** The quarantine counts from the member's start, and not from the last word of another member. */
+    WAITS_FROM_ITS_START,
+    /** A member decides on every name that it is asked for. */
+    DECIDES_ON_ALL_NAMES,
+    /** Clients believe by a clock that stands still while their machine sleeps. */
+    SLEEPS_UNNOTICED
+}

@@ -1,0 +1,78 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
+import io.keyway.lock.peer.session.MemberRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The member file of one member: what it forced last, and copies that somebody took of it. */
+final class SimDisk {
+    /** What the file says at one time. */
+    private record Content(long epoch, @Nullable MemberRecord record, Optional<Stored> list) {}
+
+    private static final Content NOTHING = new Content(0, null, Optional.empty());
+
+    private final List<Content> copies = new ArrayList<>();
+    private Content content = NOTHING;
+    private boolean original = true;
+
+    /**
+     * A member starts. Its epoch, which it forces before it does anything, is higher than all that the file knows.
+     *
+     * @param least the lowest that it may be
+     */
+    void start(long least) {
+        copies.add(content);
+        content = new Content(Math.max(content.epoch() + 1, least), content.record(), content.list());
+    }
+
+    void forced(Object what) {
+        if (what instanceof MemberRecord forced) {
+            content = new Content(Math.max(content.epoch(), forced.epoch()), forced, content.list());
+        }
+    }
+
+    /** The member list of a member is on the disk, as opened or not. */
+    void forced(Stored list) {
+        content = new Content(content.epoch(), content.record(), Optional.of(list));
+    }
+
+    /** What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back. */
+    long startEpoch() {
+        return content.epoch();
+    }
+
+    /** What it promised; null if that is not known, or if it may not be trusted since the file is a copy. */
+    @Nullable
+    MemberRecord record() {
+        return original ? content.record() : null;
+    }
+
+    /** The list in the file; a copy's was not opened as far as one can know. */
+    Optional<Stored> list() {
+        return original ? content.list() : content.list().map(list -> new Stored(list.members(), false));
+    }
+
+    /** From now on this is the original. */
+    void adopt() {
+        original = true;
+    }
+
+    /** The disk is as it was at one of the former starts. */
+    void restore(long which) {
+        if (!copies.isEmpty()) {
+            content = copies.get((int) Long.remainderUnsigned(which, copies.size()));
+            original = false;
+        }
+    }
+
+    /** The file is gone, and all copies of it. */
+    void wipe() {
+        content = NOTHING;
+        copies.clear();
+        original = true;
+    }
+}

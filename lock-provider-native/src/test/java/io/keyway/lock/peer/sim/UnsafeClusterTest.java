@@ -1,0 +1,40 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The simulator must find each shortcut that a cluster may not take. */
+class UnsafeClusterTest {
+    private static final long EVENTS = 6_000_000;
+
+    private static final int SHRINK_RUNS = 600;
+
+    private static Set<String> foundBy(Shortcut shortcut) {
+        return switch (shortcut) {
+            case OPENS_UNCONFIRMED, WAITS_FROM_ITS_START -> Set.of("R1");
+            case DECIDES_ON_ALL_NAMES, SLEEPS_UNNOTICED -> Set.of("R1", "R2", "R3");
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isFound(Shortcut shortcut) {
+        Campaign campaign = Campaigns.cluster(LeaseModel.Kit.with(shortcut));
+        long events = 0;
+        for (long seed = 0; events < EVENTS; seed++) {
+            RunResult result = campaign.run(seed);
+            events += result.events();
+            Violation violation = result.violation();
+            if (violation != null && foundBy(shortcut).contains(violation.property())) {
+                RunResult small = campaign.shrink(result, SHRINK_RUNS);
+                assertThat(small.plan().size()).as(small.plan().toString()).isLessThanOrEqualTo(30);
+                return;
+            }
+        }
+        throw new AssertionError(shortcut + " was not found in " + events + " events");
+    }
+}
