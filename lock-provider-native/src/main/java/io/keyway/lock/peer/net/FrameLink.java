@@ -23,13 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection: bytes to frames and back, on the loop of its cell. Before the handshake is done a peer can make this side hold 1 KiB, afterwards one frame; what it does not read is held up to 8 MiB, then
+ * One connection: bytes to frames and back, on the loop of its cell. Before the handshake is done a peer can make this side hold 1 KiB, afterwards one frame; what a client does not read is held up to 8 MiB, then
  * the connection is closed, not the session.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // channelInactive hears of the end
 final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.Link {
     private static final Logger LOG = LoggerFactory.getLogger(FrameLink.class);
-    private static final int MOST_UNREAD_BY_PEER = 8 << 20;
+    /** Of a client that does not read. */
+    private static final int MOST_UNREAD_AT_MEMBER = 8 << 20;
+    /** Of a member that does not read what its own client asks for: the session soon finds the link too silent. */
+    private static final int MOST_UNREAD_AT_CLIENT = 64 << 20;
 
     private final CellLoop cell;
     private final long number;
@@ -217,6 +220,9 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
                 complaints.say(channel, refused(refuse));
             }
         }
+        if (!channel.isActive()) {
+            return; // it will be sent again over the next link
+        }
         ByteBuf out = channel.alloc().buffer();
         codec.encode((SessionFrame) frame, out::writeBytes);
         channel.write(out, channel.voidPromise());
@@ -224,10 +230,20 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     }
 
     private void checkUnread() {
-        ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
-        if (waiting != null && waiting.totalPendingWriteBytes() > MOST_UNREAD_BY_PEER) {
-            complain("the other side does not read");
+        if (tooMuchUnread()) {
+            // What was written in one turn is not the other side's fault before it was flushed; and some of it gets
+            // through.
+            channel.flush();
+            if (tooMuchUnread()) {
+                complain("the other side does not read");
+            }
         }
+    }
+
+    private boolean tooMuchUnread() {
+        ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
+        return waiting != null
+                && waiting.totalPendingWriteBytes() > (member ? MOST_UNREAD_AT_MEMBER : MOST_UNREAD_AT_CLIENT);
     }
 
     private static String refused(Refuse refuse) {

@@ -35,6 +35,9 @@ final class OpenSession {
     private boolean keepNow;
 
     private boolean ackNow;
+    /** The last message that was acknowledged. Only a count that no search reaches depends on it, so it is no part of the encoding. */
+    private long ackedReceived;
+
     private boolean taking;
 
     OpenSession(Peer peer, Incarnation member, long now) {
@@ -173,6 +176,7 @@ final class OpenSession {
         if (!accept(frame, algorithm, open, turn)) {
             return "the member sends messages of another algorithm";
         }
+        ackNow |= stream.received() - ackedReceived >= Stream.WINDOW / 2;
         if (frame.stamped() && beliefs.echoed(frame.stamp(), turn)) {
             turn.goal(SessionGoal.EXTENDED);
             progress = true;
@@ -237,6 +241,7 @@ final class OpenSession {
     }
 
     private void spoken() {
+        ackedReceived = stream.received();
         ackBy = Turn.NEVER;
         ackNow = false;
     }
@@ -277,6 +282,7 @@ final class OpenSession {
         copy.ackBy = ackBy;
         copy.keepNow = keepNow;
         copy.ackNow = ackNow;
+        copy.ackedReceived = ackedReceived;
         return copy;
     }
 

@@ -184,6 +184,9 @@ final class SessionTable {
         }
         if (stream.acknowledged(frame.ack())) {
             session.retry.progress(turn.now(), retryBase(session), stream.unacknowledged());
+            if (stream.unsent()) {
+                touch(session);
+            }
         }
         long number = frame.seq();
         List<Message> messages = frame.messages();
@@ -270,12 +273,13 @@ final class SessionTable {
     private void transmit(MemberSession session, SessionTurn turn) {
         if (session.connected()) {
             Stream stream = session.stream;
-            while (stream.unsent()) {
-                List<Message> messages = stream.send(MemberSessions.MAX_MESSAGES);
+            while (stream.unsent() && stream.room() > 0) {
+                List<Message> messages = stream.send(Math.min(stream.room(), MemberSessions.MAX_MESSAGES));
                 turn.transmit(session.link, header(session, messages, !stream.unsent()));
                 session.owes &= stream.unsent();
             }
-            if (session.owes) {
+            // An echo never overtakes a message.
+            if (session.owes && !stream.unsent()) {
                 session.owes = false;
                 turn.transmit(session.link, header(session, List.of(), true));
             }

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * beyond the next number is dropped whole, because what its header extends may have been ended by a message that is missing.
  */
 final class Stream {
+    /** So many messages of a member may be on their way to a client: what a client that does not read makes the member's buffers hold, at each attempt to send it. */
+    static final int WINDOW = 4 * MemberSessions.MAX_MESSAGES;
+
     enum Fit {
         FITS,
         /** Something is missing before it. */
@@ -91,6 +94,11 @@ final class Stream {
     /** True if messages are on their way. */
     boolean inFlight() {
         return acked < sent;
+    }
+
+    /** How many more messages may be on their way. */
+    int room() {
+        return (int) (WINDOW - (sent - acked));
     }
 
     /** The number of the next message to be sent. */

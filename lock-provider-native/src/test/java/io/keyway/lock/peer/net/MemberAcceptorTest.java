@@ -102,7 +102,7 @@ class MemberAcceptorTest {
     void aHelloMayComeByteByByte() throws Exception {
         TcpMember member = member("", FEW);
         try (RawPeer peer = member.connect()) {
-            for (byte each : peer.bytes(member.hello(1))) {
+            for (byte each : RawPeer.bytes(member.hello(1))) {
                 peer.send(each);
             }
             assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);
@@ -156,7 +156,7 @@ class MemberAcceptorTest {
         }
         logged(member, "it says no hello first");
         try (RawPeer peer = member.connect()) {
-            byte[] hello = peer.bytes(member.hello(0));
+            byte[] hello = RawPeer.bytes(member.hello(0));
             byte[] both = Arrays.copyOf(hello, hello.length + 4);
             peer.send(both);
             assertThat(peer.read()).as("more after the hello").isNull();
@@ -182,7 +182,7 @@ class MemberAcceptorTest {
     void anotherVersionIsToldBoth() throws Exception {
         TcpMember member = member("", FEW);
         try (RawPeer peer = member.connect()) {
-            byte[] hello = peer.bytes(member.hello(0));
+            byte[] hello = RawPeer.bytes(member.hello(0));
             hello[4] = 2;
             peer.send(hello);
             assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2"));
@@ -269,7 +269,7 @@ class MemberAcceptorTest {
     void halfAHelloIsWaitedForAMomentOnly() throws Exception {
         TcpMember member = member("", SHORT);
         try (RawPeer peer = member.connect()) {
-            byte[] hello = peer.bytes(member.hello(0));
+            byte[] hello = RawPeer.bytes(member.hello(0));
             peer.send(Arrays.copyOf(hello, hello.length / 2));
             assertThat(peer.read()).isNull();
         }

@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A connection to a member that sends whatever it is told to. Reads block until the member answers or closes. */
@@ -30,9 +31,11 @@ public final class RawPeer implements AutoCloseable {
     private final Closeable connection;
     private final InputStream in;
     private final OutputStream out;
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
-    private final FrameReader reader = new FrameReader(codec);
+    private final ReentrantLock sending = new ReentrantLock();
+    private final FrameReader reader = new FrameReader(codec());
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+    private ByteBuffer unread = ByteBuffer.allocate(0);
+    private SessionFrame.@Nullable Challenge challenge;
 
     public RawPeer(SocketAddress address) throws IOException {
         SocketChannel channel = SocketChannel.open(
@@ -43,6 +46,10 @@ public final class RawPeer implements AutoCloseable {
         out = Channels.newOutputStream(channel);
     }
 
+    private static FrameCodec codec() {
+        return new FrameCodec(new BodyCodecs(new LeaseCodec()));
+    }
+
     /** Over a connection that stands, such as one with TLS. */
     public RawPeer(Socket socket) throws IOException {
         connection = socket;
@@ -50,7 +57,9 @@ public final class RawPeer implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    public byte[] bytes(SessionFrame frame) {
+    /** From any thread. */
+    public static byte[] bytes(SessionFrame frame) {
+        FrameCodec codec = codec();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         codec.encode(frame, buffer -> {
             byte[] part = new byte[buffer.remaining()];
@@ -60,9 +69,15 @@ public final class RawPeer implements AutoCloseable {
         return bytes.toByteArray();
     }
 
+    /** From any thread; these bytes go together. */
     public void send(byte... bytes) throws IOException {
-        out.write(bytes);
-        out.flush();
+        sending.lock();
+        try {
+            out.write(bytes);
+            out.flush();
+        } finally {
+            sending.unlock();
+        }
     }
 
     public void send(SessionFrame frame) throws IOException {
@@ -80,36 +95,49 @@ public final class RawPeer implements AutoCloseable {
 
     /** The next frame; null if the member has closed the connection. */
     public @Nullable SessionFrame read() throws IOException, WireException {
-        ByteArrayOutputStream frame = new ByteArrayOutputStream();
-        for (int next = next(); next >= 0; next = next()) {
-            frame.write(next);
-            SessionFrame read = reader.next(ByteBuffer.wrap(frame.toByteArray()));
-            if (read != null) {
-                return read;
-            }
+        SessionFrame frame = reader.next(unread);
+        while (frame == null && more()) {
+            frame = reader.next(unread);
         }
-        return null;
+        return frame;
     }
 
-    private int next() throws IOException {
+    /** Waits for more bytes; false at the end. */
+    private boolean more() throws IOException {
+        byte[] some = new byte[8192];
+        int count;
         try {
-            int next = in.read();
-            if (next >= 0) {
-                seen.write(next);
-            }
-            return next;
+            count = in.read(some);
         } catch (SocketException e) {
-            return -1; // the member closed with bytes of ours unread
+            return false; // the member closed with bytes of ours unread
         }
+        if (count <= 0) {
+            return false;
+        }
+        seen.write(some, 0, count);
+        unread = ByteBuffer.allocate(unread.remaining() + count)
+                .put(unread)
+                .put(some, 0, count)
+                .flip();
+        return true;
     }
 
     /** All that comes until the member closes, as text. */
     public String readToEnd() throws IOException {
-        ByteArrayOutputStream all = new ByteArrayOutputStream();
-        for (int next = next(); next >= 0; next = next()) {
-            all.write(next);
+        while (more()) {
+            // On to the end.
         }
-        return all.toString(StandardCharsets.ISO_8859_1);
+        byte[] rest = new byte[unread.remaining()];
+        unread.get(rest);
+        return new String(rest, StandardCharsets.ISO_8859_1);
+    }
+
+    /** What the member answered to the hello. */
+    public SessionFrame.Challenge challenge() {
+        if (challenge == null) {
+            throw new IllegalStateException("no challenge has come");
+        }
+        return challenge;
     }
 
     /** Says that hello and proves itself; returns the member's last word, a welcome or a refusal, or null if it closed. */
@@ -117,10 +145,11 @@ public final class RawPeer implements AutoCloseable {
             throws IOException, WireException {
         send(hello);
         SessionFrame answer = read();
-        if (!(answer instanceof SessionFrame.Challenge challenge)) {
+        if (!(answer instanceof SessionFrame.Challenge fair)) {
             return answer;
         }
-        send(Proofs.of(authenticator, hello, challenge));
+        challenge = fair;
+        send(Proofs.of(authenticator, hello, fair));
         reader.trust();
         return read();
     }

@@ -107,6 +107,27 @@ final class TcpMember implements AutoCloseable {
                 null);
     }
 
+    /** The same client on another link, with its session. */
+    static SessionFrame.Hello again(SessionFrame.Hello hello, long attempt, SessionFrame.Resume resume) {
+        return new SessionFrame.Hello(
+                hello.wireLow(),
+                hello.wireHigh(),
+                hello.cluster(),
+                hello.settings(),
+                hello.members(),
+                hello.algorithm(),
+                hello.role(),
+                hello.node(),
+                hello.shard(),
+                hello.client(),
+                new Nonce(4, attempt),
+                attempt,
+                hello.life(),
+                hello.guard(),
+                hello.seen(),
+                resume);
+    }
+
     /** A client of that cell whose session stands; another cell would refuse it. */
     SessionFrame.Welcome welcomed(RawPeer peer, int shard) throws Exception {
         SessionFrame answer = peer.introduce(hello(shard), security.authenticator());

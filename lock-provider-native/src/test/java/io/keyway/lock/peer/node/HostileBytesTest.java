@@ -95,7 +95,7 @@ class HostileBytesTest {
     void aFrameThatEndsInTheMiddleIsWaitedForSomeSecondsOnly() throws Exception {
         try (RawPeer peer = new RawPeer(host);
                 RawPeer impatient = new RawPeer(host)) {
-            byte[] hello = peer.bytes(LocalHello.of(place, 1, 1));
+            byte[] hello = RawPeer.bytes(LocalHello.of(place, 1, 1));
             peer.send(Arrays.copyOf(hello, hello.length / 2));
             impatient.send(Arrays.copyOf(hello, hello.length / 2));
             impatient.close();
@@ -135,7 +135,7 @@ class HostileBytesTest {
             assertThat(peer.read()).isNull();
         }
         try (RawPeer peer = new RawPeer(host)) {
-            byte[] hello = peer.bytes(LocalHello.of(place, 1, 1));
+            byte[] hello = RawPeer.bytes(LocalHello.of(place, 1, 1));
             hello[4] = 2; // all of it in the layout of a version to come
             peer.send(hello);
             assertThat(peer.read()).isEqualTo(new SessionFrame.Refuse(RefuseCode.WIRE, "wire version", "1", "2"));

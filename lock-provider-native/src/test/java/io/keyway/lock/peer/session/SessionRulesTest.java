@@ -61,6 +61,30 @@ class SessionRulesTest {
     }
 
     @Test
+    void aMemberSendsNoMoreThanAWindowAheadOfTheClient() {
+        World world = new World();
+        Peer peer = world.held(TTL);
+        world.deaf = true;
+        world.member.sent.clear();
+        world.member.work(turn -> {
+            for (int i = 0; i < 3 * Stream.WINDOW; i++) {
+                turn.send(peer, World.number(i));
+            }
+        });
+        world.member.work(turn -> turn.send(peer, World.number(3L * Stream.WINDOW)));
+        long onTheirWay = world.member.sent.stream()
+                .mapToInt(frame -> ((Data) frame).messages().size())
+                .sum();
+        assertThat(onTheirWay).isEqualTo(Stream.WINDOW);
+        assertThat(world.member.sent).noneMatch(frame -> ((Data) frame).stamped());
+        world.deaf = false;
+        long before = world.now;
+        world.pass(1_500 * MS); // what was lost is sent again, the rest at once
+        assertThat(world.client.heard()).hasSize(3 * Stream.WINDOW + 1).isSorted();
+        assertThat(world.clientSide().belief(TTL).deadline()).isGreaterThan(before);
+    }
+
+    @Test
     void aLapsedBeliefNeverComesBack() {
         World world = new World();
         world.held(TTL);
