@@ -54,6 +54,7 @@ class LocalTakeoverTest {
                 }
             }
             history.awaitProgress("after the last fault of seed " + seed);
+            history.tour();
             history.endAndCheck("seed " + seed, processes * (faults + 1));
         }
     }

@@ -123,7 +123,7 @@ class LocalTroubleTest {
 
     @Test
     void twoClassLoadersOfOneProcessAreTwoClients() throws Exception {
-        history.start(2);
+        history.startTwins();
         history.start();
         history.awaitProgress("at the start", 3);
         for (int life = 0; life < 2; life++) {

@@ -38,13 +38,21 @@ record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) 
      * Checks all rules.
      *
      * @param what the seed and what else repeats it
-     * @throws AssertionError that shows each breach, and what happened to its name around it
+     * @throws AssertionError that shows the first breach of each broken rule, and what happened to its name around it
      */
     void check(String what) {
         List<Violation> violations = violations();
         if (!violations.isEmpty()) {
-            throw new AssertionError(what + ": " + violations.size() + " violations"
-                    + violations.stream().limit(5).map(this::show).collect(Collectors.joining()));
+            Map<String, List<Violation>> byRule = violations.stream()
+                    .collect(Collectors.groupingBy(Violation::rule, TreeMap::new, Collectors.toList()));
+            StringBuilder text = new StringBuilder(what + ": broken are");
+            byRule.forEach((rule, all) -> text.append(' ')
+                    .append(rule)
+                    .append(" (")
+                    .append(all.size())
+                    .append(" times)"));
+            byRule.values().forEach(all -> text.append(show(all.get(0))));
+            throw new AssertionError(text.toString());
         }
     }
 

@@ -29,6 +29,8 @@ public final class HistoryCrew implements AutoCloseable {
     private final List<JournalReader> journals = new ArrayList<>();
     private final List<Silence> silences = new ArrayList<>();
     private final Map<String, Integer> awaited = new HashMap<>();
+    private long lastButOne = Long.MIN_VALUE;
+    private long last = Long.MIN_VALUE;
 
     /**
      * Makes a crew without workers.
@@ -51,16 +53,20 @@ public final class HistoryCrew implements AutoCloseable {
 
     /** Starts a worker. */
     public ChildJvm start() throws InterruptedException {
-        return start(1);
+        return start(1, List.of());
     }
 
-    /**
-     * Starts a worker.
-     *
-     * @param clients 1, or 2 for a process with a second client whose classes are another class loader's
-     * @throws AssertionError if its clock does not compare with this process's
-     */
-    public ChildJvm start(int clients) throws InterruptedException {
+    /** Starts a worker with two clients, one of them with classes of another class loader. */
+    public ChildJvm startTwins() throws InterruptedException {
+        return start(2, List.of());
+    }
+
+    /** Starts a worker with these options of its JVM. */
+    public ChildJvm start(List<String> options) throws InterruptedException {
+        return start(1, options);
+    }
+
+    private ChildJvm start(int clients, List<String> options) throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(url, Integer.toString(everybody.size() + 1), names));
         List<String> own = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
@@ -71,7 +77,7 @@ public final class HistoryCrew implements AutoCloseable {
             own.add(worker);
         }
         long before = MachineClock.now();
-        ChildJvm worker = ChildJvm.start(HistoryWorker.class, arguments.toArray(String[]::new));
+        ChildJvm worker = ChildJvm.start(options, HistoryWorker.class, arguments.toArray(String[]::new));
         workers.add(worker);
         everybody.add(worker);
         journalsOf.put(worker, own);
@@ -95,7 +101,7 @@ public final class HistoryCrew implements AutoCloseable {
     /** SIGSTOP. */
     public void stop(ChildJvm worker) throws IOException, InterruptedException {
         worker.stop();
-        stopped.put(worker, MachineClock.now());
+        stopped.putIfAbsent(worker, MachineClock.now());
     }
 
     /** SIGCONT for a worker that was stopped; else nothing. */
@@ -108,9 +114,13 @@ public final class HistoryCrew implements AutoCloseable {
         }
     }
 
-    /** Lets it close its clients and end; it must end with status 0. */
+    /** Lets it close its clients and end, if it was not told so before; it must end with status 0. */
     public void end(ChildJvm worker) throws InterruptedException {
-        worker.tell("end");
+        try {
+            worker.tell("end");
+        } catch (UncheckedIOException e) {
+            // It was told before, and has ended since.
+        }
         int status = worker.awaitExit();
         if (status != 0) {
             throw new AssertionError("a worker ended with status " + status + ": " + worker.printed());
@@ -118,9 +128,9 @@ public final class HistoryCrew implements AutoCloseable {
         gone(worker);
     }
 
-    /** All links of all workers were cut both ways before {@code from} and healed after {@code to}, by {@link System#nanoTime}. */
-    public void wereCut(long from, long to) {
-        journals.forEach(each -> silences.add(new Silence(each.worker(), from, to, false)));
+    /** All links of that worker were cut both ways before {@code from} and healed after {@code to}, by {@link System#nanoTime}. */
+    public void wasCut(ChildJvm worker, long from, long to) {
+        journalsOf(worker).forEach(each -> silences.add(new Silence(each, from, to, false)));
     }
 
     private void gone(ChildJvm worker) {
@@ -193,7 +203,9 @@ public final class HistoryCrew implements AutoCloseable {
     /** How many leases were lost. */
     public long losses() {
         poll();
-        return history().holds().stream().filter(hold -> !hold.losses.isEmpty()).count();
+        return history(Long.MIN_VALUE).holds().stream()
+                .filter(hold -> !hold.losses.isEmpty())
+                .count();
     }
 
     /** How many leases were handed out. */
@@ -203,30 +215,37 @@ public final class HistoryCrew implements AutoCloseable {
     }
 
     /**
-     * Checks all that they did up to now.
+     * Checks what they did since the last check but one.
      *
      * @param what the seed and what else repeats it
-     * @throws AssertionError that shows each breach of a rule
+     * @throws AssertionError that shows which rules were broken
      */
     public void check(String what) {
         poll();
-        history().check(what);
+        history(lastButOne).check(what);
+        lastButOne = last;
+        last = MachineClock.now();
     }
 
-    /** Ends all, checks all that they did, and that it were at least so many grants. */
+    /** Ends all, checks all that they ever did, and that it were at least so many grants. */
     public void endAndCheck(String what, int least) throws InterruptedException {
         for (ChildJvm worker : List.copyOf(workers)) {
             end(worker);
         }
-        check(what);
+        poll();
+        history(Long.MIN_VALUE).check(what);
         if (grants() < least) {
             throw new AssertionError(what + ": only " + grants() + " grants, which is no test");
         }
     }
 
-    private History history() {
+    private History history(long since) {
         List<Hold> holds = new ArrayList<>();
-        journals.forEach(each -> holds.addAll(each.holds()));
+        for (JournalReader each : journals) {
+            each.holds().stream()
+                    .filter(hold -> hold.isGranted() && hold.got() >= since)
+                    .forEach(holds::add);
+        }
         return new History(holds, List.copyOf(silences), deathIsProven);
     }
 

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The program of a process that takes locks at random and writes its journal. Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are another class
@@ -100,7 +101,7 @@ public final class HistoryWorker implements AutoCloseable {
                 // Each process begins elsewhere.
                 String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
                 while (!tourist.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(1_000_000);
                 }
             }
         } finally {

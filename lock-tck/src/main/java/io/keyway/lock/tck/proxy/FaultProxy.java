@@ -43,11 +43,11 @@ public final class FaultProxy implements AutoCloseable {
     private @Nullable ServerSocketChannel listener;
     private volatile boolean closed;
 
-    private FaultProxy(InetSocketAddress target) throws IOException {
+    private FaultProxy(InetSocketAddress target, InetSocketAddress where) throws IOException {
         this.target = target;
         this.selector = Selector.open();
         try {
-            ServerSocketChannel bound = listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            ServerSocketChannel bound = listen(where);
             this.listener = bound;
             this.address = (InetSocketAddress) bound.getLocalAddress();
         } catch (IOException e) {
@@ -59,9 +59,14 @@ public final class FaultProxy implements AutoCloseable {
         thread.start();
     }
 
-    /** Starts a proxy before that server, on a free port of the loopback address. The server need not run yet. */
+    /** Starts a proxy before that server, on a {@linkplain Ports#free free} port of the loopback address. The server need not run yet. */
     public static FaultProxy to(InetSocketAddress target) throws IOException {
-        return new FaultProxy(target);
+        return new FaultProxy(target, new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free()));
+    }
+
+    /** Starts a proxy before that server, which listens there. */
+    public static FaultProxy to(InetSocketAddress target, InetSocketAddress where) throws IOException {
+        return new FaultProxy(target, where);
     }
 
     /** Where clients connect to. */

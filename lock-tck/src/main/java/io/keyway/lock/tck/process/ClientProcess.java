@@ -1,0 +1,77 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.process;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** A process with a client of its own that does what it is told: acquires, asks, releases. Closing kills it. */
+public final class ClientProcess implements AutoCloseable {
+    private final ChildJvm jvm;
+
+    private ClientProcess(ChildJvm jvm) {
+        this.jvm = jvm;
+    }
+
+    /** Starts a process that opens a client of that URL; returns when it is open. */
+    public static ClientProcess open(String url) throws InterruptedException {
+        return open(List.of(), url);
+    }
+
+    /** Starts a process with these options of its JVM, which opens a client of that URL; returns when it is open. */
+    public static ClientProcess open(List<String> options, String url) throws InterruptedException {
+        ChildJvm jvm = ChildJvm.start(options, ClientProgram.class, url);
+        jvm.await("ready");
+        return new ClientProcess(jvm);
+    }
+
+    /** The process, to be killed or stopped. */
+    public ChildJvm jvm() {
+        return jvm;
+    }
+
+    /**
+     * Tries to acquire a lock.
+     *
+     * @return the token; empty if it was held by another one all the time
+     * @throws AssertionError if the client failed otherwise, with its message
+     */
+    public OptionalLong acquire(String name, Duration wait) throws InterruptedException {
+        String answer = ask("acquire " + name + " " + wait.toMillis());
+        if (answer.startsWith("token ")) {
+            return OptionalLong.of(Long.parseLong(answer.substring("token ".length())));
+        }
+        if (!answer.equals("none")) {
+            throw new AssertionError(answer);
+        }
+        return OptionalLong.empty();
+    }
+
+    /** What the lease of that name that was acquired last says of itself. */
+    public boolean isHeld(String name) throws InterruptedException {
+        return Boolean.parseBoolean(ask("held " + name));
+    }
+
+    /** Waits until that lease says that it was lost, and why; empty if it does not. */
+    public Optional<LeaseLoss.Cause> loss(String name, Duration wait) throws InterruptedException {
+        String answer = ask("loss " + name + " " + wait.toMillis());
+        return answer.equals("none") ? Optional.empty() : Optional.of(LeaseLoss.Cause.valueOf(answer));
+    }
+
+    /** Releases that lease. */
+    public ReleaseOutcome release(String name) throws InterruptedException {
+        return ReleaseOutcome.valueOf(ask("release " + name));
+    }
+
+    private String ask(String line) throws InterruptedException {
+        return jvm.ask(line, "answer");
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        jvm.close();
+    }
+}
