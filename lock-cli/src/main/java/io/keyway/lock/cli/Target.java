@@ -14,6 +14,9 @@ import picocli.CommandLine.Option;
 
 /** Which locks a command is about. */
 final class Target {
+    /** The variable with the secret of a cluster. */
+    static final String SECRET = "KEYWAY_SECRET";
+
     static final String DEFAULT_URL = "lock:native:local://";
 
     @Option(
@@ -30,7 +33,7 @@ final class Target {
     /** Opens a client that only looks: on this machine it never becomes the one that serves the others. */
     LockClient openToLook(Console console) {
         LockUrl parsed = url(console);
-        return open(parsed, MachineOptions.of(parsed).host("none").options());
+        return open(parsed, options(parsed, console).host("none").options());
     }
 
     /**
@@ -39,12 +42,16 @@ final class Target {
      */
     LockClient openToRun(Console console, Supervision supervision) {
         LockUrl parsed = url(console);
-        MachineOptions options = MachineOptions.of(parsed).host("process");
+        CommandOptions options = options(parsed, console).host("process");
         Optional<Path> file = LocalGuard.file(parsed, console.environment());
         long guard = LocalGuard.draw();
-        LockClient client = open(parsed, file.isPresent() ? options.guard(guard).options() : options.options());
+        LockClient client = open(parsed, options.guard(guard).options());
         file.ifPresent(path -> supervision.guard(path, guard));
         return client;
+    }
+
+    private static CommandOptions options(LockUrl parsed, Console console) {
+        return CommandOptions.of(parsed).secret(console.variable(SECRET));
     }
 
     private static LockClient open(LockUrl parsed, ClientOptions options) {

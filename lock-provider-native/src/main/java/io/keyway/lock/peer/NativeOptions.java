@@ -63,7 +63,8 @@ public final class NativeOptions {
     /** The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a supervisor. */
     public static final Option<Long> GUARD = Option.object("guard", Long.class)
             .withDefault(() -> 0L, "none")
-            .withDescription("the byte of clients.lock of a process that works under this client's leases (local)");
+            .withDescription(
+                    "the byte of clients.lock of a process that works under this client's leases (local); with it, what works under a broken lock is stopped before the lock is somebody else's");
 
     public static final Option<Integer> SHARDS = Option.number("shards", 1, 64)
             .withDefault(4)

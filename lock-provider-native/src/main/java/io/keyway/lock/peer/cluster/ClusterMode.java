@@ -35,7 +35,7 @@ public final class ClusterMode {
         ClusterPlace place = new ClusterPlace(
                 cluster,
                 addresses,
-                cells,
+                request.get(NativeOptions.GUARD) == 0 ? cells : cells.stoppingBeforeRevoked(),
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));

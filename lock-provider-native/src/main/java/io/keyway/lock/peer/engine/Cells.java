@@ -101,13 +101,15 @@ public final class Cells {
         return client(Aim.ONLY_MEMBER, 0, 0);
     }
 
-    /**
-     * A client that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too. What a guard watches over has to be stopped before a broken lock is somebody else's.
-     */
+    /** The same cells, for a client whose users have to be stopped before a broken lock is somebody else's. */
+    public Cells stoppingBeforeRevoked() {
+        return new Cells(session, lease.withStopBeforeRevoked());
+    }
+
+    /** A client of {@code aim} that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too; both are 0 where there are no such bytes. */
     public Cell client(Aim aim, long life, long guard) {
-        LeaseSettings settings = guard == 0 ? lease : lease.withStopBeforeRevoked();
         return new Cell(
-                new LeaseClients(settings), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
+                new LeaseClients(lease), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
     }
 
     private static Incarnation incarnation() {

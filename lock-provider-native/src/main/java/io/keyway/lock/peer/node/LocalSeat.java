@@ -3,6 +3,7 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Cell;
@@ -161,7 +162,8 @@ public final class LocalSeat implements Seat {
             Path directory = place.directory().path();
             LocalHosts.OF_THIS_JVM.join(directory);
             this.life = place.bytes().take();
-            Cell cell = place.cells().proving(secret).client(Aim.ONLY_MEMBER, life, guard);
+            Cells cells = place.cells().proving(secret);
+            Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked()).client(Aim.ONLY_MEMBER, life, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
                     new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());

@@ -8,38 +8,45 @@ import io.keyway.lock.Option;
 import io.keyway.lock.spi.LockProvider;
 import java.util.Optional;
 
-/** Options for a client of the locks of this machine; for any other URL nothing is set. What the URL says stays. */
-final class MachineOptions {
+/** Options that a command sets beside the URL, where the provider has them. What the URL says stays. */
+final class CommandOptions {
     private final LockUrl url;
     private final Optional<LockProvider> provider;
     private ClientOptions options = ClientOptions.defaults();
 
-    private MachineOptions(LockUrl url, Optional<LockProvider> provider) {
+    private CommandOptions(LockUrl url, Optional<LockProvider> provider) {
         this.url = url;
         this.provider = provider;
     }
 
-    static MachineOptions of(LockUrl url) {
-        boolean local = url.protocol().equals(Optional.of("local"));
-        return new MachineOptions(
+    static CommandOptions of(LockUrl url) {
+        return new CommandOptions(
                 url,
-                local
-                        ? Locks.discover(MachineOptions.class.getClassLoader()).providers().stream()
-                                .filter(each -> each.schemes().contains(url.provider()))
-                                .findFirst()
-                        : Optional.empty());
+                Locks.discover(CommandOptions.class.getClassLoader()).providers().stream()
+                        .filter(each -> each.schemes().contains(url.provider()))
+                        .findFirst());
+    }
+
+    /** The secret of a cluster, from the environment, so that it need not stand on a command line. */
+    CommandOptions secret(Optional<String> secret) {
+        if (!url.hosts().isEmpty()
+                && !url.options().containsKey("secret")
+                && !url.options().containsKey("secretFile")) {
+            secret.ifPresent(text -> option("secret").ifPresent(option -> parse(option, text)));
+        }
+        return this;
     }
 
     /** Who serves the machine when nobody does. */
-    MachineOptions host(String who) {
-        if (!url.options().containsKey("host")) {
+    CommandOptions host(String who) {
+        if (url.protocol().equals(Optional.of("local")) && !url.options().containsKey("host")) {
             option("host").ifPresent(option -> parse(option, who));
         }
         return this;
     }
 
-    /** The byte of a second process that must be dead before the client counts as dead. */
-    MachineOptions guard(long position) {
+    /** The byte of a second process that must be dead before the client counts as dead; it also says that there is something to stop before a broken lock is somebody else's. */
+    CommandOptions guard(long position) {
         option("guard").ifPresent(option -> set(option, position));
         return this;
     }
