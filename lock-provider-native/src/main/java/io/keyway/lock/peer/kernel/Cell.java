@@ -131,6 +131,10 @@ public final class Cell {
             sessions.reborn(reborn.life(), reborn.guard(), reborn.why(), turn);
         } else if (input instanceof Input.Proved) {
             sessions.proved(turn);
+        } else if (input instanceof Input.Confirmed confirmed) {
+            sessions.confirmed(confirmed.openAt(), turn);
+        } else if (input instanceof Input.EpochTaken taken) {
+            sessions.epochTaken(taken.epoch(), turn);
         } else if (input instanceof Input.Forced forced) {
             forced(forced.ticket());
         } else if (input instanceof Input.Dismissed) {

@@ -24,6 +24,12 @@ public sealed interface Input {
     /** The operating system proved that nobody believes in a grant of an earlier life of this member (local mode): its quarantine is over. */
     record Proved() implements Input {}
 
+    /** Every member of the list runs with it, so that this one may grant from that time on (on the cell's clock), if nothing else speaks against it. */
+    record Confirmed(long openAt) implements Input {}
+
+    /** Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it. */
+    record EpochTaken(long epoch) implements Input {}
+
     /** A durable record is on disk; also all records of lower tickets. */
     record Forced(long ticket) implements Input {}
 

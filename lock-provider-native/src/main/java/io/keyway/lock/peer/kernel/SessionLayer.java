@@ -29,6 +29,12 @@ public interface SessionLayer {
     /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
     default void proved(SessionTurn turn) {}
 
+    /** The member list is confirmed, and holds from {@code openAt} on. */
+    default void confirmed(long openAt, SessionTurn turn) {}
+
+    /** A sibling cell took that epoch, since the member had forgotten one. */
+    default void epochTaken(long epoch, SessionTurn turn) {}
+
     /** Moves every deadline that was set for others. Comes before any timer of the turn. */
     void stalled(long nanos);
 

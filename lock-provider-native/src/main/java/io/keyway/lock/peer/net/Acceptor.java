@@ -4,6 +4,7 @@ package io.keyway.lock.peer.net;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ServerChannel;
 import java.io.IOException;
@@ -29,27 +30,26 @@ public final class Acceptor implements AutoCloseable {
     public Acceptor(
             CellLoop cell, Class<? extends ServerChannel> kind, SocketAddress address, FrameCodec codec, Gate gate)
             throws IOException {
-        try {
-            this.server = new ServerBootstrap()
-                    .group(cell.loop(), cell.loop())
-                    .channel(kind)
-                    .childHandler(new ChannelInitializer<Channel>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            if (gate.admits(channel)) {
-                                channel.pipeline()
-                                        .addLast(FrameLink.atMember(cell, ++links, channel, codec, complaints));
-                            } else {
-                                channel.close();
-                            }
+        ChannelFuture binding = new ServerBootstrap()
+                .group(cell.loop(), cell.loop())
+                .channel(kind)
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        if (gate.admits(channel)) {
+                            channel.pipeline().addLast(FrameLink.atMember(cell, ++links, channel, codec, complaints));
+                        } else {
+                            channel.close();
                         }
-                    })
-                    .bind(address)
-                    .syncUninterruptibly()
-                    .channel();
-        } catch (RuntimeException e) {
-            throw new IOException("cannot listen on " + address + ": " + e.getMessage(), e);
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!binding.isSuccess()) {
+            throw new IOException(
+                    "cannot listen on " + address + ": " + binding.cause().getMessage(), binding.cause());
         }
+        this.server = binding.channel();
     }
 
     /** Where it listens, once the system has chosen. */

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -81,25 +82,27 @@ public final class MemberAcceptor implements AutoCloseable {
         this.limits = limits;
         this.complaints = complaints;
         this.halfOpen = new HalfOpenLinks(limits.most(), limits.mostPerAddress());
-        try {
-            this.server = new ServerBootstrap()
-                    .group(loop, loop)
-                    .channel(NioServerSocketChannel.class)
-                    .option(ChannelOption.SO_BACKLOG, BACKLOG)
-                    .childOption(ChannelOption.TCP_NODELAY, true)
-                    .childOption(ChannelOption.SO_KEEPALIVE, true)
-                    .childHandler(new ChannelInitializer<Channel>() {
-                        @Override
-                        protected void initChannel(Channel channel) {
-                            greet(channel);
-                        }
-                    })
-                    .bind(address)
-                    .syncUninterruptibly()
-                    .channel();
-        } catch (RuntimeException e) {
-            throw new IOException("cannot listen on " + shown(address) + ": " + e.getMessage(), e);
+        ChannelFuture binding = new ServerBootstrap()
+                .group(loop, loop)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        greet(channel);
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!binding.isSuccess()) {
+            throw new IOException(
+                    "cannot listen on " + shown(address) + ": "
+                            + binding.cause().getMessage(),
+                    binding.cause());
         }
+        this.server = binding.channel();
     }
 
     private static String shown(InetSocketAddress address) {

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread of a host that asks the disk and the operating system's locks, in order. */
+/** The thread of a host or member that asks the disk and the operating system's locks, in order. */
 final class HostDisk {
     private static final Logger LOG = LoggerFactory.getLogger(HostDisk.class);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -17,11 +17,14 @@ final class HostDisk {
     private final Consumer<RuntimeException> failed;
     private final ScheduledThreadPoolExecutor thread;
 
-    /** @param failed told what a task threw: what cannot be asked of the operating system leaves nothing to stand on */
-    HostDisk(Consumer<RuntimeException> failed) {
+    /**
+     * @param name of the thread
+     * @param failed told what a task threw: what cannot be asked of the operating system leaves nothing to stand on
+     */
+    HostDisk(String name, Consumer<RuntimeException> failed) {
         this.failed = failed;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread made = new Thread(task, "keyway-host-disk");
+            Thread made = new Thread(task, name);
             made.setDaemon(true);
             return made;
         });

@@ -17,7 +17,6 @@ import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
-import io.keyway.lock.peer.wire.WireException;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
@@ -56,7 +55,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private final LocalPlace place;
     private final Arbiter.Hosting hosting;
     private final MemberFile file;
-    private final MemberRecord first;
+    private final PromiseWriter promises;
     private final EventThread io = new EventThread("keyway-host-io");
     private final HostDisk disk;
     private final Cell cell;
@@ -99,43 +98,23 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         this.hosting = hosting;
         this.file = file;
         this.ended = ended;
-        Quarantine quarantine = file.quarantine();
-        Inheritance left = Inheritance.none();
-        if (file.start() instanceof Start.Restarted last && last.clean()) {
-            try {
-                left = Inheritance.read(last.stored().grants(), System.nanoTime());
-            } catch (WireException e) {
-                quarantine = new Quarantine(
-                        Quarantine.full(place.settings().maxTtl()),
-                        "the grants that the last host left cannot be read: " + e.getMessage());
-            }
-        }
-        this.inherited = left;
-        long wait = quarantine.duration().toNanos();
+        LastLife last = LastLife.of(file, place.settings().maxTtl(), System.nanoTime());
+        this.inherited = last.inherited();
+        long wait = last.waitNanos();
         long epoch = file.nextEpoch(0);
         long largestTtl = place.settings().maxTtl().toNanos();
         long now = System.nanoTime();
-        // Whoever starts after this life must wait for the leases that this life waits for, or has taken over.
-        long awaited = Math.max(wait, inherited.longest());
-        this.first = new MemberRecord(epoch, largestTtl, BootClock.horizon(place.facts(), awaited));
-        file.force(first);
-        LOG.info(
-                "this process hosts {} with epoch {}{}",
-                place.directory().path(),
-                epoch,
-                wait > 0
-                        ? "; no grants for " + Duration.ofNanos(wait) + ": " + quarantine.reason()
-                        : inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size());
+        long awaited = last.awaitedNanos();
+        this.disk = new HostDisk("keyway-host-disk", this::failed);
+        this.promises = new PromiseWriter(
+                file, place.facts(), disk, epoch, largestTtl, now + awaited, true, 0, this::checkHosting, this::failed);
+        LOG.info("this process hosts {} with epoch {}{}", place.directory().path(), epoch, last.sentence());
         Optional<Path> socket = hosting.socket();
         String secret = HostInfo.newSecret();
         this.cell = place.cells()
                 .proving(HostInfo.authenticator(socket, secret))
                 .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
-        this.disk = new HostDisk(e -> {
-            LOG.error("this process hosts no longer: {}", e.toString());
-            stop();
-        });
         Acceptor listening = null;
         try {
             List<Input> imports = inherited.imports();
@@ -269,22 +248,19 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
 
     @Override
     public void persist(DurableRecord record, long ticket) {
-        var promise = (io.keyway.lock.peer.session.MemberRecord) record;
-        disk.run(() -> {
-            try {
-                if (hosting.standing() != Standing.HELD) {
-                    throw new IOException("host.lock: " + hosting.standing().sentence());
-                }
-                file.force(new MemberRecord(
-                        promise.epoch(),
-                        first.largestTtlNanos(),
-                        BootClock.horizon(place.facts(), promise.horizon() - System.nanoTime())));
-                loop.post(new Input.Forced(ticket));
-            } catch (IOException e) {
-                LOG.error("this process hosts no longer: a promise could not be written: {}", e.toString());
-                stop();
-            }
-        });
+        promises.promise(loop, record, ticket);
+    }
+
+    private void checkHosting() throws IOException {
+        Standing standing = hosting.standing();
+        if (standing != Standing.HELD) {
+            throw new IOException("host.lock: " + standing.sentence());
+        }
+    }
+
+    private void failed(Exception e) {
+        LOG.error("this process hosts no longer: {}", e.toString());
+        stop();
     }
 
     @Override
@@ -354,10 +330,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             LOG.warn("the disk does not answer; the next host waits for the leases of this one");
             complete[0] = false;
         }
-        if (complete[0]
-                && !file.forceClean(
-                        new MemberRecord(cell().epoch(), first.largestTtlNanos(), BootClock.NONE),
-                        inherited.table(grants, lives))) {
+        if (complete[0] && !file.forceClean(promises.last(), inherited.table(grants, lives))) {
             LOG.warn("the grants that live could not be written; the next host waits for the leases of this one");
         }
         try {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.peer.cluster.ListConfirmation;
 import io.keyway.lock.peer.node.MachineFacts.FileFacts;
 import io.keyway.lock.peer.node.MemberSlot.Table;
 import io.keyway.lock.peer.node.StoredRecord.State;
@@ -36,6 +37,7 @@ public final class MemberFile implements AutoCloseable {
     private final RandomAccessFile file;
     private final long inode;
     private final Start start;
+    private final Optional<ListConfirmation.Stored> list;
     private long sequence;
     private byte[] newest;
     private long forcedEpoch;
@@ -50,6 +52,7 @@ public final class MemberFile implements AutoCloseable {
         this.file = file;
         this.inode = inode();
         this.start = found.start();
+        this.list = found.list();
         this.sequence = found.sequence();
         this.newest = MemberFileReader.slot(file, sequence);
     }
@@ -63,7 +66,7 @@ public final class MemberFile implements AutoCloseable {
     public static void createFresh(Path path, MachineFacts facts, MemberSettings settings) throws IOException {
         create(path);
         try (MemberFile file = open(path, facts, settings)) {
-            file.write(State.FRESH, new MemberRecord(1, 0, BootClock.NONE), Table.NONE);
+            file.write(State.FRESH, new MemberRecord(1, 0, BootClock.NONE, false), Table.NONE);
         }
     }
 
@@ -81,9 +84,8 @@ public final class MemberFile implements AutoCloseable {
         }
         RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
         try {
-            MemberFileReader.Found found = missing
-                    ? new MemberFileReader.Found(new Start.Missing(), 0)
-                    : new MemberFileReader(path, file, facts, settings).read();
+            MemberFileReader.Found found =
+                    missing ? MemberFileReader.Found.NOTHING : new MemberFileReader(path, file, facts, settings).read();
             preallocate(file, TABLE_AT + TABLE_ROOM);
             return new MemberFile(path, facts, settings, file, found);
         } catch (IOException | RuntimeException e) {
@@ -95,6 +97,11 @@ public final class MemberFile implements AutoCloseable {
     /** What was found when the file was opened. */
     public Start start() {
         return start;
+    }
+
+    /** The member list of the last life that this file knows of; empty if there was none, or none that can be read. */
+    public Optional<ListConfirmation.Stored> list() {
+        return list;
     }
 
     /** How long to wait before the first grant, from now. */

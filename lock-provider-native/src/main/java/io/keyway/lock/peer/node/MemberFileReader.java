@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.peer.cluster.ListConfirmation;
 import io.keyway.lock.peer.node.MachineFacts.FileFacts;
 import io.keyway.lock.peer.node.MemberSlot.Broken;
 import io.keyway.lock.peer.node.MemberSlot.Content;
@@ -31,8 +32,15 @@ final class MemberFileReader {
         this.settings = settings;
     }
 
-    /** What was found, and the highest sequence number in the file. */
-    record Found(Start start, long sequence) {}
+    /**
+     * What was found.
+     *
+     * @param sequence the highest sequence number in the file
+     * @param list the member list of the last life; empty if there was none, or none that can be read
+     */
+    record Found(Start start, long sequence, Optional<ListConfirmation.Stored> list) {
+        static final Found NOTHING = new Found(new Start.Missing(), 0, Optional.empty());
+    }
 
     Found read() throws IOException {
         Optional<FileFacts> now = facts.file(path); // before anything else touches the file
@@ -40,7 +48,24 @@ final class MemberFileReader {
         Content b = MemberSlot.decode(slot(file, 1));
         Optional<Whole> newest = newest(a, b);
         long sequence = newest.map(w -> w.stored().sequence()).orElse(0L);
-        return new Found(judge(a, b, newest, now), sequence);
+        Start start = judge(a, b, newest, now);
+        Optional<ListConfirmation.Stored> list = start instanceof Start.Damaged
+                ? Optional.empty()
+                : newest.map(Whole::stored).filter(this::ofThisMember).map(stored -> list(stored, now));
+        return new Found(start, sequence, list);
+    }
+
+    private boolean ofThisMember(StoredRecord stored) {
+        return stored.settings().cluster().equals(settings.cluster())
+                && stored.settings().node().equals(settings.node())
+                && stored.state() != State.FRESH
+                && !stored.settings().members().isEmpty();
+    }
+
+    /** A copy says what was true when it was made; its original may have seen other lists since. */
+    private static ListConfirmation.Stored list(StoredRecord stored, Optional<FileFacts> now) {
+        boolean opened = stored.record().listOpened() && altered(stored, now).isEmpty();
+        return new ListConfirmation.Stored(stored.settings().members(), opened);
     }
 
     /** Reads a slot; what lies beyond the end of the file reads as a broken slot. */
@@ -127,16 +152,23 @@ final class MemberFileReader {
         if (stored.timeNamespace().isEmpty() || !facts.timeNamespace().equals(Optional.of(stored.timeNamespace()))) {
             return Optional.of("the last life of this member was in another time namespace (container)");
         }
-        if (file.isEmpty() || file.get().inode() != stored.inode()) {
-            return Optional.of("the member file is a copy of the one that was written");
-        }
-        if (Math.abs(file.get().changedMillis() - stored.wallMillis()) > CHANGE_SLACK_MILLIS) {
-            return Optional.of("the member file was changed by something else since it was written, or restored");
+        Optional<String> altered = altered(stored, file);
+        if (altered.isPresent()) {
+            return altered;
         }
         if (stored.state() != State.FRESH && !stored.settings().lockFile().equals(settings.lockFile())) {
             return Optional.of("clients.lock was removed or replaced since the last life of this member");
         }
         return clocks(stored);
+    }
+
+    private static Optional<String> altered(StoredRecord stored, Optional<FileFacts> file) {
+        if (file.isEmpty() || file.get().inode() != stored.inode()) {
+            return Optional.of("the member file is a copy of the one that was written");
+        }
+        return Math.abs(file.get().changedMillis() - stored.wallMillis()) > CHANGE_SLACK_MILLIS
+                ? Optional.of("the member file was changed by something else since it was written, or restored")
+                : Optional.empty();
     }
 
     private Optional<String> clocks(StoredRecord stored) {

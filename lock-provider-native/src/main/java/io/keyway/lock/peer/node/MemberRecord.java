@@ -7,8 +7,9 @@ package io.keyway.lock.peer.node;
  * @param epoch reserved for this incarnation, 1 to 2^32 - 1
  * @param largestTtlNanos the largest ttl given by this incarnation or one before it
  * @param horizonNanos no grant ends later, on the boot clock; from {@link BootClock#horizon}
+ * @param listOpened whether this member has opened under the member list of its settings
  */
-public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos) {
+public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened) {
     public MemberRecord {
         if (epoch < 1 || epoch > Epoch.MAX) {
             throw new IllegalArgumentException("epoch " + epoch + " is not in 1 to " + Epoch.MAX);
@@ -16,5 +17,10 @@ public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos) 
         if (largestTtlNanos < 0) {
             throw new IllegalArgumentException("largest ttl " + largestTtlNanos + " is negative");
         }
+    }
+
+    /** Of a member that is alone, and so has nobody to ask. */
+    public MemberRecord(long epoch, long largestTtlNanos, long horizonNanos) {
+        this(epoch, largestTtlNanos, horizonNanos, true);
     }
 }

@@ -16,7 +16,8 @@ final class MemberSlot {
     static final int SIZE = 4096;
 
     private static final long MAGIC = 0x4b65797761794d46L; // "KeywayMF"
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
+    private static final String SEPARATOR = ",";
     private static final int CRC_AT = SIZE - Integer.BYTES;
 
     /** What a slot holds. */
@@ -46,10 +47,12 @@ final class MemberSlot {
         out.putLong(MAGIC).putInt(FORMAT).putLong(r.sequence()).put(r.state().code());
         out.putLong(r.record().epoch())
                 .putLong(r.record().largestTtlNanos())
-                .putLong(r.record().horizonNanos());
+                .putLong(r.record().horizonNanos())
+                .put((byte) (r.record().listOpened() ? 1 : 0));
         put(out, r.settings().cluster());
         put(out, r.settings().node());
         put(out, r.settings().lockFile());
+        put(out, String.join(SEPARATOR, r.settings().members()));
         out.putLong(r.settings().listHash()).putLong(r.settings().settingsHash());
         out.putLong(r.settings().maxTtl().toNanos());
         put(out, r.bootId());
@@ -85,12 +88,19 @@ final class MemberSlot {
     private static Content whole(ByteBuffer in) {
         long sequence = in.getLong();
         StoredRecord.State state = StoredRecord.State.of(in.get());
-        MemberRecord record = new MemberRecord(in.getLong(), in.getLong(), in.getLong());
+        MemberRecord record = new MemberRecord(in.getLong(), in.getLong(), in.getLong(), in.get() != 0);
         String cluster = text(in);
         String node = text(in);
         String lockFile = text(in);
-        MemberSettings settings =
-                new MemberSettings(cluster, node, in.getLong(), in.getLong(), Duration.ofNanos(in.getLong()), lockFile);
+        String list = text(in);
+        MemberSettings settings = new MemberSettings(
+                cluster,
+                node,
+                in.getLong(),
+                in.getLong(),
+                Duration.ofNanos(in.getLong()),
+                lockFile,
+                list.isEmpty() ? List.of() : List.of(list.split(SEPARATOR, -1)));
         StoredRecord stored = new StoredRecord(
                 sequence,
                 state,

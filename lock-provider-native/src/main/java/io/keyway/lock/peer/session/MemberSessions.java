@@ -42,6 +42,9 @@ public final class MemberSessions extends MemberSide {
     private long floor;
     private boolean quarantined = true;
     private long quarantineUntil;
+    /** The other members have not yet confirmed the member list. */
+    private boolean listAwaited;
+
     private boolean closing;
 
     /** The only member of its cluster. */
@@ -58,7 +61,7 @@ public final class MemberSessions extends MemberSide {
     /**
      * @param membership which authority this is
      * @param epoch of 32 bits, forced to disk by the driver, higher than all epochs before
-     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once
+     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once; {@link Turn#NEVER} if that is not known before {@link #confirmed}
      */
     public MemberSessions(
             SessionSettings settings,
@@ -93,6 +96,7 @@ public final class MemberSessions extends MemberSide {
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
+        this.listAwaited = quarantineUntil == Turn.NEVER;
         this.door = door;
         this.promises = promises;
     }
@@ -107,7 +111,7 @@ public final class MemberSessions extends MemberSide {
     @Override
     public void begin(SessionTurn begun) {
         turnBegins(begun);
-        if (quarantined && begun.now() - quarantineUntil >= 0) {
+        if (quarantined && !listAwaited && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
         door.begin(begun);
@@ -124,8 +128,27 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void proved(SessionTurn turn) {
-        if (quarantined) {
+        if (quarantined && !listAwaited) {
             open(turn);
+        }
+    }
+
+    @Override
+    public void confirmed(long openAt, SessionTurn turn) {
+        if (listAwaited) {
+            listAwaited = false;
+            boolean later = quarantineUntil == Turn.NEVER || openAt - quarantineUntil > 0;
+            quarantineUntil = later ? openAt : quarantineUntil;
+            if (turn.now() - quarantineUntil >= 0) {
+                open(turn);
+            }
+        }
+    }
+
+    @Override
+    public void epochTaken(long taken, SessionTurn turn) {
+        if (taken > epoch) {
+            adopt(taken, turn);
         }
     }
 
@@ -209,15 +232,29 @@ public final class MemberSessions extends MemberSide {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
-            for (MemberSession session : table.all()) {
-                session.classes.waiting(awaitOpening);
-            }
-            quarantined = true;
-            quarantineUntil = turn.now() + settings.quarantine();
-            promises.reach(quarantineUntil);
-            newEpoch(seen.epoch() + 1, turn);
+            adopt(seen.epoch() + 1, turn);
         }
         return true;
+    }
+
+    private void adopt(long higher, SessionTurn turn) {
+        for (MemberSession session : table.all()) {
+            session.classes.waiting(awaitOpening);
+        }
+        quarantined = true;
+        quarantineUntil = turn.now() + settings.quarantine();
+        promises.reach(quarantineUntil);
+        newEpoch(higher, turn);
+        turn.tell(new EpochAdopted(higher));
+    }
+
+    /** Nanoseconds, from now, before which this member grants nothing. */
+    private long quarantineLeft(Turn turn) {
+        if (!quarantined) {
+            return 0;
+        }
+        long known = quarantineUntil == Turn.NEVER ? 0 : Math.max(0, quarantineUntil - turn.now());
+        return listAwaited ? Math.max(known, settings.quarantine()) : known;
     }
 
     private void admit(long link, Hello hello, SessionTurn turn) {
@@ -243,7 +280,6 @@ public final class MemberSessions extends MemberSide {
         }
         door.admitted(link, hello, session.peer.session());
         table.bind(session, link, turn);
-        long left = quarantined ? quarantineUntil - turn.now() : 0;
         turn.transmit(
                 link,
                 new Welcome(
@@ -251,7 +287,7 @@ public final class MemberSessions extends MemberSide {
                         session.stream.received(),
                         membership.node(),
                         epoch,
-                        Math.max(0, left),
+                        quarantineLeft(turn),
                         membership.members(),
                         membership.shards(),
                         membership.fresh()));
@@ -268,7 +304,7 @@ public final class MemberSessions extends MemberSide {
     @Override
     public void stalled(long nanos) {
         table.stalled(nanos);
-        if (quarantined) {
+        if (quarantined && quarantineUntil != Turn.NEVER) {
             quarantineUntil += nanos;
         }
         door.stalled(nanos);
@@ -299,7 +335,7 @@ public final class MemberSessions extends MemberSide {
 
     private long nextWork() {
         long next = table.nextWork();
-        if (quarantined) {
+        if (quarantined && !listAwaited) {
             next = Clocks.earlier(next, quarantineUntil);
         }
         return Clocks.earlier(next, door.nextWork());
@@ -393,6 +429,7 @@ public final class MemberSessions extends MemberSide {
                 promises.copy());
         copy.floor = floor;
         copy.quarantined = quarantined;
+        copy.listAwaited = listAwaited;
         copy.closing = closing;
         copy.awaitOpening.addAll(awaitOpening);
         return copy;
@@ -401,7 +438,10 @@ public final class MemberSessions extends MemberSide {
     @Override
     public void encode(Canon out) {
         out.put(self.high()).put(self.low()).put(epoch).put(floor).put(closing);
-        out.put(quarantined).time(quarantined ? quarantineUntil : Turn.NEVER).put(awaitOpening.size());
+        out.put(quarantined)
+                .put(listAwaited)
+                .time(quarantined ? quarantineUntil : Turn.NEVER)
+                .put(awaitOpening.size());
         for (Key key : awaitOpening) {
             out.put(key);
         }

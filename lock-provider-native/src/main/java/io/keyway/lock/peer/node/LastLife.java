@@ -1,0 +1,45 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.wire.WireException;
+import java.time.Duration;
+
+/**
+ * What the last life of a member leaves to the next one.
+ *
+ * @param quarantine how long nothing may be granted, from the moment of the computation
+ * @param inherited what it had granted, if it ended in order
+ */
+record LastLife(Quarantine quarantine, Inheritance inherited) {
+    /** @param now on the monotonic clock */
+    static LastLife of(MemberFile file, Duration maxTtl, long now) {
+        Quarantine quarantine = file.quarantine();
+        if (file.start() instanceof Start.Restarted last && last.clean()) {
+            try {
+                return new LastLife(quarantine, Inheritance.read(last.stored().grants(), now));
+            } catch (WireException e) {
+                quarantine = new Quarantine(
+                        Quarantine.full(maxTtl),
+                        "the grants that the last life left cannot be read: " + e.getMessage());
+            }
+        }
+        return new LastLife(quarantine, Inheritance.none());
+    }
+
+    long waitNanos() {
+        return quarantine.duration().toNanos();
+    }
+
+    /** In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken over. */
+    long awaitedNanos() {
+        return Math.max(waitNanos(), inherited.longest());
+    }
+
+    /** For the log, after "with epoch 5". */
+    String sentence() {
+        if (waitNanos() > 0) {
+            return "; no grants for " + quarantine.duration() + ": " + quarantine.reason();
+        }
+        return inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size();
+    }
+}

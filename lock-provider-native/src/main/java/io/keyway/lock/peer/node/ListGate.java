@@ -1,0 +1,119 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.cluster.ListConfirmation;
+import io.keyway.lock.peer.cluster.Lives;
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.Incarnation;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps a member closed until its list is confirmed, and tells the log how the other members are. On one thread; {@link #waits} and what it needs may be asked from any. */
+final class ListGate implements PeerLink.Watcher {
+    private static final Logger LOG = LoggerFactory.getLogger(ListGate.class);
+
+    private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();
+
+    private final String self;
+    private final List<String> members;
+    private final ListConfirmation confirmation;
+    private final LongConsumer openAt;
+    private final Lives<Incarnation> lives = new Lives<>();
+    private final Map<String, Unreachable> troubles = new HashMap<>();
+    private final Map<String, Long> saidAt = new HashMap<>();
+    private volatile String waits = "";
+
+    /** @param openAt told once, when a list that needed it is confirmed, from when on this member may grant */
+    ListGate(String self, List<String> members, ListConfirmation confirmation, LongConsumer openAt) {
+        this.self = self;
+        this.members = members;
+        this.confirmation = confirmation;
+        this.openAt = openAt;
+    }
+
+    /** Starts to wait. */
+    void begin() {
+        if (confirmation.changed()) {
+            settle("");
+        }
+    }
+
+    /** Who has not confirmed the list, each with what is wrong with it; empty if nobody is missing. */
+    String waits() {
+        return waits;
+    }
+
+    @Override
+    public void welcomed(NodeId peer, Greeting greeting) {
+        String node = peer.toString();
+        boolean anew = lives.startedAnew(node, greeting.incarnation());
+        if (lives.returned(node, greeting.incarnation())) {
+            LOG.error(
+                    "two processes run as member {}, and both answer in turn: end one of them at once; no lock of {} is safe until then",
+                    node,
+                    node);
+        }
+        troubles.remove(node);
+        LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", greeting.epoch());
+        if (!greeting.members().equals(members)) {
+            LOG.error("member {} runs with the list {}, and {} with {}", node, greeting.members(), self, members);
+            return;
+        }
+        if (confirmation.awaited().contains(node)) {
+            confirmation.confirmed(node, greeting.fresh(), System.nanoTime());
+            settle(node);
+        }
+    }
+
+    private void settle(String node) {
+        remember();
+        if (!node.isEmpty()) {
+            LOG.info(
+                    "the member list is confirmed by {}{}",
+                    node,
+                    waits.isEmpty() ? ", and so by all" : "; missing: " + waits);
+        }
+        if (confirmation.openAt() != Turn.NEVER) {
+            openAt.accept(confirmation.openAt());
+        }
+    }
+
+    @Override
+    public void left(NodeId peer) {
+        LOG.info("member {} left: the connection to it has ended", peer);
+    }
+
+    @Override
+    public void unreachable(NodeId peer, Unreachable why) {
+        String node = peer.toString();
+        Unreachable before = troubles.put(node, why);
+        long now = System.nanoTime();
+        Long last = saidAt.get(node);
+        if (before == null || (!why.equals(before) && (last == null || now - last >= PERIOD_NANOS))) {
+            saidAt.put(node, now);
+            if (why.final_()) {
+                LOG.error("member {} cannot be talked to: {}", node, why.why());
+            } else {
+                LOG.info("member {} does not answer: {}", node, why.why());
+            }
+        }
+        remember();
+    }
+
+    private void remember() {
+        StringBuilder text = new StringBuilder();
+        for (String node : confirmation.awaited()) {
+            Unreachable why = troubles.get(node);
+            text.append(text.length() == 0 ? "" : "; ").append(node).append(why == null ? "" : " (" + why.why() + ")");
+        }
+        waits = text.toString();
+    }
+}

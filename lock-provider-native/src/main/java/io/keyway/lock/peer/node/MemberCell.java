@@ -1,0 +1,128 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.Shard;
+import io.keyway.lock.peer.session.EpochAdopted;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.wire.FrameCodec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One of the cells of a cluster's member, on its event loop. */
+final class MemberCell implements CellLoop.Surroundings {
+    /** Whom a cell tells what concerns all of them. On the cell's thread. */
+    interface Whole {
+        void promise(MemberCell from, DurableRecord record, long ticket);
+
+        void epochAdopted(MemberCell from, long epoch);
+
+        /** The cell grants from now on, or no longer. */
+        void quarantined(MemberCell which, boolean quarantined);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(MemberCell.class);
+    private static final long STALL_TOLERANCE = Duration.ofMillis(100).toNanos();
+
+    private final EventThread thread;
+    private final Cell cell;
+    private final CellLoop loop;
+    private final FrameCodec codec;
+    private final Whole whole;
+    private boolean quarantined = true;
+
+    /** @param codec of that thread alone */
+    MemberCell(EventThread thread, Cell cell, FrameCodec codec, Whole whole) {
+        this.thread = thread;
+        this.cell = cell;
+        this.codec = codec;
+        this.whole = whole;
+        this.loop = new CellLoop(thread.loop(), cell, this, STALL_TOLERANCE);
+    }
+
+    /** Where connections to this cell go. */
+    Shard shard() {
+        return new Shard(loop, codec);
+    }
+
+    CellLoop loop() {
+        return loop;
+    }
+
+    /** Tells the cell what it has to know before it hears anybody; returns when it does. Not on its thread. */
+    void begin(List<Input> inputs) {
+        thread.run(() -> {
+            loop.begin(inputs);
+            turned(cell.sessions());
+        });
+    }
+
+    /** Grants no more; returns whether it knows of every lease that may be believed in. Not on its thread. */
+    boolean closing() {
+        boolean[] knowsAll = new boolean[1];
+        thread.run(() -> {
+            knowsAll[0] = !sessions().quarantined();
+            loop.post(new Input.Closing());
+        });
+        return knowsAll[0];
+    }
+
+    /** What was queued before is done when this returns. Not on its thread. */
+    void settle() {
+        thread.run(() -> {});
+    }
+
+    /** Ends; returns all grants, or nothing if they do not say everything. Not on its thread. */
+    Optional<List<LeaseTable.Entry>> shut() {
+        List<Optional<List<LeaseTable.Entry>>> table = new ArrayList<>();
+        thread.run(() -> {
+            loop.shut();
+            table.add(LeaseTable.of(cell, System.nanoTime()));
+        });
+        return table.get(0);
+    }
+
+    private MemberSessions sessions() {
+        return (MemberSessions) cell.sessions();
+    }
+
+    @Override
+    public void dial(long link) {
+        throw new IllegalStateException("a member's cell does not dial");
+    }
+
+    @Override
+    public void persist(DurableRecord record, long ticket) {
+        whole.promise(this, record, ticket);
+    }
+
+    @Override
+    public void heard(Notice notice) {
+        if (notice instanceof LeaseNotice.Alarm alarm) {
+            LOG.warn("{}: {}", alarm.key().id(), alarm.text());
+        } else if (notice instanceof EpochAdopted adopted) {
+            whole.epochAdopted(this, adopted.epoch());
+        }
+    }
+
+    @Override
+    public void turned(SessionLayer layer) {
+        boolean now = sessions().quarantined();
+        if (now != quarantined) {
+            quarantined = now;
+            whole.quarantined(this, now);
+        }
+    }
+}

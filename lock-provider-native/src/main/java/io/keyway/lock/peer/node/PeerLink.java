@@ -1,0 +1,131 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.security.Tls;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.wire.FrameCodec;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A member's session with another one, for the life of the member. By it each learns that the other runs with its list, who joins and leaves, and what epochs were seen of whom. */
+final class PeerLink implements CellLoop.Surroundings {
+    /** Who is told; on the link's thread. */
+    interface Watcher {
+        void welcomed(NodeId peer, Greeting greeting);
+
+        void left(NodeId peer);
+
+        void unreachable(NodeId peer, Unreachable why);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+
+    private final NodeId peer;
+    private final EventThread thread;
+    private final CellLoop loop;
+    private final Connector connector;
+    private final Executor names;
+    private final Watcher watcher;
+    private @Nullable Greeting greeting;
+    private @Nullable Unreachable trouble;
+    private boolean up;
+
+    /**
+     * @param cell a session with {@code peer} that is always wanted
+     * @param codec of that thread alone
+     * @param names where host names may be looked up, which blocks
+     */
+    PeerLink(
+            NodeId peer,
+            EventThread thread,
+            Cell cell,
+            FrameCodec codec,
+            Optional<Tls> tls,
+            Executor names,
+            Watcher watcher) {
+        this.peer = peer;
+        this.thread = thread;
+        this.names = names;
+        this.watcher = watcher;
+        this.loop = new CellLoop(thread.loop(), cell, this, Long.MAX_VALUE);
+        this.connector = new Connector(loop, codec, CONNECT, tls, "the connection to " + peer);
+    }
+
+    void begin() {
+        loop.post(new Input.Tick());
+    }
+
+    /** Says goodbye. */
+    void closing() {
+        loop.post(new Input.Closing());
+    }
+
+    /** Not on the link's thread. */
+    void shut() {
+        thread.run(loop::shut);
+    }
+
+    @Override
+    public void dial(long link) {
+        try {
+            names.execute(() -> {
+                InetSocketAddress address = new InetSocketAddress(peer.host(), peer.port());
+                if (address.isUnresolved()) {
+                    loop.refused(link, "no address is known of the host " + peer.host());
+                } else {
+                    connector.connect(link, address, why -> loop.refused(link, why));
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.debug("this member has ended", e);
+        }
+    }
+
+    @Override
+    public void persist(DurableRecord record, long ticket) {
+        throw new IllegalStateException("a session with another member has nothing to persist");
+    }
+
+    @Override
+    public void heard(Notice notice) {
+        LOG.debug("{}: {}", peer, notice);
+    }
+
+    @Override
+    public void turned(SessionLayer layer) {
+        ClientSession session = (ClientSession) layer;
+        boolean now = session.connected();
+        Greeting said = session.greeting();
+        if (now && said != null && (!up || !said.equals(greeting))) {
+            greeting = said;
+            watcher.welcomed(peer, said);
+        }
+        if (up && !now) {
+            watcher.left(peer);
+        }
+        up = now;
+        Unreachable why = session.trouble();
+        if (why != null && !why.equals(trouble)) {
+            watcher.unreachable(peer, why);
+        }
+        trouble = why;
+    }
+}

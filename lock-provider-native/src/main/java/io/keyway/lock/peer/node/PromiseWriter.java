@@ -1,0 +1,139 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.net.CellHost;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/**
+ * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and a horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an
+ * earlier write covers becomes none.
+ */
+final class PromiseWriter {
+    /** Whether this process may still write. */
+    interface Leave {
+        /** Returns normally if it may.
+         *
+         * @throws IOException if not, with the reason
+         */
+        void check() throws IOException;
+    }
+
+    private record Asked(CellHost cell, io.keyway.lock.peer.session.MemberRecord promise, long ticket) {}
+
+    private final MemberFile file;
+    private final MachineFacts facts;
+    private final HostDisk disk;
+    private final Leave leave;
+    private final Consumer<IOException> failed;
+    private final long beyond;
+    private final ConcurrentLinkedQueue<Asked> asked = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean due = new AtomicBoolean();
+    // Of the disk's thread, after the start.
+    private long epoch;
+    private final long largestTtl;
+    private long horizon;
+    private boolean listOpened;
+
+    /**
+     * The first record of a life is on disk when this returns.
+     *
+     * @param epoch of this life
+     * @param largestTtl in nanoseconds
+     * @param horizon no lease of before ends later, on the monotonic clock
+     * @param listOpened as in {@link MemberRecord}
+     * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask next
+     * @param failed told on the disk's thread: nothing more is promised
+     */
+    PromiseWriter(
+            MemberFile file,
+            MachineFacts facts,
+            HostDisk disk,
+            long epoch,
+            long largestTtl,
+            long horizon,
+            boolean listOpened,
+            long beyond,
+            Leave leave,
+            Consumer<IOException> failed)
+            throws IOException {
+        this.file = file;
+        this.facts = facts;
+        this.disk = disk;
+        this.epoch = epoch;
+        this.largestTtl = largestTtl;
+        this.horizon = horizon;
+        this.listOpened = listOpened;
+        this.beyond = beyond;
+        this.leave = leave;
+        this.failed = failed;
+        force();
+    }
+
+    /** Forces what a cell asks, then gives it {@link Input.Forced}. From the cell's thread; a cell's tickets rise. */
+    void promise(CellHost cell, DurableRecord record, long ticket) {
+        asked.add(new Asked(cell, (io.keyway.lock.peer.session.MemberRecord) record, ticket));
+        if (due.compareAndSet(false, true)) {
+            disk.run(this::write);
+        }
+    }
+
+    /** Says on disk that this member has opened under its list, then runs the task there; not if that fails. */
+    void openList(Runnable done) {
+        disk.run(() -> {
+            if (listOpened) {
+                return;
+            }
+            try {
+                leave.check();
+                listOpened = true;
+                force();
+            } catch (IOException e) {
+                failed.accept(e);
+                return;
+            }
+            done.run();
+        });
+    }
+
+    private void write() {
+        due.set(false);
+        Map<CellHost, Long> tickets = new LinkedHashMap<>();
+        long highest = epoch;
+        long furthest = horizon;
+        for (Asked each = asked.poll(); each != null; each = asked.poll()) {
+            tickets.put(each.cell(), each.ticket());
+            highest = Math.max(highest, each.promise().epoch());
+            furthest = each.promise().horizon() - furthest > 0 ? each.promise().horizon() : furthest;
+        }
+        try {
+            leave.check();
+            boolean further = furthest - horizon > 0;
+            if (further || highest > epoch) {
+                epoch = highest;
+                horizon = further ? furthest + beyond : horizon;
+                force();
+            }
+        } catch (IOException e) {
+            failed.accept(e);
+            return;
+        }
+        tickets.forEach((cell, ticket) -> cell.post(new Input.Forced(ticket)));
+    }
+
+    private void force() throws IOException {
+        file.force(
+                new MemberRecord(epoch, largestTtl, BootClock.horizon(facts, horizon - facts.nanoTime()), listOpened));
+    }
+
+    /** What a clean end says, after the disk's thread has ended. */
+    MemberRecord last() {
+        return new MemberRecord(epoch, largestTtl, BootClock.NONE, listOpened);
+    }
+}
