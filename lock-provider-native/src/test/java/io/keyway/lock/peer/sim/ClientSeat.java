@@ -81,6 +81,7 @@ final class ClientSeat {
     }
 
     /** Looks what members said of themselves. */
+    @SuppressWarnings("ReferenceEquality") // each word of a member counts once, whatever it says
     void looked() {
         List<SimCell> all = node.cells();
         for (int i = 0; i < all.size(); i++) {

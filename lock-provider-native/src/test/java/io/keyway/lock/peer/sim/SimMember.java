@@ -199,6 +199,7 @@ final class SimMember {
     }
 
     /** Looks what the other members said. */
+    @SuppressWarnings("ReferenceEquality") // each word of a member counts once, whatever it says
     void looked() {
         List<SimCell> all = node.cells();
         for (int i = 1; i < all.size(); i++) {
