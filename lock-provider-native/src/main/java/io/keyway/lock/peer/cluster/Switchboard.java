@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -55,6 +56,7 @@ final class Switchboard implements Line.Operator {
     private final List<LockEngine.Observer> observers;
     private final EventThread io;
     private final HostNames names;
+    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
     private final Map<Authority, Line> lines = new ConcurrentHashMap<>();
     /** Requests that were sent away and are to be asked again in a moment. */
@@ -100,9 +102,17 @@ final class Switchboard implements Line.Operator {
         }
         Routes known = routes;
         if (known == null || command.key().equals(LeaseKeys.DIRECTORY)) {
-            io.loop().execute(() -> enter(command));
+            onLoop(() -> enter(command));
         } else {
             lead(command, known);
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        try {
+            io.loop().execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} has closed", client, e);
         }
     }
 
@@ -139,7 +149,6 @@ final class Switchboard implements Line.Operator {
     }
 
     private Connector connector(CellLoop cell, String server) {
-        FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
         return new Connector(
                 cell, codec, place.connectTimeout(), place.security().tls(), "the connection to " + server);
     }
@@ -238,7 +247,9 @@ final class Switchboard implements Line.Operator {
             }
             return;
         }
-        trouble = why.why();
+        if (routes == null) {
+            trouble = why.why();
+        }
         lobby.trouble(why);
         refusals = why.final_() ? refusals + 1 : 0;
         if (refusals >= place.addresses().size()) {

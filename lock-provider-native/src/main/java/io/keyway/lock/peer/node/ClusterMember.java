@@ -13,6 +13,7 @@ import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Horizon;
@@ -28,8 +29,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -57,7 +56,7 @@ public final class ClusterMember implements AutoCloseable {
     private final List<MemberCell> cells = new CopyOnWriteArrayList<>();
     private final List<PeerLink> peers = new ArrayList<>();
     private final MemberAcceptor acceptor;
-    private final ExecutorService names;
+    private final HostNames names;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
     private final Set<MemberCell> silent = ConcurrentHashMap.newKeySet();
@@ -127,7 +126,7 @@ public final class ClusterMember implements AutoCloseable {
                 plan.security(),
                 home.path(),
                 fresh ? "; first use, by --init" : last.sentence());
-        this.names = Executors.newCachedThreadPool(task -> daemon(task, "names"));
+        this.names = new HostNames("keyway-" + node() + "-names");
         this.gate = new ListGate(node(), plan.ids(), confirmation, openAt -> confirmed(openAt, now + last.waitNanos()));
         try {
             makeCells(factory, epoch, new Horizon(now + awaited, largestTtl / 2), fresh);
@@ -373,7 +372,7 @@ public final class ClusterMember implements AutoCloseable {
             complete = false;
         }
         complete = complete && home.file().forceClean(promises.last(), inherited.table(grants, List.of()));
-        names.shutdownNow();
+        names.close();
         home.close();
         threads.forEach(EventThread::close);
         LOG.info(
@@ -387,7 +386,7 @@ public final class ClusterMember implements AutoCloseable {
     /** What was started of a member that cannot be is ended; nothing was promised. */
     private void abandon() {
         disk.kill();
-        names.shutdownNow();
+        names.close();
         threads.forEach(EventThread::close);
     }
 }

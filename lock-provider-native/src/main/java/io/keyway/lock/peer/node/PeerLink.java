@@ -11,15 +11,13 @@ import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.security.Tls;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Greeting;
 import io.keyway.lock.peer.wire.FrameCodec;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +40,7 @@ final class PeerLink implements CellLoop.Surroundings {
     private final EventThread thread;
     private final CellLoop loop;
     private final Connector connector;
-    private final Executor names;
+    private final HostNames names;
     private final Watcher watcher;
     private @Nullable Greeting greeting;
     private @Nullable Unreachable trouble;
@@ -51,7 +49,6 @@ final class PeerLink implements CellLoop.Surroundings {
     /**
      * @param cell a session with {@code peer} that is always wanted
      * @param codec of that thread alone
-     * @param names where host names may be looked up, which blocks
      */
     PeerLink(
             NodeId peer,
@@ -59,7 +56,7 @@ final class PeerLink implements CellLoop.Surroundings {
             Cell cell,
             FrameCodec codec,
             Optional<Tls> tls,
-            Executor names,
+            HostNames names,
             Watcher watcher) {
         this.peer = peer;
         this.thread = thread;
@@ -85,18 +82,11 @@ final class PeerLink implements CellLoop.Surroundings {
 
     @Override
     public void dial(long link) {
-        try {
-            names.execute(() -> {
-                InetSocketAddress address = new InetSocketAddress(peer.host(), peer.port());
-                if (address.isUnresolved()) {
-                    loop.refused(link, "no address is known of the host " + peer.host());
-                } else {
-                    connector.connect(link, address, why -> loop.refused(link, why));
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            LOG.debug("this member has ended", e);
-        }
+        names.find(
+                peer.host(),
+                peer.port(),
+                address -> connector.connect(link, address, why -> loop.refused(link, why)),
+                why -> loop.refused(link, why));
     }
 
     @Override
