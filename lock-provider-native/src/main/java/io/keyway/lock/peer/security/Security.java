@@ -8,6 +8,7 @@ import io.keyway.lock.spi.OpenRequest;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +52,21 @@ public final class Security {
      */
     public static Security of(SecuritySettings settings) {
         return new Security(SharedSecret.read(settings), Tls.read(settings), settings);
+    }
+
+    /** Neither secret nor TLS, on purpose. */
+    public static Security insecure() {
+        return of(new SecuritySettings(
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                false,
+                true,
+                Optional.empty(),
+                UnaryOperator.identity()));
     }
 
     /** Proves this end and checks the other. */

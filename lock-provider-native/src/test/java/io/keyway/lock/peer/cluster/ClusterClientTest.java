@@ -12,7 +12,6 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.security.SecuritySettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,7 +22,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +40,7 @@ class ClusterClientTest {
     void start() throws Exception {
         list = DisklessMember.list(3);
         for (NodeId id : list.members()) {
-            members.add(new DisklessMember(id, list, insecure(), 1));
+            members.add(new DisklessMember(id, list, Security.insecure(), 1));
         }
     }
 
@@ -50,20 +48,6 @@ class ClusterClientTest {
     void end() {
         clients.forEach(LockClient::close);
         members.forEach(DisklessMember::close);
-    }
-
-    private static Security insecure() {
-        return Security.of(new SecuritySettings(
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                false,
-                true,
-                Optional.empty(),
-                UnaryOperator.identity()));
     }
 
     private LockClient open(String hosts) {
@@ -190,7 +174,7 @@ class ClusterClientTest {
         assertThatThrownBy(() -> client.lock("other").tryAcquire(Duration.ofMillis(200)))
                 .isInstanceOf(LockUnavailableException.class);
         for (NodeId id : list.members()) {
-            members.add(new DisklessMember(id, list, insecure(), 2));
+            members.add(new DisklessMember(id, list, Security.insecure(), 2));
         }
         assertThat(waiting.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
     }
@@ -229,7 +213,7 @@ class ClusterClientTest {
         members.forEach(DisklessMember::close);
         members.clear();
         for (NodeId id : left) {
-            members.add(new DisklessMember(id, list, insecure(), 5));
+            members.add(new DisklessMember(id, list, Security.insecure(), 5));
         }
         assertThat(waiting.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
     }

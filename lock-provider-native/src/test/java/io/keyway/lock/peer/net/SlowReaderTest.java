@@ -9,7 +9,6 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LeaseOwner;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -19,8 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,20 +35,6 @@ class SlowReaderTest {
     private static final long TTL = Duration.ofSeconds(60).toNanos();
     private static final LeaseOwner OWNER = new LeaseOwner("slow", Map.of());
     private static final Authenticator NONE = Authenticator.none();
-
-    private static Security open() {
-        return Security.of(new SecuritySettings(
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                false,
-                false,
-                Optional.empty(),
-                UnaryOperator.identity()));
-    }
 
     private static LeaseMessage acquire(String name, long request) {
         return new LeaseMessage.Acquire(
@@ -91,7 +74,7 @@ class SlowReaderTest {
         for (int i = 1; i <= LOCKS; i++) {
             requests.add(acquire(LONG + i, i));
         }
-        try (TcpMember member = new TcpMember(2, open(), LIMITS);
+        try (TcpMember member = new TcpMember(2, Security.insecure(), LIMITS);
                 RawPeer slow = member.connect();
                 RawPeer other = member.connect()) {
             SessionFrame.Hello hello = member.hello(0);
@@ -120,7 +103,7 @@ class SlowReaderTest {
         for (int i = 1; i <= PAGES; i++) {
             requests.add(new LeaseMessage.ListNames(LeaseKeys.DIRECTORY, i, "", "", 256));
         }
-        try (TcpMember member = new TcpMember(2, open(), LIMITS);
+        try (TcpMember member = new TcpMember(2, Security.insecure(), LIMITS);
                 RawPeer slow = member.connect()) {
             SessionFrame.Hello hello = member.hello(0);
             long session = session(slow.introduce(hello, NONE));
