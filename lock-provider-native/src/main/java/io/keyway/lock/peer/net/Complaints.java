@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,17 +19,20 @@ final class Complaints {
 
     private final String about;
     private final Consumer<String> log;
-    private final AtomicLong next = new AtomicLong(System.nanoTime());
+    private final LongSupplier clock;
+    private final AtomicLong next;
     private final AtomicLong leftOut = new AtomicLong();
 
     /** @param about what the links are, such as "a connection to this host" */
     Complaints(String about) {
-        this(about, LOG::warn);
+        this(about, LOG::warn, System::nanoTime);
     }
 
-    Complaints(String about, Consumer<String> log) {
+    Complaints(String about, Consumer<String> log, LongSupplier clock) {
         this.about = about;
         this.log = log;
+        this.clock = clock;
+        this.next = new AtomicLong(clock.getAsLong());
     }
 
     /**
@@ -38,7 +42,7 @@ final class Complaints {
      * @param what went wrong; what a peer sent of it is shown without control characters and not at length
      */
     void say(Channel channel, String what) {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         long due = next.get();
         if (now - due < 0 || !next.compareAndSet(due, now + PERIOD_NANOS)) {
             leftOut.incrementAndGet();

@@ -70,7 +70,7 @@ class HostileClusterTest {
     }
 
     private LockClient client(String name) {
-        return Locks.open("lock:native://" + list + "/" + DisklessMember.CLUSTER + "?ttl=2s&maxTtl=60s&name=" + name);
+        return Locks.open("lock:native://" + list + "/" + DisklessMember.CLUSTER + "?ttl=20s&maxTtl=60s&name=" + name);
     }
 
     private SessionFrame.Hello hello(long client, int shard) {

@@ -60,7 +60,7 @@ final class TcpMember implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 places,
                 security,
-                new Complaints("a connection to m", log::add),
+                new Complaints("a connection to m", log::add, System::nanoTime),
                 limits);
     }
 

@@ -232,8 +232,7 @@ class TlsTest {
     @Test
     void silenceDuringTheHandshakeHasATimeLimit() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
-                Dialling dialling =
-                        new Dialling(security(authority.authority(), null, false), Duration.ofMillis(200))) {
+                Dialling dialling = new Dialling(security(authority.authority(), null, false), Duration.ofSeconds(1))) {
             assertThat(dialling.outcome((InetSocketAddress) silent.getLocalSocketAddress()))
                     .contains("the TLS handshake was not over in time");
             try (Socket accepted = silent.accept()) {

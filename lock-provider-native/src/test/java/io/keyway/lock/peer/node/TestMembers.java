@@ -4,7 +4,6 @@ package io.keyway.lock.peer.node;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.security.SecuritySettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,16 +14,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 
 /** Members in this process, each with a letter for a name, on ports of the loopback address that were free when they were chosen. */
 final class TestMembers implements AutoCloseable {
     private final Path directory;
     private final Map<String, NodeId> ids = new LinkedHashMap<>();
     private final Map<String, ClusterMember> running = new LinkedHashMap<>();
+    private final Map<String, Security> secured = new LinkedHashMap<>();
     private final Set<String> ended = ConcurrentHashMap.newKeySet();
 
     TestMembers(Path directory, String... letters) throws IOException {
@@ -46,6 +44,11 @@ final class TestMembers implements AutoCloseable {
             throw new IllegalArgumentException("no member " + letter);
         }
         return node;
+    }
+
+    /** How that member proves itself when it is started; the others have neither secret nor TLS. */
+    void secure(String letter, Security security) {
+        secured.put(letter, security);
     }
 
     String id(String letter) {
@@ -112,24 +115,10 @@ final class TestMembers implements AutoCloseable {
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
                 MemberPlan.SHARDS,
-                open());
+                secured.getOrDefault(letter, Security.insecure()));
         ClusterMember member = ClusterMember.start(plan, () -> ended.add(letter));
         running.put(letter, member);
         return member;
-    }
-
-    private static Security open() {
-        return Security.of(new SecuritySettings(
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                false,
-                false,
-                Optional.empty(),
-                UnaryOperator.identity()));
     }
 
     /** Ends a member in order. */
