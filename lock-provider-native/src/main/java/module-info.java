@@ -14,7 +14,11 @@ module io.keyway.lock.peer {
     requires org.slf4j;
 
     exports io.keyway.lock.peer;
+    exports io.keyway.lock.peer.cluster to
+            io.keyway.lock.cli;
     exports io.keyway.lock.peer.node to
+            io.keyway.lock.cli;
+    exports io.keyway.lock.peer.security to
             io.keyway.lock.cli;
 
     provides io.keyway.lock.spi.LockProvider with

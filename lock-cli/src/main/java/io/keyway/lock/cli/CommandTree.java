@@ -24,6 +24,7 @@ final class CommandTree {
         tree.addSubcommand(new ShowCommand(console));
         tree.addSubcommand(new BreakCommand(console));
         tree.addSubcommand(new ProvidersCommand(console));
+        tree.addSubcommand(new MemberCommand(console));
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
         tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
         tree.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));

@@ -8,7 +8,9 @@ public final class Main {
     /** Runs the command that the arguments name and exits with its code. */
     public static void main(String[] args) {
         Console console = Console.ofThisProcess();
-        if (!console.debug()) {
+        if (args.length > 0 && args[0].equals("member")) {
+            Quiet.memberLogging(console.debug());
+        } else if (!console.debug()) {
             Quiet.logging();
         }
         Quiet.recording();

@@ -12,6 +12,16 @@ final class Quiet {
         System.setProperty("java.util.logging.config.file", "/dev/null");
     }
 
+    /** The log is what a member's operator reads: a line for each event, with its time, on standard error. To be called before anything logs. */
+    static void memberLogging(boolean debug) {
+        System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
+        System.setProperty("org.slf4j.simpleLogger.log.io.keyway", debug ? "debug" : "info");
+        System.setProperty("org.slf4j.simpleLogger.showDateTime", "true");
+        System.setProperty("org.slf4j.simpleLogger.dateTimeFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX");
+        System.setProperty("org.slf4j.simpleLogger.showThreadName", "false");
+        System.setProperty("org.slf4j.simpleLogger.showLogName", "false");
+    }
+
     /** Netty starts the flight recorder otherwise, which takes longer than everything else. To be called before it loads. */
     static void recording() {
         System.setProperty("io.netty.jfr.enabled", "false");

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.engine.MemoryWorlds;
 import io.keyway.lock.peer.engine.NativeEngine;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.node.HostedMembers;
 import io.keyway.lock.peer.node.LocalMode;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
@@ -78,7 +79,8 @@ public final class NativeLockProvider implements LockProvider {
         return switch (url.protocol().orElse("")) {
             case "mem" -> mem(request, engine, maxTtl);
             case "local" -> LocalMode.seat(request, leaseSettings(request), engine::heard);
-            case "", "lease" -> ClusterMode.seat(request, leaseSettings(request), engine::heard);
+            case "", "lease" ->
+                HostedMembers.open(request, () -> ClusterMode.seat(request, leaseSettings(request), engine::heard));
             default ->
                 throw new InvalidLockUrlException(url
                         + ": the native provider serves lock:native:local:// (this machine), lock:native:mem://<name> (this JVM) and lock:native://<member>,<member>/<cluster>, not the protocol '"

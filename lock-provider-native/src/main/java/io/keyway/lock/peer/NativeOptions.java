@@ -71,6 +71,13 @@ public final class NativeOptions {
             .withDescription(
                     "into how many parts each member divides its names, to use more than one core; the same for all members");
 
+    public static final Option<String> MEMBER = Option.text("member")
+            .withDescription("the member of the list that this process hosts, while a client of this URL is open");
+
+    public static final Option<String> DATA = Option.text("data")
+            .withDescription(
+                    "the directory of the hosted member alone; otherwise .local/state/keyway/member-<port> of this user");
+
     public static final Option<String> SECRET_FILE = Option.text("secretFile")
             .withDescription(
                     "file with the secret that all members and clients share; each proves that it knows it, and never sends it");
@@ -112,6 +119,8 @@ public final class NativeOptions {
             HOST,
             GUARD,
             SHARDS,
+            MEMBER,
+            DATA,
             SECRET_FILE,
             SECRET,
             TLS,

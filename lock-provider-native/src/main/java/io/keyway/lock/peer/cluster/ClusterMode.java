@@ -50,7 +50,12 @@ public final class ClusterMode {
                 .orElse(STANDARD_CLUSTER);
     }
 
-    private static List<NodeId> addresses(LockUrl url) {
+    /**
+     * The members that a URL names.
+     *
+     * @throws InvalidLockUrlException if there is none, or one is none
+     */
+    public static List<NodeId> addresses(LockUrl url) {
         if (url.hosts().isEmpty()) {
             throw new InvalidLockUrlException(
                     url + ": name members of the cluster, as in lock:native://a:7400,b:7400/" + STANDARD_CLUSTER);

@@ -50,6 +50,9 @@ public record MemberPlan(
             throw new IllegalArgumentException(
                     "member " + node + " is not in the member list " + members + ": add it, or name another one");
         }
+        if (cluster.isEmpty()) {
+            throw new IllegalArgumentException("the cluster's name is empty");
+        }
         if (members.members().size() > Membership.MAX_MEMBERS) {
             throw new IllegalArgumentException(
                     members.members().size() + " members; a cluster has at most " + Membership.MAX_MEMBERS);
@@ -61,6 +64,10 @@ public record MemberPlan(
 
     /** Where a member keeps its file if nobody says where: one place for each port. */
     public static Path defaultData(String home, int port) {
+        if (home.isEmpty() || !Path.of(home).isAbsolute()) {
+            throw new IllegalArgumentException("this user has no home directory (user.home is '" + home
+                    + "'): say where the member keeps its data");
+        }
         return Path.of(home).resolve(".local/state/keyway").resolve("member-" + port);
     }
 

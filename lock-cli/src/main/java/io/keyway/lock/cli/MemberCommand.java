@@ -1,0 +1,241 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.node.ClusterMember;
+import io.keyway.lock.peer.node.MemberPlan;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.security.SecuritySettings;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** `keyway member`: serves the locks of a cluster until it is told to end. */
+@Command(
+        name = "member",
+        mixinStandardHelpOptions = true,
+        description = "Runs a member of a cluster, whose locks clients find under lock:native://MEMBERS/NAME.")
+final class MemberCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Option(
+            names = "--listen",
+            required = true,
+            paramLabel = "HOST:PORT",
+            converter = Node.class,
+            description = "Where to take connections.")
+    private @Nullable NodeId listen;
+
+    @Option(
+            names = "--members",
+            required = true,
+            paramLabel = "HOST:PORT,...",
+            converter = Members.class,
+            description = "All members of the cluster, this one included; the same for each of them.")
+    private @Nullable MemberList members;
+
+    @Option(
+            names = "--node",
+            paramLabel = "HOST:PORT",
+            converter = Node.class,
+            description = "Which of the members this is. Default: what --listen says.")
+    private @Nullable NodeId node;
+
+    @Option(
+            names = "--cluster",
+            paramLabel = "NAME",
+            defaultValue = MemberPlan.CLUSTER,
+            description = "The cluster's name, the path of the clients' URL. Default: ${DEFAULT-VALUE}.")
+    private String cluster = MemberPlan.CLUSTER;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description = "The directory of this member alone. Default: ~/.local/state/keyway/member-PORT.")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--init",
+            description =
+                    "Your word that this cluster never ran: a first start that does not wait for forgotten leases.")
+    private boolean init;
+
+    @Option(
+            names = "--removed",
+            paramLabel = "HOST:PORT",
+            converter = Node.class,
+            description =
+                    "A former member that is left out of the list: your word that it has ended for good. May be repeated.")
+    private List<NodeId> removed = List.of();
+
+    @Option(
+            names = "--max-ttl",
+            paramLabel = "TIME",
+            converter = MaxTtl.class,
+            description =
+                    "The longest lease of the cluster, and so the silence after a crash; all members and clients say the same. Default: 60s.")
+    private Duration maxTtl = NativeOptions.MAX_TTL.defaultValue().orElseThrow();
+
+    @Option(
+            names = "--shards",
+            paramLabel = "N",
+            defaultValue = "" + MemberPlan.SHARDS,
+            description =
+                    "Into how many parts each member divides its names, 1 to 64; all members say the same. Default: ${DEFAULT-VALUE}.")
+    private int shards = MemberPlan.SHARDS;
+
+    @Option(
+            names = "--secret-file",
+            paramLabel = "FILE",
+            description = "The secret that all members and clients share. Default: the variable KEYWAY_SECRET.")
+    private @Nullable Path secretFile;
+
+    @Option(
+            names = "--tls-cert",
+            paramLabel = "FILE",
+            description = "This member's certificate and those that lead to a root, PEM.")
+    private @Nullable Path certificates;
+
+    @Option(names = "--tls-key", paramLabel = "FILE", description = "The key of that certificate, PEM, PKCS#8.")
+    private @Nullable Path key;
+
+    @Option(
+            names = "--tls-ca",
+            paramLabel = "FILE",
+            description = "The roots to trust, PEM. Default: those of the JDK.")
+    private @Nullable Path authorities;
+
+    @Option(names = "--tls-client-auth", description = "Demand a certificate of whoever connects.")
+    private boolean clientCertificates;
+
+    @Option(
+            names = "--insecure",
+            description =
+                    "Listen on another address than the loopback one without a secret and without TLS, on purpose.")
+    private boolean insecure;
+
+    MemberCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        Signals signals = Signals.interrupting(Thread.currentThread());
+        CountDownLatch failed = new CountDownLatch(1);
+        try (ClusterMember member = start(failed::countDown)) {
+            failed.await();
+            throw new Refusal(
+                    ExitCode.UNAVAILABLE, "the member has ended, since it cannot keep its promises; its log says why.");
+        } catch (InterruptedException e) {
+            if (signals.received() == 0) {
+                throw new Refusal(ExitCode.UNAVAILABLE, "the member was interrupted.", e);
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private ClusterMember start(Runnable ended) {
+        MemberPlan plan = plan();
+        try {
+            return ClusterMember.start(plan, ended);
+        } catch (IOException e) {
+            throw new Refusal(ExitCode.UNAVAILABLE, Failures.sentence(e), e);
+        }
+    }
+
+    private MemberPlan plan() {
+        if (listen == null || members == null) {
+            throw new IllegalStateException("picocli demands both");
+        }
+        NodeId self = node == null ? listen : node;
+        if (!members.members().contains(self)) {
+            throw new IllegalArgumentException("--members " + members + " does not have "
+                    + (node == null ? "--listen " : "--node ") + self
+                    + (node == null ? "; say with --node which of them this is" : ""));
+        }
+        return new MemberPlan(
+                self,
+                new InetSocketAddress(listen.host(), listen.port()),
+                members,
+                cluster,
+                data == null
+                        ? MemberPlan.defaultData(System.getProperty("user.home", ""), listen.port())
+                        : data.toAbsolutePath(),
+                init,
+                Set.copyOf(removed),
+                maxTtl,
+                shards,
+                Security.of(security()));
+    }
+
+    private SecuritySettings security() {
+        return new SecuritySettings(
+                console.variable("KEYWAY_SECRET"),
+                Optional.ofNullable(secretFile),
+                Optional.empty(),
+                Optional.ofNullable(certificates),
+                Optional.ofNullable(key),
+                Optional.ofNullable(authorities),
+                clientCertificates,
+                insecure,
+                Optional.empty(),
+                MemberCommand::spelled);
+    }
+
+    /** Of a URL's option, as it is written here. */
+    private static String spelled(String option) {
+        return option.equals(NativeOptions.SECRET.name())
+                ? "KEYWAY_SECRET"
+                : "--" + option.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+
+    /** For picocli. */
+    static final class Node implements ITypeConverter<NodeId> {
+        @Override
+        public NodeId convert(String text) {
+            try {
+                return NodeId.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** For picocli. */
+    static final class Members implements ITypeConverter<MemberList> {
+        @Override
+        public MemberList convert(String text) {
+            try {
+                return MemberList.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** For picocli. */
+    static final class MaxTtl implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            try {
+                return NativeOptions.MAX_TTL.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.tck.process.ChildProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** `keyway member` as real processes: how they start, what a crash and a lost directory cost, how a list is changed. What they say is what an operator reads. */
+class MemberProcessesTest {
+    private static final String OPEN = "is open";
+
+    @TempDir
+    Path directory;
+
+    private final List<String> ids = new ArrayList<>();
+    private final List<ChildProcess> started = new ArrayList<>();
+
+    @BeforeEach
+    void choosePorts() throws IOException {
+        List<ServerSocket> taken = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            taken.add(socket);
+            ids.add("127.0.0.1:" + socket.getLocalPort());
+        }
+        for (ServerSocket socket : taken) {
+            socket.close();
+        }
+    }
+
+    @AfterEach
+    void end() {
+        started.forEach(ChildProcess::close);
+    }
+
+    /** @param list the members, as numbers */
+    private ChildProcess start(int self, String list, String... more) {
+        return startWith("member-" + self, self, list, more);
+    }
+
+    private ChildProcess startWith(String data, int self, String list, String... more) {
+        List<String> words = new ArrayList<>(List.of(
+                Installation.get().script().toString(), "member", "--listen", ids.get(self), "--members", list(list)));
+        words.addAll(List.of("--data", directory.resolve(data).toString()));
+        words.addAll(List.of(more));
+        ChildProcess process = ChildProcess.start(Map.of(), words);
+        started.add(process);
+        return process;
+    }
+
+    private String list(String numbers) {
+        return String.join(",", numbers.chars().mapToObj(n -> ids.get(n - '0')).toList());
+    }
+
+    private static void endInOrder(ChildProcess member) throws Exception {
+        member.signal("TERM");
+        assertThat(member.exitCode()).as(member.err()).isZero();
+        assertThat(member.err()).contains("has ended in order");
+    }
+
+    @Test
+    void threeMembersLiveThroughACrashAndTheLossOfADirectory() throws Exception {
+        String[] fresh = {"--init", "--max-ttl", "1s"};
+        String[] again = {"--max-ttl", "1s"};
+        ChildProcess a = start(0, "012", fresh);
+        a.errLine("opens when its list is confirmed by");
+        ChildProcess b = start(1, "012", fresh);
+        ChildProcess c = start(2, "012", fresh);
+        for (ChildProcess each : List.of(a, b, c)) {
+            each.errLine("has opened under the list");
+            assertThat(each.err()).doesNotContain("ERROR").doesNotContain("\tat ");
+        }
+        a.errLine("member " + ids.get(2) + " joined");
+
+        c.kill9();
+        a.errLine("member " + ids.get(2) + " left");
+        c = start(2, "012", again);
+        c.errLine(OPEN);
+        a.errLine("member " + ids.get(2) + " has started anew");
+
+        c.kill9();
+        ChildProcess without = startWith("other", 2, "012", again);
+        without.errLine("the member file is missing");
+        without.errLine("and so by all");
+        without.errLine("has opened under the list");
+
+        endInOrder(a);
+        ChildProcess back = start(0, "012", again);
+        back.errLine(OPEN);
+        assertThat(back.err()).doesNotContain("no grants for");
+        endInOrder(b);
+        endInOrder(without);
+        endInOrder(back);
+    }
+
+    @Test
+    void aListIsChangedWhenAllMembersRunWithTheNewOne() throws Exception {
+        for (ChildProcess each : List.of(
+                start(0, "012", "--init", "--max-ttl", "1s"),
+                start(1, "012", "--init", "--max-ttl", "1s"),
+                start(2, "012", "--init", "--max-ttl", "1s"))) {
+            each.errLine("has opened under the list");
+        }
+        endInOrder(started.get(2));
+        endInOrder(started.get(0));
+        ChildProcess refused = start(0, "013", "--max-ttl", "1s");
+        assertThat(refused.exitCode()).isEqualTo(64);
+        assertThat(refused.err()).contains("--removed " + ids.get(2)).contains("was " + sorted("012"));
+
+        ChildProcess a = start(0, "013", "--max-ttl", "1s", "--removed", ids.get(2));
+        a.errLine("member " + ids.get(1) + " cannot be talked to");
+        assertThat(a.err()).contains("MEMBERS").contains(sorted("012")).contains(sorted("013"));
+        ChildProcess d = start(3, "013", "--max-ttl", "1s");
+        endInOrder(started.get(1));
+        ChildProcess b = start(1, "013", "--max-ttl", "1s", "--removed", ids.get(2));
+        for (ChildProcess each : List.of(a, b, d)) {
+            each.errLine("has opened under the list " + sorted("013"));
+        }
+    }
+
+    private String sorted(String numbers) {
+        return numbers.chars()
+                .mapToObj(n -> ids.get(n - '0'))
+                .sorted((one, other) -> Integer.compare(port(one), port(other)))
+                .reduce((one, other) -> one + "," + other)
+                .orElseThrow();
+    }
+
+    private static int port(String id) {
+        return Integer.parseInt(id.substring(id.indexOf(':') + 1));
+    }
+
+    @Test
+    void whatIsWrongIsSaidInOneSentence() throws Exception {
+        ChildProcess first = start(0, "0", "--init");
+        first.errLine(OPEN);
+        ChildProcess second = startWith("member-0", 1, "1");
+        assertThat(second.exitCode()).isEqualTo(125);
+        assertThat(second.err()).contains("is in use by process " + first.pid());
+        ChildProcess third = startWith("other", 0, "0");
+        assertThat(third.exitCode()).isEqualTo(125);
+        assertThat(third.err()).contains("cannot listen on " + ids.get(0));
+        endInOrder(first);
+        ChildProcess again = start(0, "0", "--init");
+        assertThat(again.exitCode()).isEqualTo(64);
+        assertThat(again.err()).contains("has a member file");
+    }
+}
