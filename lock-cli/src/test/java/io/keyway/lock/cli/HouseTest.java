@@ -99,7 +99,14 @@ class HouseTest {
                 .resideInAPackage(CLI)
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.keyway..")
-                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, CLI, "io.keyway.lock.peer.node"))))
+                        .and(DescribedPredicate.not(resideInAnyPackage(
+                                API,
+                                SPI,
+                                CLI,
+                                "io.keyway.lock.peer",
+                                "io.keyway.lock.peer.cluster",
+                                "io.keyway.lock.peer.node",
+                                "io.keyway.lock.peer.security"))))
                 .check(HOUSE);
     }
 
