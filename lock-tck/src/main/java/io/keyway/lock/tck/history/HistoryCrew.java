@@ -8,10 +8,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Processes that take the same locks at random, what is done to them, and the history that they write. Nothing that they did may break a {@linkplain #check rule}: exclusion of grants (R1) and of beliefs (R2), tokens
@@ -175,7 +177,20 @@ public final class HistoryCrew implements AutoCloseable {
         for (ChildJvm worker : workers) {
             last = Math.max(last, Long.parseLong(worker.await("toured")));
         }
+        workers.forEach(worker -> worker.tell("go"));
         return Duration.ofNanos(last - start);
+    }
+
+    /** All grants since that instant of {@link System#nanoTime} of the name that was waited for longest, one a line, in milliseconds from it. */
+    public String longestWait(long since) {
+        poll();
+        History history = history(since);
+        return history.holds().stream()
+                .max(Comparator.comparingLong(hold -> hold.got() - Math.max(hold.asked, since)))
+                .map(longest -> history.grants().getOrDefault(longest.name, List.of()).stream()
+                        .map(hold -> "\n    " + hold.show(since))
+                        .collect(Collectors.joining()))
+                .orElse(" none");
     }
 
     /** Waits until one of them has logged that, again if it was waited for before. */

@@ -21,16 +21,18 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The program of a process that takes locks at random and writes its journal. Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are another class
+ * The program of a process whose users, three threads of one client, take locks at random; it writes their journal. Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are another class
  * loader's. It says {@code ready CLOCK}, then obeys each line:
  *
  * <ul>
- *   <li>{@code tour}: finishes what it does, takes each name once, and says {@code toured CLOCK};
+ *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still;
+ *   <li>{@code go}: takes locks at random again;
  *   <li>{@code open FILE}: opens and closes that file, as other code of the process might, and says {@code closed};
  *   <li>{@code end}, or the end of its input: closes its clients and ends.
  * </ul>
  */
 public final class HistoryWorker implements AutoCloseable {
+    private static final int USERS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Journal journal;
@@ -38,17 +40,21 @@ public final class HistoryWorker implements AutoCloseable {
     private final List<String> names;
     private final long seed;
     private final Pause pause = new Pause();
-    private final Thread thread;
+    private final List<Thread> threads = new ArrayList<>();
 
-    /** Starts to take locks. Public for the class loader of the second client. */
+    /** Opens a client and lets its users take locks. Public for the class loader of the second client. */
     public HistoryWorker(String url, String seed, String names, String file) throws IOException {
         this.seed = Long.parseLong(seed);
         this.names = List.of(names.split(",", -1));
         this.journal = new Journal(Path.of(file));
         this.client = Locks.open(url, ClientOptions.defaults().withName("worker-" + seed));
-        this.thread = new Thread(new RandomUser(client, journal, this.names, pause, this.seed), "user-" + seed);
-        thread.setDaemon(true);
-        thread.start();
+        for (int i = 0; i < USERS; i++) {
+            RandomUser user = new RandomUser(client, journal, this.names, pause, this.seed * USERS + i);
+            Thread thread = new Thread(user, "user-" + seed + "-" + i);
+            thread.setDaemon(true);
+            thread.start();
+            threads.add(thread);
+        }
     }
 
     /** Runs until told otherwise. */
@@ -63,6 +69,8 @@ public final class HistoryWorker implements AutoCloseable {
                 if (line.equals("tour")) {
                     worker.tour();
                     System.out.println("toured " + MachineClock.now());
+                } else if (line.equals("go")) {
+                    worker.pause.end();
                 } else if (line.startsWith("open ")) {
                     new FileInputStream(line.substring("open ".length())).close();
                     System.out.println("closed");
@@ -96,24 +104,22 @@ public final class HistoryWorker implements AutoCloseable {
     private void tour() throws InterruptedException {
         RandomUser tourist = new RandomUser(client, journal, names, pause, seed);
         pause.begin();
-        try {
-            for (int i = 0; i < names.size(); i++) {
-                // Each process begins elsewhere.
-                String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
-                while (!tourist.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
-                    LockSupport.parkNanos(1_000_000);
-                }
+        for (int i = 0; i < names.size(); i++) {
+            // Each process begins elsewhere.
+            String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
+            while (!tourist.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
+                LockSupport.parkNanos(1_000_000);
             }
-        } finally {
-            pause.end();
         }
     }
 
     /** Stops taking locks and closes the client. */
     @Override
     public void close() throws IOException, InterruptedException {
-        thread.interrupt();
-        thread.join();
+        threads.forEach(Thread::interrupt);
+        for (Thread thread : threads) {
+            thread.join();
+        }
         client.close();
         journal.close();
     }

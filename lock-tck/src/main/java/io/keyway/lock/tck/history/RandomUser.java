@@ -67,10 +67,10 @@ final class RandomUser implements Runnable {
     }
 
     private Duration patience() {
-        int kind = random.nextInt(4);
+        int kind = random.nextInt(6);
         return kind == 0
                 ? Duration.ZERO
-                : kind == 1 ? Duration.ofNanos(random.nextLong(LITTLE_PATIENCE.toNanos())) : PATIENCE;
+                : kind < 5 ? Duration.ofNanos(random.nextLong(LITTLE_PATIENCE.toNanos())) : PATIENCE;
     }
 
     /** Takes that lock once for a moment; false if it was not granted. */
@@ -105,7 +105,7 @@ final class RandomUser implements Runnable {
 
     /** Keeps it for a while, most times short, sometimes over renewals. */
     private boolean hold(Lease lease, long id) {
-        boolean longer = random.nextInt(30) == 0;
+        boolean longer = !pause.wanted() && random.nextInt(8) == 0;
         long use = random.nextLong(longer ? lease.ttl().toNanos() * 3 / 2 : SHORT_USE);
         Answer first = ask(lease);
         journal.answered(id, first);

@@ -1,0 +1,101 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.tck.proxy.Ports;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Members, a process each, and links to them that can be broken: those of each client, and those of the members among each other. */
+final class Cluster implements AutoCloseable {
+    private final Duration maxTtl;
+    private final String ids;
+    private final Path secret;
+    private final List<Seat> seats = new ArrayList<>();
+    private final List<Links> clients = new ArrayList<>();
+    private final Links peers;
+
+    Cluster(Path directory, int members, int clients, Duration maxTtl) throws IOException {
+        this.maxTtl = maxTtl;
+        List<Integer> ports = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < members; i++) {
+            ports.add(Ports.free());
+            names.add(Links.host(i) + ":" + ports.get(i));
+        }
+        this.ids = String.join(",", names);
+        this.secret = Files.writeString(directory.resolve("secret"), "correct horse battery staple");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        this.peers = new Links(directory, 0, ports);
+        for (int i = 0; i < clients; i++) {
+            this.clients.add(new Links(directory, i + 1, ports));
+        }
+        for (int i = 0; i < members; i++) {
+            seats.add(new Seat(
+                    names.get(i),
+                    ports.get(i),
+                    directory.resolve("member-" + i),
+                    peers.options(),
+                    ids,
+                    maxTtl.toMillis(),
+                    secret));
+        }
+    }
+
+    private static String text(Duration duration) {
+        return duration.toMillis() + "ms";
+    }
+
+    /** Starts all members of a cluster that never ran; returns when each listens. */
+    void start() throws InterruptedException {
+        seats.forEach(Seat::init);
+        for (Seat seat : seats) {
+            seat.awaitListening();
+        }
+    }
+
+    /** The clients' URL. */
+    String url(Duration ttl) {
+        return "lock:native://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl) + "&secretFile="
+                + secret;
+    }
+
+    List<Seat> seats() {
+        return seats;
+    }
+
+    /** The links of that client. */
+    Links client(int client) {
+        return clients.get(client);
+    }
+
+    /** The links of the members among each other. */
+    Links peers() {
+        return peers;
+    }
+
+    /** Ends every fault of every link. */
+    void heal() {
+        peers.heal();
+        clients.forEach(Links::heal);
+    }
+
+    /** What the present processes of all members have printed. */
+    String logs() {
+        return seats.stream().map(Seat::log).collect(Collectors.joining("\n"));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        for (Seat seat : seats) {
+            seat.close();
+        }
+        peers.close();
+        clients.forEach(Links::close);
+    }
+}

@@ -1,0 +1,111 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.ClientProcess;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The four tests of the lease algorithm's source, with three members and two clients as five processes, and links that really break. */
+@Timeout(300)
+class ClusterFiveProcessesTest {
+    private static final Duration TTL = Duration.ofSeconds(2);
+    private static final Duration PATIENT = Duration.ofSeconds(30);
+    private static final Duration HURRIED = Duration.ofSeconds(1);
+
+    @TempDir
+    static Path directory;
+
+    private static Cluster cluster;
+    private static ClientProcess one;
+    private static ClientProcess other;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = new Cluster(directory, 3, 2, TTL);
+        cluster.start();
+        one = ClientProcess.open(cluster.client(0).options(), cluster.url(TTL));
+        other = ClientProcess.open(cluster.client(1).options(), cluster.url(TTL));
+        for (int i = 0; i < 12; i++) { // each client knows each member, whoever decides on a name
+            one.acquire("known-" + i, PATIENT).orElseThrow();
+            one.release("known-" + i);
+            other.acquire("known-" + i, PATIENT).orElseThrow();
+            other.release("known-" + i);
+        }
+    }
+
+    @AfterAll
+    static void end() throws Exception {
+        one.close();
+        other.close();
+        cluster.close();
+    }
+
+    @AfterEach
+    void heal() {
+        cluster.heal();
+    }
+
+    @Test
+    void oneOfTwoHoldsEachLockAndThenTheOther() throws Exception {
+        for (int i = 0; i < 12; i++) {
+            String name = "exclusion-" + i; // spread over the members
+            long first = one.acquire(name, PATIENT).orElseThrow();
+            assertThat(other.acquire(name, HURRIED)).isEmpty();
+            assertThat(one.isHeld(name)).isTrue();
+            assertThat(one.release(name)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(other.acquire(name, PATIENT).orElseThrow()).isGreaterThan(first);
+            assertThat(one.acquire(name, HURRIED)).isEmpty();
+            assertThat(other.release(name)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void aHolderThatIsCutOffLearnsThatItHoldsNoMore() throws Exception {
+        one.acquire("client-side", PATIENT).orElseThrow();
+        cluster.client(0).blackHole();
+        assertThat(one.loss("client-side", PATIENT)).contains(LeaseLoss.Cause.EXPIRED);
+        assertThat(one.isHeld("client-side")).isFalse();
+        assertThat(one.release("client-side")).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+    }
+
+    @Test
+    void afterALeaseTheServerGrantsToTheNext() throws Exception {
+        long first = one.acquire("server-side", PATIENT).orElseThrow();
+        cluster.client(0).blackHole();
+        assertThat(other.acquire("server-side", TTL.dividedBy(4))).isEmpty();
+        assertThat(other.acquire("server-side", PATIENT).orElseThrow()).isGreaterThan(first);
+        assertThat(one.isHeld("server-side")).isFalse();
+        assertThat(other.isHeld("server-side")).isTrue();
+        cluster.heal();
+        assertThat(one.acquire("server-side", HURRIED)).isEmpty();
+        assertThat(other.release("server-side")).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(one.acquire("server-side", PATIENT)).isPresent();
+        assertThat(one.release("server-side")).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void theClientKeepsALockThatNobodyElseAsksFor() throws Exception {
+        long first = one.acquire("cached", PATIENT).orElseThrow();
+        assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+        LockSupport.parkNanos(TTL.multipliedBy(2).toNanos());
+        // Without any link it can come from nowhere else.
+        cluster.client(0).blackHole();
+        long second = one.acquire("cached", HURRIED).orElseThrow();
+        assertThat(second).isGreaterThan(first);
+        assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+        cluster.heal();
+        assertThat(other.acquire("cached", PATIENT).orElseThrow()).isGreaterThan(second);
+        assertThat(other.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+}

@@ -1,0 +1,67 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.node.ClusterMember;
+import io.keyway.lock.peer.node.MemberPlan;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.security.SecuritySettings;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/**
+ * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory, the cluster's longest ttl in milliseconds, the file of the secret, and {@code init} or {@code again}.
+ * Says {@code listening}; ends in order when it is told anything or its input ends, with status {@value #FAILED} if it stops by itself.
+ */
+final class MemberProgram {
+    private static final int FAILED = 9;
+
+    private MemberProgram() {}
+
+    public static void main(String[] args) throws IOException {
+        List<NodeId> members = new ArrayList<>();
+        for (String id : args[2].split(",", -1)) {
+            members.add(NodeId.parse(id));
+        }
+        MemberPlan plan = new MemberPlan(
+                NodeId.parse(args[1]),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0])),
+                new MemberList(members),
+                MemberPlan.CLUSTER,
+                Path.of(args[3]),
+                args[6].equals("init"),
+                Set.of(),
+                Duration.ofMillis(Long.parseLong(args[4])),
+                MemberPlan.SHARDS,
+                security(Path.of(args[5])));
+        try (ClusterMember member = ClusterMember.start(plan, () -> System.exit(FAILED))) {
+            System.out.println("listening");
+            if (System.in.read() < 0) {
+                return; // nobody is left who could tell
+            }
+        }
+    }
+
+    private static Security security(Path secret) {
+        return Security.of(new SecuritySettings(
+                Optional.empty(),
+                Optional.of(secret),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                false,
+                false,
+                Optional.empty(),
+                UnaryOperator.identity()));
+    }
+}
