@@ -1,12 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.cluster;
+package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
@@ -14,7 +17,6 @@ import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LeaseOwner;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.net.RawPeer;
-import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
@@ -23,6 +25,7 @@ import io.keyway.lock.peer.session.SessionFrame;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Three members that are attacked in every way that we know, while two clients work: these feel nothing. */
 @Timeout(120)
@@ -42,17 +46,21 @@ class HostileClusterTest {
     private static final int GRANTS = 100_000;
     private static final int BATCH = 500;
     private static final int PAIRS = 200;
+    private static final Duration MAX_TTL = Duration.ofSeconds(60);
 
-    private final List<DisklessMember> members = new ArrayList<>();
+    @TempDir
+    Path directory;
+
+    private TestMembers members;
     private final List<AutoCloseable> attackers = new ArrayList<>();
     private MemberList list;
 
     @BeforeEach
     void serve() throws Exception {
-        list = DisklessMember.list(3);
-        for (NodeId id : list.members()) {
-            members.add(new DisklessMember(id, list, Security.insecure(), 1));
-        }
+        members = new TestMembers(directory, "a", "b", "c");
+        list = MemberList.parse(String.join(",", members.ids("abc")));
+        List<ClusterMember> started = members.startAll("abc", MAX_TTL, true);
+        await().atMost(MAX_TTL).until(() -> started.stream().noneMatch(ClusterMember::quarantined));
     }
 
     @AfterEach
@@ -60,7 +68,7 @@ class HostileClusterTest {
         for (AutoCloseable each : attackers) {
             each.close();
         }
-        members.forEach(DisklessMember::close);
+        members.close();
     }
 
     private RawPeer attacker(NodeId member) throws IOException {
@@ -70,16 +78,15 @@ class HostileClusterTest {
     }
 
     private LockClient client(String name) {
-        return Locks.open("lock:native://" + list + "/" + DisklessMember.CLUSTER + "?ttl=20s&maxTtl=60s&name=" + name);
+        return Locks.open("lock:native://" + list + "/" + MemberPlan.CLUSTER + "?ttl=20s&maxTtl=60s&name=" + name);
     }
 
     private SessionFrame.Hello hello(long client, int shard) {
-        Cells cells = new Cells(
-                DisklessMember.CLUSTER, Duration.ofSeconds(60), LeaseSettings.defaults(), Authenticator.none());
+        Cells cells = new Cells(MemberPlan.CLUSTER, MAX_TTL, LeaseSettings.defaults(), Authenticator.none());
         return new SessionFrame.Hello(
                 1,
                 1,
-                DisklessMember.CLUSTER,
+                MemberPlan.CLUSTER,
                 cells.settingsHash(),
                 0,
                 LeaseKeys.ALGORITHM,
@@ -201,7 +208,7 @@ class HostileClusterTest {
                     nonsense(member, number);
                 }
             }
-            greedy(owner, "greedy/", MemberList.shard("held", DisklessMember.SHARDS));
+            greedy(owner, "greedy/", MemberList.shard("held", MemberPlan.SHARDS));
         } catch (Exception e) {
             throw new AssertionError(e);
         }
