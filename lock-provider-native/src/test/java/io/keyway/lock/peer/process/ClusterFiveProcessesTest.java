@@ -8,6 +8,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.process.ClientProcess;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -98,14 +99,25 @@ class ClusterFiveProcessesTest {
     void theClientKeepsALockThatNobodyElseAsksFor() throws Exception {
         long first = one.acquire("cached", PATIENT).orElseThrow();
         assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
-        LockSupport.parkNanos(TTL.multipliedBy(2).toNanos());
-        // Without any link it can come from nowhere else.
-        cluster.client(0).blackHole();
-        long second = one.acquire("cached", HURRIED).orElseThrow();
-        assertThat(second).isGreaterThan(first);
-        assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
-        cluster.heal();
-        assertThat(other.acquire("cached", PATIENT).orElseThrow()).isGreaterThan(second);
+        OptionalLong second = OptionalLong.empty();
+        for (int attempt = 0; attempt < 5 && second.isEmpty(); attempt++) {
+            LockSupport.parkNanos(TTL.multipliedBy(3).dividedBy(2).toNanos());
+            // Without any link it can come from nowhere else; but a process that stood still just then believes no
+            // more.
+            cluster.client(0).blackHole();
+            second = one.acquireIfReachable("cached", HURRIED);
+            if (second.isPresent()) {
+                assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+            }
+            cluster.heal();
+            if (second.isEmpty()) {
+                first = one.acquire("cached", PATIENT).orElseThrow();
+                assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+            }
+        }
+        assertThat(second).isPresent();
+        assertThat(second.orElseThrow()).isGreaterThan(first);
+        assertThat(other.acquire("cached", PATIENT).orElseThrow()).isGreaterThan(second.orElseThrow());
         assertThat(other.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
     }
 }

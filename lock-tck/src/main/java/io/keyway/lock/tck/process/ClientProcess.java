@@ -10,6 +10,9 @@ import java.util.OptionalLong;
 
 /** A process with a client of its own that does what it is told: acquires, asks, releases. Closing kills it. */
 public final class ClientProcess implements AutoCloseable {
+    private static final String TOKEN = "token ";
+    private static final String FAILED = "failed ";
+
     private final ChildJvm jvm;
 
     private ClientProcess(ChildJvm jvm) {
@@ -40,14 +43,26 @@ public final class ClientProcess implements AutoCloseable {
      * @throws AssertionError if the client failed otherwise, with its message
      */
     public OptionalLong acquire(String name, Duration wait) throws InterruptedException {
-        String answer = ask("acquire " + name + " " + wait.toMillis());
-        if (answer.startsWith("token ")) {
-            return OptionalLong.of(Long.parseLong(answer.substring("token ".length())));
-        }
-        if (!answer.equals("none")) {
+        String answer = tryAcquire(name, wait);
+        if (answer.startsWith(FAILED)) {
             throw new AssertionError(answer);
         }
-        return OptionalLong.empty();
+        return token(answer);
+    }
+
+    /** As {@link #acquire}, but empty too if the client failed, as it does when no server can be reached. */
+    public OptionalLong acquireIfReachable(String name, Duration wait) throws InterruptedException {
+        return token(tryAcquire(name, wait));
+    }
+
+    private String tryAcquire(String name, Duration wait) throws InterruptedException {
+        return ask("acquire " + name + " " + wait.toMillis());
+    }
+
+    private static OptionalLong token(String answer) {
+        return answer.startsWith(TOKEN)
+                ? OptionalLong.of(Long.parseLong(answer.substring(TOKEN.length())))
+                : OptionalLong.empty();
     }
 
     /** What the lease of that name that was acquired last says of itself. */
