@@ -8,7 +8,6 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -66,16 +65,16 @@ final class Lobby {
         guests.clear();
     }
 
-    /** Who still waits for an answer, in order; the lobby is empty then. */
+    /** Who still waits for an answer, in order, each question with the time that is left for it; the lobby is empty then. */
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();
-        for (Iterator<Guest> all = guests.iterator(); all.hasNext(); ) {
-            Guest guest = all.next();
-            if (now - guest.since() < limit(guest.command())) {
-                left.add(guest.command());
+        for (Guest guest : guests) {
+            LeaseCall call = left((LeaseCall) guest.command().call(), now - guest.since());
+            if (call != null) {
+                left.add(new Input.Command(guest.command().key(), call));
             }
-            all.remove();
         }
+        guests.clear();
         trouble = null;
         return left;
     }
@@ -89,13 +88,20 @@ final class Lobby {
         return command.call() instanceof LeaseCall.ListNames list ? list.request() : 0;
     }
 
-    /** A question that nobody waits for any more is not asked: above all, nothing is broken late. */
-    private static long limit(Input.Command command) {
-        if (command.call() instanceof LeaseCall.Show show) {
-            return show.limit();
-        } else if (command.call() instanceof LeaseCall.Break request) {
-            return request.limit();
+    /** A question that nobody waits for any more is not asked (null): above all, nothing is broken late. */
+    private static @Nullable LeaseCall left(LeaseCall call, long waited) {
+        if (call instanceof LeaseCall.Show show) {
+            long left = show.limit() - waited;
+            return left <= 0 ? null : new LeaseCall.Show(show.request(), left);
+        } else if (call instanceof LeaseCall.Break request) {
+            long left = request.limit() - waited;
+            return left <= 0 ? null : new LeaseCall.Break(request.request(), request.token(), request.reason(), left);
+        } else if (call instanceof LeaseCall.ListNames list) {
+            long left = list.limit() - waited;
+            return left <= 0
+                    ? null
+                    : new LeaseCall.ListNames(list.request(), list.prefix(), list.after(), list.max(), left);
         }
-        return command.call() instanceof LeaseCall.ListNames list ? list.limit() : Long.MAX_VALUE;
+        return call;
     }
 }

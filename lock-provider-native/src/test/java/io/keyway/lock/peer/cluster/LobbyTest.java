@@ -1,0 +1,82 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LobbyTest {
+    private static final Key KEY = LeaseKeys.lock("a");
+
+    private final List<Notice> told = new ArrayList<>();
+    private final Lobby lobby = new Lobby(told::add);
+
+    private static Input.Command acquire(long request) {
+        return new Input.Command(
+                KEY,
+                new LeaseCall.Acquire(
+                        request, LockMode.EXCLUSIVE, 1, 1, 1000, new LeaseOwner("c", Map.of()), true, true, 500, null));
+    }
+
+    private static Input.Command show(long request, long limit) {
+        return new Input.Command(KEY, new LeaseCall.Show(request, limit));
+    }
+
+    @Test
+    void guestsLeaveInTheOrderInWhichTheyCame() {
+        lobby.add(acquire(1), 0);
+        lobby.add(show(2, 100), 10);
+        lobby.add(acquire(3), 20);
+        assertThat(lobby.leave(30)).containsExactly(acquire(1), show(2, 80), acquire(3));
+        assertThat(lobby.leave(30)).isEmpty();
+    }
+
+    @Test
+    void whoWithdrewIsGone() {
+        lobby.add(acquire(1), 0);
+        lobby.add(new Input.Command(KEY, new LeaseCall.Withdraw(1)), 0);
+        assertThat(lobby.leave(0)).isEmpty();
+    }
+
+    @Test
+    void nothingIsBrokenThatTheCallerHasGivenUp() {
+        lobby.add(new Input.Command(KEY, new LeaseCall.Break(1, 7, "it hangs", 100)), 0);
+        assertThat(lobby.leave(100)).isEmpty();
+    }
+
+    @Test
+    void whoWaitsHearsEachCauseOnceAndWhoComesLaterTheLast() {
+        lobby.add(acquire(1), 0);
+        lobby.trouble(new Unreachable("refused", false));
+        lobby.trouble(new Unreachable("refused", false));
+        lobby.add(acquire(2), 0);
+        assertThat(told)
+                .containsExactly(
+                        new LeaseNotice.Trouble(KEY, 1, "refused", null),
+                        new LeaseNotice.Trouble(KEY, 2, "refused", null));
+    }
+
+    @Test
+    void allAreSentAwayWhenNobodyWillEverAnswer() {
+        lobby.add(acquire(1), 0);
+        lobby.add(show(2, 100), 0);
+        lobby.refuse("another cluster");
+        assertThat(told)
+                .containsExactly(
+                        new LeaseNotice.Failed(KEY, 1, "another cluster", null),
+                        new LeaseNotice.Failed(KEY, 2, "another cluster", null));
+        assertThat(lobby.leave(0)).isEmpty();
+    }
+}
