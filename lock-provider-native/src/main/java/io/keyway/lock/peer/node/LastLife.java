@@ -38,7 +38,8 @@ record LastLife(Quarantine quarantine, Inheritance inherited) {
     /** For the log, after "with epoch 5". */
     String sentence() {
         if (waitNanos() > 0) {
-            return "; no grants for " + quarantine.duration() + ": " + quarantine.reason();
+            return "; no grants for " + quarantine.duration().plusMillis(999).toSeconds() + " s: "
+                    + quarantine.reason();
         }
         return inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size();
     }

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.peer.cluster.ListConfirmation;
 import io.keyway.lock.peer.node.Start.Damaged;
 import io.keyway.lock.peer.node.Start.FirstUse;
 import io.keyway.lock.peer.node.Start.Foreign;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -485,5 +487,73 @@ class MemberFileTest {
         assertThat(SystemFacts.uptimeNanos("648.48 1240.21")).hasValue(648_480_000_000L);
         assertThat(SystemFacts.uptimeNanos("garbage")).isEmpty();
         assertThat(SystemFacts.uptimeNanos("")).isEmpty();
+    }
+
+    private static final List<String> MEMBERS = List.of("a:1", "b:1", "c:1");
+
+    private MemberSettings among(List<String> members) {
+        return new MemberSettings("cluster", "node", members.hashCode(), 2, Duration.ofSeconds(60), "", members);
+    }
+
+    private Optional<ListConfirmation.Stored> list() throws IOException {
+        try (MemberFile file = open()) {
+            return file.list();
+        }
+    }
+
+    private void live(boolean opened) throws IOException {
+        try (MemberFile file = open()) {
+            file.force(new MemberRecord(file.nextEpoch(0), TTL, BootClock.horizon(facts, TTL), opened));
+        }
+        facts.file(path);
+    }
+
+    @Test
+    void theListOfTheLastLifeIsKnownToALifeWithAnotherOne() throws Exception {
+        settings = among(MEMBERS);
+        assertThat(list()).isEmpty();
+        Files.delete(path);
+        live(false);
+        assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, false));
+        live(true);
+        assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, true));
+
+        settings = among(List.of("a:1", "b:1"));
+        assertThat(start()).isInstanceOf(Start.Foreign.class);
+        assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, true));
+    }
+
+    @Test
+    void aCopyOfAFileDoesNotSayThatItsListWasOpened() throws Exception {
+        settings = among(MEMBERS);
+        live(true);
+        facts.wall += 5_000;
+        Files.copy(path, directory.resolve("copy"));
+        Files.move(directory.resolve("copy"), path, StandardCopyOption.REPLACE_EXISTING);
+        facts.file(path);
+
+        assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, false));
+    }
+
+    @Test
+    void theListOfAnotherMemberOrOfADamagedFileIsNone() throws Exception {
+        settings = among(MEMBERS);
+        live(true);
+        settings = new MemberSettings("cluster", "other", 1, 2, Duration.ofSeconds(60), "", MEMBERS);
+        assertThat(list()).isEmpty();
+        settings = among(MEMBERS);
+        byte[] bytes = Files.readAllBytes(path);
+        bytes[100] ^= 1;
+        Files.write(path, bytes);
+        assertThat(list()).isEmpty();
+    }
+
+    @Test
+    void aListThatDoesNotFitIntoASlotIsRefused() {
+        List<String> many = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            many.add("member-" + i + ":7400");
+        }
+        assertThatThrownBy(() -> among(many)).hasMessageContaining("2048 bytes");
     }
 }
