@@ -6,7 +6,6 @@ import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionSettings;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.FrameReader;
 import io.keyway.lock.peer.wire.WireException;
@@ -36,8 +35,8 @@ final class HelloReader extends ChannelInboundHandlerAdapter {
     private final HalfOpenLinks.Half half;
     private final Complaints complaints;
     private final boolean tls;
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs());
-    private final FrameReader reader = new FrameReader(codec);
+    private final FrameCodec codec;
+    private final FrameReader reader;
     private ByteBuffer partial = ByteBuffer.allocate(0);
     /** A hello was read, or the end was said. */
     private boolean done;
@@ -47,6 +46,8 @@ final class HelloReader extends ChannelInboundHandlerAdapter {
     HelloReader(MemberAcceptor acceptor, HalfOpenLinks.Half half, Complaints complaints, boolean tls) {
         this.acceptor = acceptor;
         this.half = half;
+        this.codec = acceptor.codec();
+        this.reader = new FrameReader(codec);
         this.complaints = complaints;
         this.tls = tls;
     }

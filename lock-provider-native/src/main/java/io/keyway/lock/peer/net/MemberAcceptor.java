@@ -3,6 +3,8 @@ package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -46,6 +48,7 @@ public final class MemberAcceptor implements AutoCloseable {
     private final Limits limits;
     private final Complaints complaints;
     private final HalfOpenLinks halfOpen;
+    private final FrameCodec codec = new FrameCodec(new BodyCodecs());
     private final Channel server;
     private long links;
 
@@ -120,6 +123,11 @@ public final class MemberAcceptor implements AutoCloseable {
         });
         channel.pipeline()
                 .addLast(new HelloReader(this, half, complaints, security.tls().isPresent()));
+    }
+
+    /** For the accepting loop only: one buffer for all who have not said hello. */
+    FrameCodec codec() {
+        return codec;
     }
 
     Duration patience() {
