@@ -122,6 +122,12 @@ final class Line implements CellLoop.Surroundings {
         return connected;
     }
 
+    /** What its member said last of itself; null before the first welcome. */
+    @Nullable
+    Greeting greeting() {
+        return greeting;
+    }
+
     /** True if that greeting was not seen before. */
     @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
     boolean greeted(@Nullable Greeting now) {

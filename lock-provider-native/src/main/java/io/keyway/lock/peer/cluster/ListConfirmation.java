@@ -39,6 +39,7 @@ public final class ListConfirmation {
     private final Set<String> awaited;
     private boolean allFresh;
     private long openAt = Turn.NEVER;
+    private long epoch;
 
     private ListConfirmation(boolean fresh, boolean changed, long quarantine, Collection<String> awaited) {
         this.fresh = fresh;
@@ -124,9 +125,11 @@ public final class ListConfirmation {
      * Another member has said, in its welcome, that it runs with this list; it has it on disk then.
      *
      * @param othersFresh whether its life, too, is the first use of the cluster
+     * @param itsEpoch of that life
      */
-    public void confirmed(String node, boolean othersFresh, long now) {
+    public void confirmed(String node, boolean othersFresh, long itsEpoch, long now) {
         if (awaited.remove(node)) {
+            epoch = Math.max(epoch, itsEpoch);
             allFresh &= othersFresh;
             settle(now);
         }
@@ -143,6 +146,14 @@ public final class ListConfirmation {
         return openAt;
     }
 
+    /**
+     * The highest epoch of those that confirmed, 0 if none was to. A member that opens takes one that is no lower: what the others granted under a former list has lower epochs, since each has started anew since,
+     * and so the tokens of a name rise when another member decides on it. Of members that were removed nobody can say.
+     */
+    public long epoch() {
+        return epoch;
+    }
+
     /** Whether nothing was ever granted in this cluster, as far as all members know. */
     public boolean firstUse() {
         return awaited.isEmpty() && allFresh && changed;
@@ -153,12 +164,13 @@ public final class ListConfirmation {
         ListConfirmation copy = new ListConfirmation(fresh, changed, quarantine, awaited);
         copy.allFresh = allFresh;
         copy.openAt = openAt;
+        copy.epoch = epoch;
         return copy;
     }
 
     /** Writes the whole state. */
     public void encode(Canon out) {
-        out.put(fresh).put(changed).put(allFresh).time(openAt).put(awaited.size());
+        out.put(fresh).put(changed).put(allFresh).put(epoch).time(openAt).put(awaited.size());
         awaited.forEach(out::put);
     }
 }

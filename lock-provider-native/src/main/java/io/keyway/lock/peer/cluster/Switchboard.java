@@ -277,6 +277,7 @@ final class Switchboard implements Line.Operator {
     public void heard(Line line, Notice notice) {
         String server = line.server();
         if (notice instanceof LeaseNotice.Misdirected away && away.call() != null) {
+            corrected(line);
             askAgain(away.key().id(), away.call());
         } else if (notice instanceof LeaseNotice.Trouble said) {
             String why = server + " does not serve: " + said.why();
@@ -293,6 +294,15 @@ final class Switchboard implements Line.Operator {
             surveyed(page, server);
         } else {
             ears.accept(notice, server);
+        }
+    }
+
+    /** Whoever sends a request away knows another list, whatever another member said last. */
+    private void corrected(Line line) {
+        Greeting said = line.greeting();
+        Routes known = routes;
+        if (said != null && known != null && known.members().members().contains(NodeId.parse(said.node()))) {
+            learn(said);
         }
     }
 

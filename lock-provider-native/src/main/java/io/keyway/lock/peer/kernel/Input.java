@@ -24,8 +24,13 @@ public sealed interface Input {
     /** The operating system proved that nobody believes in a grant of an earlier life of this member (local mode): its quarantine is over. */
     record Proved() implements Input {}
 
-    /** Every member of the list runs with it, so that this one may grant from that time on (on the cell's clock), if nothing else speaks against it. */
-    record Confirmed(long openAt) implements Input {}
+    /**
+     * Every member of the list runs with it, so that this one may grant from that time on, if nothing else speaks against it.
+     *
+     * @param openAt on the cell's clock
+     * @param epoch the highest that any of them has: tokens of names that they decided on before stay below it
+     */
+    record Confirmed(long openAt, long epoch) implements Input {}
 
     /** Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it. */
     record EpochTaken(long epoch) implements Input {}

@@ -29,8 +29,8 @@ public interface SessionLayer {
     /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
     default void proved(SessionTurn turn) {}
 
-    /** The member list is confirmed, and holds from {@code openAt} on. */
-    default void confirmed(long openAt, SessionTurn turn) {}
+    /** The member list is confirmed, and holds from {@code openAt} on; this member's epoch is to be no lower than that. */
+    default void confirmed(long openAt, long epoch, SessionTurn turn) {}
 
     /** A sibling cell took that epoch, since the member had forgotten one. */
     default void epochTaken(long epoch, SessionTurn turn) {}

@@ -127,7 +127,11 @@ public final class ClusterMember implements AutoCloseable {
                 home.path(),
                 fresh ? "; first use, by --init" : last.sentence());
         this.names = new HostNames("keyway-" + node() + "-names");
-        this.gate = new ListGate(node(), plan.ids(), confirmation, openAt -> confirmed(openAt, now + last.waitNanos()));
+        this.gate = new ListGate(
+                node(),
+                plan.ids(),
+                confirmation,
+                (openAt, others) -> confirmed(openAt, others, now + last.waitNanos()));
         try {
             makeCells(factory, epoch, new Horizon(now + awaited, largestTtl / 2), fresh);
             makePeers(factory);
@@ -232,7 +236,7 @@ public final class ClusterMember implements AutoCloseable {
     }
 
     /** All members run with this list; on the gate's thread. */
-    private void confirmed(long listOpensAt, long ownQuarantine) {
+    private void confirmed(long listOpensAt, long epoch, long ownQuarantine) {
         long at = listOpensAt - ownQuarantine > 0 ? listOpensAt : ownQuarantine;
         opensAt = at;
         long left = at - System.nanoTime();
@@ -242,7 +246,7 @@ public final class ClusterMember implements AutoCloseable {
                     node(),
                     seconds(left));
         }
-        cells.forEach(cell -> cell.loop().post(new Input.Confirmed(at)));
+        cells.forEach(cell -> cell.loop().post(new Input.Confirmed(at, epoch)));
     }
 
     private static long seconds(long nanos) {

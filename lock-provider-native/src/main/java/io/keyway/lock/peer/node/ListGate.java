@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,18 +24,22 @@ final class ListGate implements PeerLink.Watcher {
     private final String self;
     private final List<String> members;
     private final ListConfirmation confirmation;
-    private final LongConsumer openAt;
+    private final Opening opening;
     private final Lives<Incarnation> lives = new Lives<>();
     private final Map<String, Unreachable> troubles = new HashMap<>();
     private final Map<String, Long> saidAt = new HashMap<>();
     private volatile String waits = "";
 
-    /** @param openAt told once, when a list that needed it is confirmed, from when on this member may grant */
-    ListGate(String self, List<String> members, ListConfirmation confirmation, LongConsumer openAt) {
+    /** Told once, when a list that needed it is confirmed: from when on this member may grant, and with which epoch at least. */
+    interface Opening {
+        void at(long time, long epoch);
+    }
+
+    ListGate(String self, List<String> members, ListConfirmation confirmation, Opening opening) {
         this.self = self;
         this.members = members;
         this.confirmation = confirmation;
-        this.openAt = openAt;
+        this.opening = opening;
     }
 
     /** Starts to wait. */
@@ -68,7 +71,7 @@ final class ListGate implements PeerLink.Watcher {
             return;
         }
         if (confirmation.awaited().contains(node)) {
-            confirmation.confirmed(node, greeting.fresh(), System.nanoTime());
+            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), System.nanoTime());
             settle(node);
         }
     }
@@ -82,7 +85,7 @@ final class ListGate implements PeerLink.Watcher {
                     waits.isEmpty() ? ", and so by all" : "; missing: " + waits);
         }
         if (confirmation.openAt() != Turn.NEVER) {
-            openAt.accept(confirmation.openAt());
+            opening.at(confirmation.openAt(), confirmation.epoch());
         }
     }
 

@@ -134,8 +134,11 @@ public final class MemberSessions extends MemberSide {
     }
 
     @Override
-    public void confirmed(long openAt, SessionTurn turn) {
+    public void confirmed(long openAt, long least, SessionTurn turn) {
         if (listAwaited) {
+            if (least > epoch) {
+                newEpoch(least, turn); // names that come from other members go on with higher tokens
+            }
             listAwaited = false;
             boolean later = quarantineUntil == Turn.NEVER || openAt - quarantineUntil > 0;
             quarantineUntil = later ? openAt : quarantineUntil;

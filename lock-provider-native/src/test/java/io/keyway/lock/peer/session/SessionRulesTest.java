@@ -206,6 +206,20 @@ class SessionRulesTest {
     }
 
     @Test
+    void whoWaitsForAMemberThatIsGoneHearsThatTheSessionIsOver() {
+        World world = new World();
+        world.connect(TTL);
+        world.reachable = false;
+        world.cut(1);
+        world.pass(World.MAX_TTL);
+        assertThat(world.clientSide().exists()).isFalse();
+        assertThat(world.client.told(ClientView.SessionGone.class)).hasSize(1);
+        int dials = world.dials;
+        world.pass(10 * World.MAX_TTL);
+        assertThat(world.dials).as("it goes on trying").isGreaterThan(dials);
+    }
+
+    @Test
     void aLeaseIsNotToldBeforeItsPromiseIsOnDisk() {
         World world = new World();
         world.keepHorizon(World.MEMBER, 7, 60_000 * MS);

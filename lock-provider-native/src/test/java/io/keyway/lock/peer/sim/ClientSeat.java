@@ -124,16 +124,24 @@ final class ClientSeat {
         }
     }
 
-    /** Whoever answered knows better. */
+    /** Whoever sends a request away knows another list, whatever another member said last. */
     void misdirected(SimCell cell) {
         Greeting greeting = ((ClientSession) cell.cell().sessions()).greeting();
-        if (greeting != null) {
+        if (greeting != null && list != null && list.members().contains(NodeId.parse(greeting.node()))) {
             learned(greeting);
         }
     }
 
-    /** Its users have to ask elsewhere. */
+    /** The list has changed: who waits at a member that is none any more has to ask elsewhere, and who waited for a list asks. */
     void wake(LeaseUsers users) {
+        MemberList known = list;
+        List<SimCell> all = node.cells();
+        for (int i = 0; known != null && i < all.size(); i++) {
+            SimNode member = all.get(i).target();
+            if (member != null && !known.members().contains(Cluster.id(member))) {
+                all.get(i).input(new Input.Dismissed());
+            }
+        }
         users.rerouted(node);
     }
 }

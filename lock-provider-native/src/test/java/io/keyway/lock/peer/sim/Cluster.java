@@ -17,7 +17,9 @@ final class Cluster implements Topology {
     private final LeaseUsers users;
     private final SimMember[] members;
     private final @Nullable ClientSeat[] seats;
+    private final long always;
     private MemberList newest;
+    private long ended;
 
     Cluster(SimWorld world, LeaseCells cells, LeaseUsers users) {
         this.world = world;
@@ -27,6 +29,7 @@ final class Cluster implements Topology {
         boolean init = draws.chance(700);
         int first = world.memberNodes() - world.options().spares();
         this.newest = list((1 << first) - 1);
+        this.always = world.lists().reduce((1 << first) - 1, (all, list) -> all & list);
         this.members = new SimMember[world.memberNodes()];
         for (int slot = 0; slot < members.length; slot++) {
             SimNode node = world.member(slot);
@@ -59,9 +62,9 @@ final class Cluster implements Topology {
         return world.member(id.host().charAt(0) - 'a');
     }
 
-    /** What members take their epochs from when they know no better. */
+    /** What members take their epochs from when they know no better: seconds, and more than the epochs of members that have ended for good. */
     long wallSeconds() {
-        return 1 + world.now() / Nanos.SECOND;
+        return Math.max(1 + world.now() / Nanos.SECOND, ended + 1);
     }
 
     @Override
@@ -74,9 +77,18 @@ final class Cluster implements Topology {
         newest.members().forEach(id -> url.add(node(id)));
         Draws draws = new Draws(world.options().seed(), 2000L * node.incarnation() + node.index());
         Collections.shuffle(url, new Random(draws.next()));
-        ClientSeat seat = new ClientSeat(world, node, cells, this, url.subList(0, 1 + draws.below(url.size())));
+        List<SimNode> named = new ArrayList<>(url.subList(0, 1 + draws.below(url.size())));
+        if (named.stream().noneMatch(member -> stays(member.slot()))) {
+            url.stream().filter(member -> stays(member.slot())).findFirst().ifPresent(named::add);
+        }
+        ClientSeat seat = new ClientSeat(world, node, cells, this, named);
         seats[node.index()] = seat;
         seat.look();
+    }
+
+    /** A member of every list that there will be: a URL that names none of them is of no use. */
+    private boolean stays(int slot) {
+        return (always >> slot & 1) != 0;
     }
 
     private ClientSeat seat(SimNode client) {
@@ -176,6 +188,7 @@ final class Cluster implements Topology {
             world.goals().reached(ClusterGoal.MEMBER_REMOVED);
         }
         world.faults().end(node);
+        ended = Math.max(ended, node.disk().startEpoch());
         member.remove();
     }
 

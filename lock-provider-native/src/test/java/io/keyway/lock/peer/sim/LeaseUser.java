@@ -55,8 +55,6 @@ final class LeaseUser {
 
     /** The request is still to be sent, or sent again. */
     boolean parked;
-    /** The request was withdrawn only to be sent elsewhere. */
-    boolean moving;
 
     long request;
     long releasing;

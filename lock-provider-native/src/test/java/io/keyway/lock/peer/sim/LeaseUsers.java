@@ -169,7 +169,6 @@ final class LeaseUsers {
         SimCell cell = seats.get().cell(user.node, key);
         user.asked = cell;
         user.request = 0;
-        user.moving = false;
         user.parked = cell == null;
         if (cell == null) {
             return;
@@ -197,22 +196,11 @@ final class LeaseUsers {
         }
     }
 
-    /** That client knows other members now: who waited for that asks, and who waits at the wrong member leaves it. */
+    /** That client knows other members now: who waited for that asks. */
     void rerouted(SimNode node) {
         for (LeaseUser user : users[node.index()]) {
-            Act act = user.act;
-            if (act == null || user.hold != null || user.lost != null || user.releasing != 0 || user.moving) {
-                continue;
-            }
-            Key key = keys[act.name()];
-            if (user.parked) {
-                ask(user, act);
-            } else if (user.asked != null
-                    && user.request != 0
-                    && acquires(act)
-                    && seats.get().cell(node, key) != user.asked) {
-                user.moving = true;
-                send(user.asked, key, new LeaseCall.Withdraw(user.request));
+            if (user.act != null && user.parked) {
+                ask(user, user.act);
             }
         }
     }
@@ -267,8 +255,6 @@ final class LeaseUsers {
         }
         if (user.parked || asked == null) {
             idle(user);
-        } else if (user.moving) {
-            user.moving = false;
         } else {
             send(asked, keys[act.name()], new LeaseCall.Withdraw(user.request));
         }
@@ -303,7 +289,6 @@ final class LeaseUsers {
         user.releasing = 0;
         user.request = 0;
         user.parked = false;
-        user.moving = false;
         user.step++;
         wake(user, 1 + draw(user, 1, Nanos.MILLI), NEXT);
     }
@@ -390,11 +375,6 @@ final class LeaseUsers {
 
     private void over(@Nullable Object who, long request, @Nullable UserGoal goal) {
         if (who instanceof LeaseUser user && user.request == request) {
-            if (user.moving && user.act != null) {
-                world.goals().reached(ClusterGoal.REQUEST_MOVED);
-                again(user);
-                return;
-            }
             if (goal != null) {
                 world.goals().reached(goal);
             }
@@ -411,6 +391,9 @@ final class LeaseUsers {
         if (user == null || user.request != wrong.request()) {
             throw new Violation("R18", "a second answer to request " + wrong.request());
         }
+        if (cell.lastInput() instanceof Input.Dismissed) {
+            cell.reached(ClusterGoal.REQUEST_MOVED);
+        }
         again(user);
     }
 
@@ -418,7 +401,6 @@ final class LeaseUsers {
     private void again(LeaseUser user) {
         user.request = 0;
         user.asked = null;
-        user.moving = false;
         user.parked = true;
         wake(user, 1 + draw(user, 6, RETRY_WITHIN), RETRY);
     }

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A member of a cluster: what its operator told it, and how its present life comes to open. */
 final class SimMember {
-    private static final long FAR = 1L << 60;
     private static final int LISTEN = 1;
     private static final int OPEN = 2;
     private static final int OPENED = 3;
@@ -159,7 +158,7 @@ final class SimMember {
         boolean all = cells.kit().takes(Shortcut.DECIDES_ON_ALL_NAMES);
         long forced = promised == null ? node.clock() : promised.horizon();
         Horizon horizon = keepsHorizon ? new Horizon(forced, ahead) : Horizon.NONE;
-        long until = changed() ? node.clock() + FAR : fresh ? node.clock() : quarantined();
+        long until = changed() ? Turn.NEVER : fresh ? node.clock() : quarantined();
         node.open(
                         0,
                         cells.member(
@@ -208,7 +207,7 @@ final class SimMember {
             int slot = cell.number() - 1;
             if (greeting != null && greeting != greetings[slot]) {
                 greetings[slot] = greeting;
-                confirmation.confirmed(greeting.node(), greeting.fresh(), node.clock());
+                confirmation.confirmed(greeting.node(), greeting.fresh(), greeting.epoch(), node.clock());
                 arm();
             }
         }
@@ -259,7 +258,7 @@ final class SimMember {
         open = true;
         world.goals().reached(confirmation.firstUse() ? ClusterGoal.OPENED_FRESH : ClusterGoal.LIST_OPENED);
         world.trace(node, "opens under " + running);
-        node.input(new Input.Proved());
+        node.input(new Input.Confirmed(node.clock(), confirmation.epoch()));
         world.wake(node, world.diskLatency(), OPENED, this);
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -331,6 +332,13 @@ final class SimWorld {
 
     Faults faults() {
         return faults;
+    }
+
+    /** The member lists that operators will give, as bits. */
+    LongStream lists() {
+        return plan.faults().stream()
+                .filter(fault -> fault.kind() == Fault.Kind.NEW_LIST)
+                .mapToLong(Fault::amount);
     }
 
     long diskLatency() {

@@ -71,4 +71,31 @@ class SimulationReplayTest {
                 act hold at 31651300ns client 1 user 0 name 1 wait 0ns hold 2854879460ns
                 """);
     }
+
+    /** R5: a member that took over names had the epoch of the one that had decided on them, and began anew with the same tokens. */
+    @Test
+    void aNameThatMovesGoesOnWithHigherTokens() {
+        assertClean("""
+                options seed=572 profile=CLUSTER budget=STEADY members=4 spares=1 clients=1 users=1 names=3 ordered=true latency=1179552 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=238139 faultPhase=32000000000 faults=8 acts=20 maxTtl=4000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 669ms for 259ms node -3 amount 14
+                fault NEW_LIST at 4140ms for 1ms node -1 amount 14
+                act lock at 11072016065ns client 1 user 0 name 0 wait 0ns hold 2018805840ns
+                act lock at 3285872916ns client 1 user 0 name 0 wait 0ns hold 225229ns
+                listed mishaps 0
+                """);
+    }
+
+    /** R15: a client went by the list of the member that it had met last, which was older, and asked for ever where it was sent away. */
+    @Test
+    void whoSendsARequestAwayIsBelieved() {
+        assertClean("""
+                options seed=1235 profile=CLUSTER budget=STEADY members=4 spares=1 clients=1 users=1 names=5 ordered=true latency=7515957 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=137447 faultPhase=16000000000 faults=9 acts=27 maxTtl=2000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 3807ms for 846ms node -1 amount 11
+                fault NEW_LIST at 7515ms for 144ms node -2 amount 7
+                act try at 11263206534ns client 1 user 0 name 2 wait 0ns hold 5593757ns
+                act lock at 4132015522ns client 1 user 0 name 0 wait 0ns hold 63449579ns
+                act show at 942218544ns client 1 user 0 name 1 wait 0ns hold 125ms
+                listed mishaps 0
+                """);
+    }
 }
