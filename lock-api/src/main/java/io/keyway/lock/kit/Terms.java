@@ -39,12 +39,9 @@ record Terms(
                 options.warnAfter().orElse(null));
     }
 
-    /** A duration as URLs write it, in the largest unit that divides it. */
+    /** A duration as URLs write it, in whole milliseconds (rounded up) and in the largest unit that divides it. */
     static String text(Duration duration) {
-        long millis = duration.toMillis();
-        if (duration.toNanos() % 1_000_000 != 0) {
-            return duration.toNanos() + "ns";
-        }
+        long millis = duration.plusNanos(999_999).toMillis();
         if (millis % 3_600_000 == 0 && millis != 0) {
             return millis / 3_600_000 + "h";
         }

@@ -61,7 +61,7 @@ public final class NativeLockProvider implements LockProvider {
         LockUrl url = request.url();
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
         NativeEngine engine = new NativeEngine(
-                request.clientName(), request.get(CommonOptions.REQUEST_TIMEOUT), features(url), guarantees(maxTtl));
+                request.clientName(), request.get(CommonOptions.REQUEST_TIMEOUT), features(url), guarantees(url, maxTtl));
         engine.sit(seat(request, engine, maxTtl));
         if (request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER) {
             try {
@@ -101,6 +101,10 @@ public final class NativeLockProvider implements LockProvider {
         return WORLDS.join(name, manual, members, cells.quarantine(), cells::client, engine::heard);
     }
 
+    private static boolean isCluster(LockUrl url) {
+        return url.protocol().filter(protocol -> !protocol.equals("lease")).isEmpty();
+    }
+
     private static LeaseSettings leaseSettings(OpenRequest request) {
         LeaseSettings settings = LeaseSettings.defaults();
         return request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
@@ -109,7 +113,7 @@ public final class NativeLockProvider implements LockProvider {
                         request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
     }
 
-    private static Guarantees guarantees(Duration maxTtl) {
+    private static Guarantees guarantees(LockUrl url, Duration maxTtl) {
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
@@ -118,7 +122,9 @@ public final class NativeLockProvider implements LockProvider {
                 new Guarantee(Grade.ALWAYS, "while the member's file is not replaced by an older one"),
                 new Guarantee(
                         Grade.TIMED,
-                        "another process takes over; it grants when no lease of the former can be believed in"),
+                        isCluster(url)
+                                ? "nobody takes over the names of a member that fails; they wait for its restart, the others are served"
+                                : "another process takes over; it grants when no lease of the former can be believed in"),
                 MIN_TTL,
                 maxTtl);
     }
