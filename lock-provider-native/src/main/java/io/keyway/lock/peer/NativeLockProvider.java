@@ -61,7 +61,10 @@ public final class NativeLockProvider implements LockProvider {
         LockUrl url = request.url();
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
         NativeEngine engine = new NativeEngine(
-                request.clientName(), request.get(CommonOptions.REQUEST_TIMEOUT), features(url), guarantees(url, maxTtl));
+                request.clientName(),
+                request.get(CommonOptions.REQUEST_TIMEOUT),
+                features(url),
+                guarantees(url, maxTtl));
         engine.sit(seat(request, engine, maxTtl));
         if (request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER) {
             try {
