@@ -121,7 +121,7 @@ final class PromiseWriter {
                 force();
             }
         } catch (IOException e) {
-            failed.accept(e);
+            failed.accept(new IOException("a promise could not be written: " + e, e));
             return;
         }
         tickets.forEach((cell, ticket) -> cell.post(new Input.Forced(ticket)));

@@ -15,7 +15,7 @@ class UnsharedLocksTest {
 
     @Test
     void locksOfOneProcessAloneDoNotExcludeOthers() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(directory, "lock:native:mem://own", 1, false)) {
+        try (HistoryCrew crew = new HistoryCrew(directory, "lock:native:mem://own?ttl=400ms", 1, false)) {
             crew.start();
             crew.start();
             for (int i = 0; i < 10; i++) {

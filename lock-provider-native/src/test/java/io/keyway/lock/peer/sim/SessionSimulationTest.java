@@ -25,6 +25,7 @@ class SessionSimulationTest {
         assertThat(total.runs()).isGreaterThanOrEqualTo(SEEDS);
         List<Goal> goals = new ArrayList<>(Goals.all(SessionGoal.values(), WorldGoal.values(), Fault.Kind.values()));
         goals.remove(WorldGoal.STARTED_BY_HORIZON); // the sessions of a lease keep one
+        goals.removeAll(List.of(Fault.Kind.WALL_STEP, Fault.Kind.NEW_LIST)); // faults of a cluster
         assertThat(total.goals().missing(goals)).as("never reached").isEmpty();
     }
 }
