@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -203,39 +204,39 @@ final class MemberCommand implements Callable<Integer> {
                 : "--" + option.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /** For picocli. */
-    static final class Node implements ITypeConverter<NodeId> {
+    /** What picocli makes of a text: a parser's own sentence becomes its message. */
+    abstract static class Parsed<T> implements ITypeConverter<T> {
+        private final Function<String, T> parser;
+
+        Parsed(Function<String, T> parser) {
+            this.parser = parser;
+        }
+
         @Override
-        public NodeId convert(String text) {
+        public T convert(String text) {
             try {
-                return NodeId.parse(text);
+                return parser.apply(text);
             } catch (IllegalArgumentException e) {
                 throw new TypeConversionException(String.valueOf(e.getMessage()));
             }
         }
     }
 
-    /** For picocli. */
-    static final class Members implements ITypeConverter<MemberList> {
-        @Override
-        public MemberList convert(String text) {
-            try {
-                return MemberList.parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(String.valueOf(e.getMessage()));
-            }
+    static final class Node extends Parsed<NodeId> {
+        Node() {
+            super(NodeId::parse);
         }
     }
 
-    /** For picocli. */
-    static final class MaxTtl implements ITypeConverter<Duration> {
-        @Override
-        public Duration convert(String text) {
-            try {
-                return NativeOptions.MAX_TTL.parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(String.valueOf(e.getMessage()));
-            }
+    static final class Members extends Parsed<MemberList> {
+        Members() {
+            super(MemberList::parse);
+        }
+    }
+
+    static final class MaxTtl extends Parsed<Duration> {
+        MaxTtl() {
+            super(NativeOptions.MAX_TTL::parse);
         }
     }
 }

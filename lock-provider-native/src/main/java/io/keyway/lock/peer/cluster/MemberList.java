@@ -49,11 +49,6 @@ public final class MemberList {
         return members;
     }
 
-    /** Of the whole list, for the handshake. */
-    public long fingerprint() {
-        return hash(toString());
-    }
-
     /** The member that decides on what has this route key. */
     public NodeId owner(String routeKey) {
         long key = hash(routeKey);

@@ -15,11 +15,6 @@ public final class LeaseKeys {
 
     private LeaseKeys() {}
 
-    /** The lock that a key stands for; empty if it stands for none. */
-    public static String name(Key key) {
-        return key.id().startsWith("\u0000") ? "" : key.id();
-    }
-
     public static Key lock(String name) {
         return new Key(ALGORITHM, name);
     }

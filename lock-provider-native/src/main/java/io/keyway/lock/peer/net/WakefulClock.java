@@ -89,9 +89,4 @@ public final class WakefulClock {
             next = new Seen(ahead, jump > SLACK ? last.slept() + jump : last.slept());
         } while (!seen.compareAndSet(last, next));
     }
-
-    /** What counts as time beside the monotonic clock, in nanoseconds. */
-    long slept() {
-        return last().slept();
-    }
 }

@@ -82,36 +82,28 @@ public record SessionSettings(
 
     /** The same, with words for what is compared by its hash: a refusal shows them. */
     public SessionSettings saying(String settings, String members) {
-        return new SessionSettings(
-                cluster,
-                settingsHash,
-                membersHash,
-                told(settings),
-                told(members),
-                algorithm,
-                maxTtl,
-                wireLow,
-                wireHigh,
-                proofTimeout,
-                maxHalfOpen,
-                authenticator);
+        return with(membersHash, told(settings), told(members), authenticator);
     }
 
     /** The same, for a cluster with that list of members. */
     public SessionSettings among(long hash, String members) {
+        return with(hash, settingsText, told(members), authenticator);
+    }
+
+    private SessionSettings with(long members, String settingsSaid, String membersSaid, Authenticator proof) {
         return new SessionSettings(
                 cluster,
                 settingsHash,
-                hash,
-                settingsText,
-                told(members),
+                members,
+                settingsSaid,
+                membersSaid,
                 algorithm,
                 maxTtl,
                 wireLow,
                 wireHigh,
                 proofTimeout,
                 maxHalfOpen,
-                authenticator);
+                proof);
     }
 
     private static String told(String text) {
@@ -128,19 +120,7 @@ public record SessionSettings(
 
     /** The same, with another way to prove oneself. */
     public SessionSettings with(Authenticator other) {
-        return new SessionSettings(
-                cluster,
-                settingsHash,
-                membersHash,
-                settingsText,
-                membersText,
-                algorithm,
-                maxTtl,
-                wireLow,
-                wireHigh,
-                proofTimeout,
-                maxHalfOpen,
-                other);
+        return with(membersHash, settingsText, membersText, other);
     }
 
     /** How long a member that forgot its leases must wait. */
