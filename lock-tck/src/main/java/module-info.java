@@ -6,4 +6,8 @@ module io.keyway.lock.tck {
     exports io.keyway.lock.tck.history;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
+    exports io.keyway.lock.tck.reference;
+
+    provides io.keyway.lock.spi.LockProvider with
+            io.keyway.lock.tck.reference.ReferenceProvider;
 }

@@ -17,10 +17,7 @@ public final class Kit {
 
     /** Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable. */
     public static LockClient open(OpenRequest request, LockBackend backend) {
-        return open(request, backend, new WorkerThreads(request.clientName()));
-    }
-
-    static LockClient open(OpenRequest request, LockBackend backend, Workers workers) {
+        Workers workers = request.time().manual() ? new InlineWorkers() : new WorkerThreads(request.clientName());
         StoreEngine engine = new StoreEngine(request, backend, workers);
         try {
             engine.connect();

@@ -244,6 +244,14 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     @Override
+    public void awaitDelivery(Duration limit) {
+        Observer told = observer;
+        if (told != null) {
+            told.awaitDelivery(limit);
+        }
+    }
+
+    @Override
     public void background(String name, LockBackend.Loop loop) {
         loops.start(name, loop);
     }

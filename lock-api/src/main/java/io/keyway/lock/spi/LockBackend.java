@@ -101,6 +101,14 @@ public interface LockBackend extends AutoCloseable {
         /** The connection to that server broke; ends no lease. */
         void disconnected(String server, String why);
 
+        /**
+         * Waits until what the client was told so far has reached the application's listeners and futures; for stores
+         * whose time a test moves ({@link TimeSource#manual()}). Returns at once if called by one of them.
+         *
+         * @param limit of real time
+         */
+        default void awaitDelivery(Duration limit) {}
+
         /** Has the kit run the loop on a thread of its own, again when it ends or fails, until close interrupts it. */
         void background(String name, Loop loop);
     }

@@ -54,6 +54,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
         thread.start();
     }
 
+    @Override
     public boolean manual() {
         return manual;
     }

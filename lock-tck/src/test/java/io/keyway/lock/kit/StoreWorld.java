@@ -13,7 +13,7 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.spi.naive.NaiveStore;
+import io.keyway.lock.tck.reference.ReferenceStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,7 +57,7 @@ final class StoreWorld {
     private final class Client {
         final int number;
         final StoreMachine machine;
-        final NaiveStore.Session session = new NaiveStore.Session(new Told(this));
+        final ReferenceStore.Session session = new ReferenceStore.Session(new Told(this));
         final Map<Long, Request> wanted = new HashMap<>();
         final Map<Long, Held> held = new HashMap<>();
         long pausedUntil;
@@ -114,7 +114,7 @@ final class StoreWorld {
     private final List<Client> clients = new ArrayList<>();
     private final List<Long> ends = new ArrayList<>();
     private final List<String> log = new ArrayList<>();
-    private final NaiveStore store;
+    private final ReferenceStore store;
     private long now;
     private long order;
     private long ids;
@@ -128,7 +128,7 @@ final class StoreWorld {
         this.seed = seed;
         this.told = told;
         this.random = new SplittableRandom(seed);
-        this.store = new NaiveStore(new TimeSource() {
+        this.store = new ReferenceStore(new TimeSource() {
             @Override
             public long nanoTime() {
                 return now;

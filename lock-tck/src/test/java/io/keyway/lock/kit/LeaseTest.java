@@ -19,7 +19,7 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.Renewal;
-import io.keyway.lock.spi.naive.NaiveFaults.Verb;
+import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Rules R8 (belief ends at the deadline, exactly) and R9 (one terminal event), on a clock that stands still. */
-class LeaseTest extends Naive {
+class LeaseTest extends ReferenceClients {
 
     private final List<LockEvent> events = new ArrayList<>();
     private LockClient client;

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.spi.naive;
+package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
 /** What goes wrong between one client and the store. */
-public final class NaiveFaults {
+public final class ReferenceFaults {
 
     /** The verbs of a backend. */
     public enum Verb {
@@ -29,6 +29,9 @@ public final class NaiveFaults {
     private final Map<Verb, Integer> failed = new EnumMap<>(Verb.class);
     private final Map<Verb, CountDownLatch> hung = new EnumMap<>(Verb.class);
     private boolean cut;
+
+    /** Makes one without faults. */
+    public ReferenceFaults() {}
 
     /** The next {@code count} calls are executed, but their replies are lost. */
     public synchronized void dropReplies(Verb verb, int count) {

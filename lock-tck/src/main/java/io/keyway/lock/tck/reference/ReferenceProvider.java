@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.spi.naive;
+package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
-import io.keyway.lock.kit.InlineKit;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -16,11 +15,11 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * {@code lock:naive://name}: clients of one name share a store in this JVM, until {@link #forget}. With
+ * {@code lock:reference://name}: clients of one name share a store in this JVM, until {@link #forget}. With
  * {@code clock=manual} time stands still but for {@link ManualTime#advance}, and the calls of the store run on the
  * threads that cause them. {@code without=fifo,list} takes features away.
  */
-public final class NaiveProvider implements LockProvider {
+public final class ReferenceProvider implements LockProvider {
 
     /** The clocks. */
     public enum Clock {
@@ -52,21 +51,24 @@ public final class NaiveProvider implements LockProvider {
             .withDefault(Fail.NOTHING)
             .withDescription("start: the store cannot be reached");
 
-    private static final Map<String, NaiveStore> STORES = new ConcurrentHashMap<>();
+    private static final Map<String, ReferenceStore> STORES = new ConcurrentHashMap<>();
+
+    /** As discovery needs it. */
+    public ReferenceProvider() {}
 
     @Override
     public Set<String> schemes() {
-        return Set.of("naive");
+        return Set.of("reference");
     }
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("naive", "1", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
+        return new ProviderInfo("reference", "1", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
     }
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        Set<Feature> features = new TreeSet<>(NaiveBackend.FEATURES);
+        Set<Feature> features = new TreeSet<>(ReferenceBackend.FEATURES);
         Set<String> without = Set.of(url.option(WITHOUT).orElse("").split(","));
         features.removeIf(feature -> without.contains(feature.label()));
         return features;
@@ -76,15 +78,16 @@ public final class NaiveProvider implements LockProvider {
     public LockClient open(OpenRequest request) {
         String name = request.url().toString().replaceAll("[?].*", "");
         boolean manual = request.get(CLOCK) == Clock.MANUAL;
-        NaiveStore store =
-                STORES.computeIfAbsent(name, fresh -> new NaiveStore(manual ? new ManualTime() : request.time()));
-        NaiveBackend backend = new NaiveBackend(store, features(request.url()), request.get(FAIL) == Fail.START);
+        ReferenceStore store =
+                STORES.computeIfAbsent(name, fresh -> new ReferenceStore(manual ? new ManualTime() : request.time()));
+        ReferenceBackend backend =
+                new ReferenceBackend(store, features(request.url()), request.get(FAIL) == Fail.START);
         if (!manual) {
             return request.over(backend);
         }
         OpenRequest onManualTime =
                 new OpenRequest(request.url(), request.options(), request.loader(), store.manualTime());
-        return InlineKit.open(onManualTime, backend);
+        return onManualTime.over(backend);
     }
 
     /** Ends the stores; the next client of a name has an empty one. */

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.spi.naive.NaiveFaults.Verb;
+import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Unknown outcomes: whatever reply is lost, the caller gets a true answer and the store ends empty. */
-class LostReplyTest extends Naive {
+class LostReplyTest extends ReferenceClients {
 
     private LockClient client;
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 /** The adapters of the API over a client of a store. */
 @Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // each unlock is what a test is about
-class AdaptersTest extends Naive {
+class AdaptersTest extends ReferenceClients {
 
     @Test
     void threadsOfTwoClientsExcludeEachOther() throws Exception {

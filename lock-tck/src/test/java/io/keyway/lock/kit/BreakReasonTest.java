@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class BreakReasonTest extends Naive {
+class BreakReasonTest extends ReferenceClients {
 
     @Test
     void theHolderLearnsWhyItsLeaseWasBroken() throws Exception {

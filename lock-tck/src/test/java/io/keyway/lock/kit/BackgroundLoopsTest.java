@@ -4,7 +4,7 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.spi.naive.ManualTime;
+import io.keyway.lock.tck.reference.ManualTime;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,15 +28,15 @@ class BackgroundLoopsTest {
             forever.await();
         });
         for (int run = 1; run < 3; run++) {
-            await().atMost(Naive.PATIENCE).until(() -> time.armed() == 1);
+            await().atMost(ReferenceClients.PATIENCE).until(() -> time.armed() == 1);
             assertThat(runs).hasValue(run);
             // No further than this pause: the loop may fail again, and wait, before the call returns.
             time.advance(Duration.ofMillis(100L * run));
         }
-        await().atMost(Naive.PATIENCE).until(() -> runs.get() == 3);
-        assertThat(Naive.threadsOf("loops")).containsExactly("keyway-loops-subscription");
+        await().atMost(ReferenceClients.PATIENCE).until(() -> runs.get() == 3);
+        assertThat(ReferenceClients.threadsOf("loops")).containsExactly("keyway-loops-subscription");
         loops.close(Duration.ofSeconds(20));
-        assertThat(Naive.threadsOf("loops")).isEmpty();
+        assertThat(ReferenceClients.threadsOf("loops")).isEmpty();
     }
 
     @Test
@@ -45,6 +45,6 @@ class BackgroundLoopsTest {
         loops.start("late", () -> {
             throw new AssertionError("must not run");
         });
-        assertThat(Naive.threadsOf("loops")).isEmpty();
+        assertThat(ReferenceClients.threadsOf("loops")).isEmpty();
     }
 }

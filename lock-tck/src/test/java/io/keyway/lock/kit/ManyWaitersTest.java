@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Ten thousand waiters on one name: each is granted, in the order of asking, and none costs the others an attempt. */
 @Timeout(120)
-class ManyWaitersTest extends Naive {
+class ManyWaitersTest extends ReferenceClients {
 
     private static final int WAITERS = 10_000;
 

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.spi.naive;
+package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * The store that clients of one name share: strict FIFO for each key, one counter of tokens, expiry by its own clock
  * when it is next asked about a key.
  */
-public final class NaiveStore {
+public final class ReferenceStore {
 
     /** A request of one client, in the queue or among the holders. */
     private static final class Place {
@@ -80,7 +80,7 @@ public final class NaiveStore {
     private long attempts;
 
     /** Makes an empty store on that clock. */
-    public NaiveStore(TimeSource time) {
+    public ReferenceStore(TimeSource time) {
         this.time = time;
     }
 
@@ -321,6 +321,9 @@ public final class NaiveStore {
 
     private void end(LockKey key, Place holder, Set<Runnable> wake) {
         Entry entry = entries.get(key);
+        if (entry == null) {
+            return;
+        }
         entry.holders.remove(holder);
         wake(key, entry, wake);
         drop(key, entry);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-class ListenersTest extends Naive {
+class ListenersTest extends ReferenceClients {
 
     @Test
     void theStoryOfAWaitIsToldInOrder() throws Exception {
@@ -140,7 +140,8 @@ class ListenersTest extends Naive {
     @Test
     void listenersRunOnNoThreadOfAnEngine() throws Exception {
         LockClient client = open(
-                "lock:naive://real?closeTimeout=2s", ClientOptions.defaults().withName("told"));
+                "lock:reference://real?closeTimeout=2s",
+                ClientOptions.defaults().withName("told"));
         var threads = ConcurrentHashMap.<String>newKeySet();
         CountDownLatch released = new CountDownLatch(1);
         client.addListener(event -> {

@@ -10,10 +10,10 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
-import io.keyway.lock.spi.naive.ManualTime;
-import io.keyway.lock.spi.naive.NaiveFaults;
-import io.keyway.lock.spi.naive.NaiveProvider;
-import io.keyway.lock.spi.naive.NaiveStore;
+import io.keyway.lock.tck.reference.ManualTime;
+import io.keyway.lock.tck.reference.ReferenceFaults;
+import io.keyway.lock.tck.reference.ReferenceProvider;
+import io.keyway.lock.tck.reference.ReferenceStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,10 +21,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 
-/** What the tests of the kit share: clients of one naive store, on a manual clock unless they say otherwise. */
-abstract class Naive {
+/** What the tests of the kit share: clients of one reference world, on a manual clock unless they say otherwise. */
+abstract class ReferenceClients {
 
-    static final String MANUAL = "lock:naive://test?clock=manual&closeTimeout=400ms";
+    static final String MANUAL = "lock:reference://test?clock=manual&closeTimeout=400ms";
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final List<LockClient> opened = new ArrayList<>();
@@ -32,7 +32,7 @@ abstract class Naive {
     @AfterEach
     void closeClients() {
         opened.forEach(LockClient::close);
-        NaiveProvider.forget();
+        ReferenceProvider.forget();
     }
 
     LockClient open(String name) {
@@ -46,15 +46,15 @@ abstract class Naive {
     }
 
     static ManualTime time(LockClient client) {
-        return client.unwrap(NaiveStore.class).manualTime();
+        return client.unwrap(ReferenceStore.class).manualTime();
     }
 
-    static NaiveFaults faults(LockClient client) {
-        return client.unwrap(NaiveFaults.class);
+    static ReferenceFaults faults(LockClient client) {
+        return client.unwrap(ReferenceFaults.class);
     }
 
-    static NaiveStore store(LockClient client) {
-        return client.unwrap(NaiveStore.class);
+    static ReferenceStore store(LockClient client) {
+        return client.unwrap(ReferenceStore.class);
     }
 
     static LockKey key(String name) {

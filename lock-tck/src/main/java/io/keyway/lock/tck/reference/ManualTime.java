@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.spi.naive;
+package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -11,6 +11,9 @@ public final class ManualTime implements TimeSource {
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
     private long now = Long.MAX_VALUE - 1_000_000_000L;
     private long sequence;
+
+    /** Makes a clock that is about to overflow: who compares times without taking their difference is found. */
+    public ManualTime() {}
 
     private final class Timer implements Comparable<Timer>, Scheduled {
         final long at;
@@ -35,6 +38,11 @@ public final class ManualTime implements TimeSource {
                 timers.remove(this);
             }
         }
+    }
+
+    @Override
+    public boolean manual() {
+        return true;
     }
 
     @Override

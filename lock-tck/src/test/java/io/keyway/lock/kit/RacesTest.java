@@ -9,7 +9,7 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.spi.naive.NaiveFaults.Verb;
+import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** Rule R18: time-out, interrupt and cancel against a grant; whoever gets no lease leaves nothing behind. */
 @Timeout(120)
-class RacesTest extends Naive {
+class RacesTest extends ReferenceClients {
 
-    private static final String REAL = "lock:naive://real?closeTimeout=4s";
+    private static final String REAL = "lock:reference://real?closeTimeout=4s";
 
     @Test
     void anInterruptBeforeTheCallSendsNothing() {

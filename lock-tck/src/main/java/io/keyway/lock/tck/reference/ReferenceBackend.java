@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.spi.naive;
+package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
@@ -15,7 +15,7 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.naive.NaiveFaults.Verb;
+import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** One client's way to a {@link NaiveStore}. */
-public final class NaiveBackend implements LockBackend {
+/** One client's way to a {@link ReferenceStore}. */
+public final class ReferenceBackend implements LockBackend {
 
     /** What it offers unless the URL says otherwise. */
     public static final Set<Feature> FEATURES = Set.of(
@@ -41,15 +41,15 @@ public final class NaiveBackend implements LockBackend {
     private static final Guarantee TIMED = new Guarantee(Grade.TIMED, "clock rates within 1 %");
     private static final Guarantee NO = new Guarantee(Grade.NO, "one process");
 
-    private final NaiveStore store;
+    private final ReferenceStore store;
     private final Set<Feature> features;
     private final boolean unreachable;
-    private final NaiveFaults faults = new NaiveFaults();
-    private NaiveStore.@Nullable Session session;
+    private final ReferenceFaults faults = new ReferenceFaults();
+    private ReferenceStore.@Nullable Session session;
     private @Nullable Signals signals;
 
     /** Makes the way to that store. */
-    public NaiveBackend(NaiveStore store, Set<Feature> features, boolean unreachable) {
+    public ReferenceBackend(ReferenceStore store, Set<Feature> features, boolean unreachable) {
         this.unreachable = unreachable;
         this.store = store;
         this.features = features;
@@ -61,8 +61,8 @@ public final class NaiveBackend implements LockBackend {
             throw new IOException("connection refused");
         }
         signals = told;
-        session = new NaiveStore.Session(told);
-        told.connected("naive");
+        session = new ReferenceStore.Session(told);
+        told.connected("reference");
     }
 
     @Override
@@ -126,15 +126,15 @@ public final class NaiveBackend implements LockBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        Object found = type == NaiveStore.class ? store : type == NaiveFaults.class ? faults : signals;
+        Object found = type == ReferenceStore.class ? store : type == ReferenceFaults.class ? faults : signals;
         return type.isInstance(found) ? Optional.of(type.cast(found)) : Optional.empty();
     }
 
     @Override
     public void close() {}
 
-    private NaiveStore.Session session() {
-        NaiveStore.Session started = session;
+    private ReferenceStore.Session session() {
+        ReferenceStore.Session started = session;
         if (started == null) {
             throw new IllegalStateException("not started");
         }

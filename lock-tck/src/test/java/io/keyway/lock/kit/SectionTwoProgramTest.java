@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class SectionTwoProgramTest extends Naive {
+class SectionTwoProgramTest extends ReferenceClients {
 
     @Test
     @Timeout(60)
-    void runsOnTheNaiveStore() throws Exception {
-        assertThat(SectionTwoProgram.run("lock:naive://program"))
+    void runsOnTheReferenceStore() throws Exception {
+        assertThat(SectionTwoProgram.run("lock:reference://program"))
                 .contains(
                         "providers: true",
                         "billing-7 true true PT0.1S",

@@ -33,7 +33,7 @@ class WorkerThreadsTest {
             workers.urgent(ran::countDown);
         }
         assertThat(ran.await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(Naive.threadsOf("workers")).hasSizeLessThanOrEqualTo(WorkerThreads.THREADS);
+        assertThat(ReferenceClients.threadsOf("workers")).hasSizeLessThanOrEqualTo(WorkerThreads.THREADS);
     }
 
     @Test
@@ -79,7 +79,7 @@ class WorkerThreadsTest {
             });
         }
         workers.close(Duration.ofSeconds(20));
-        assertThat(Naive.threadsOf("workers")).isEmpty();
+        assertThat(ReferenceClients.threadsOf("workers")).isEmpty();
         assertThat(ran.get()).isLessThanOrEqualTo(WorkerThreads.THREADS);
         workers.urgent(() -> ran.set(1000));
         assertThat(ran.get()).isLessThan(1000);

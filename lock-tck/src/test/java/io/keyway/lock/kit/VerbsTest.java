@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class VerbsTest extends Naive {
+class VerbsTest extends ReferenceClients {
 
     @Test
     void aLeaseDescribesItsGrant() throws Exception {
@@ -288,7 +288,7 @@ class VerbsTest extends Naive {
     @Test
     void aMissingFeatureIsRefusedBeforeAnythingIsSent() throws Exception {
         LockClient client = open(
-                "lock:naive://bare?clock=manual&without=" + Feature.READ_WRITE.label() + ",semaphore,list,break",
+                "lock:reference://bare?clock=manual&without=" + Feature.READ_WRITE.label() + ",semaphore,list,break",
                 ClientOptions.defaults());
         assertThat(client.features()).doesNotContain(Feature.READ_WRITE, Feature.SEMAPHORE, Feature.LIST);
         assertThatThrownBy(() -> client.readWriteLock("x")).isInstanceOf(UnsupportedFeatureException.class);

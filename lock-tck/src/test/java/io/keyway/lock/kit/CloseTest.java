@@ -13,8 +13,8 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.spi.naive.NaiveFaults.Verb;
-import io.keyway.lock.spi.naive.NaiveStore;
+import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
+import io.keyway.lock.tck.reference.ReferenceStore;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** Rule R20: after close there is no thread, no waiter and no lease of ours. */
 @Timeout(120)
-class CloseTest extends Naive {
+class CloseTest extends ReferenceClients {
 
-    private static final String REAL = "lock:naive://real?closeTimeout=2s";
+    private static final String REAL = "lock:reference://real?closeTimeout=2s";
 
     @Test
     void underAHundredWaitingThreads() throws Exception {
@@ -57,7 +57,7 @@ class CloseTest extends Naive {
     @Test
     void tellsLeasesAndListenersBeforeTheReleaseIsSent() throws Exception {
         LockClient client = open("a");
-        NaiveStore store = store(client);
+        ReferenceStore store = store(client);
         AtomicBoolean lossBeforeRelease = new AtomicBoolean();
         AtomicBoolean eventBeforeRelease = new AtomicBoolean();
         client.addListener(event -> {
@@ -96,7 +96,8 @@ class CloseTest extends Naive {
     @Test
     void isBoundedThoughTheStoreHangsAndAListenerToo() throws Exception {
         LockClient client = open(
-                "lock:naive://real?closeTimeout=200ms", ClientOptions.defaults().withName("hung"));
+                "lock:reference://real?closeTimeout=200ms",
+                ClientOptions.defaults().withName("hung"));
         CountDownLatch forever = new CountDownLatch(1);
         Lease lease = client.lock("x").acquire();
         client.addListener(event -> awaitQuietly(forever));
@@ -134,11 +135,11 @@ class CloseTest extends Naive {
 
     @Test
     void anEagerOpenFailsWhereTheStoreDoes() {
-        assertThatThrownBy(() -> Locks.open("lock:naive://down?connect=eager&fail=start&name=eager"))
+        assertThatThrownBy(() -> Locks.open("lock:reference://down?connect=eager&fail=start&name=eager"))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("down");
         assertThat(threadsOf("eager")).isEmpty();
-        LockClient lazy = open("lock:naive://down?fail=start&name=lazy", ClientOptions.defaults());
+        LockClient lazy = open("lock:reference://down?fail=start&name=lazy", ClientOptions.defaults());
         assertThatThrownBy(() -> lazy.lock("x").tryAcquire()).isInstanceOf(LockUnavailableException.class);
     }
 
