@@ -4,6 +4,7 @@ package io.keyway.lock.spi;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Reach;
 import java.util.Set;
 
 /**
@@ -19,6 +20,11 @@ public interface LockProvider {
 
     /** Returns what it will offer for that URL, without connecting. */
     Set<Feature> features(LockUrl url);
+
+    /** Returns who can share the locks of that URL, without connecting. */
+    default Reach reach(LockUrl url) {
+        return Reach.NETWORK;
+    }
 
     /**
      * Opens a client, mostly by {@link OpenRequest#over(LockBackend)} or {@link OpenRequest#over(LockEngine)}. The URL's

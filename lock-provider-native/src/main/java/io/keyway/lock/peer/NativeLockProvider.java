@@ -10,6 +10,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Reach;
 import io.keyway.lock.peer.cluster.ClusterMode;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.MemoryWorlds;
@@ -54,6 +55,15 @@ public final class NativeLockProvider implements LockProvider {
             features.add(Feature.CACHING);
         }
         return features;
+    }
+
+    @Override
+    public Reach reach(LockUrl url) {
+        return switch (url.protocol().orElse("")) {
+            case "mem" -> Reach.JVM;
+            case "local" -> Reach.MACHINE;
+            default -> Reach.NETWORK;
+        };
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
+import io.keyway.lock.Reach;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -72,6 +73,11 @@ public final class ReferenceProvider implements LockProvider {
         Set<String> without = Set.of(url.option(WITHOUT).orElse("").split(","));
         features.removeIf(feature -> without.contains(feature.label()));
         return features;
+    }
+
+    @Override
+    public Reach reach(LockUrl url) {
+        return Reach.JVM;
     }
 
     @Override
