@@ -102,7 +102,7 @@ final class EngineClient implements LockClient {
         ensureOpen(name);
         require(Feature.READ_WRITE);
         DistributedLock read = new LockView(this, LockKey.lock(name), LockMode.SHARED, settings.lockDefaults());
-        return new ReadWriteView(this, read, lock(name));
+        return new ReadWriteView(read, lock(name), new ModeChange(this, LockKey.lock(name)));
     }
 
     @Override

@@ -63,6 +63,9 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
 
+    /** The owner gave it up for a grant of another mode, which is being asked for. */
+    private volatile boolean givenUp;
+
     /** Links of {@link HeldLeases}, guarded by its stripe. */
     @Nullable
     HeldLease previous;
@@ -279,6 +282,32 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         });
     }
 
+    boolean of(EngineClient other) {
+        return client == other;
+    }
+
+    Terms terms() {
+        return terms;
+    }
+
+    // Another mode.
+
+    /** Belief ends now, since the store may grant others before its answer is here; false if it has ended already. */
+    boolean giveUp() {
+        state();
+        if (!toReleasing()) {
+            return false;
+        }
+        givenUp = true;
+        finish();
+        return true;
+    }
+
+    /** The grant has become another one: RELEASED, unless the lease has ended otherwise, which makes it false. */
+    boolean giveWay() {
+        return (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
+    }
+
     // Ends.
 
     private void lapse(long deadline) {
@@ -398,7 +427,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         }
     }
 
-    private LockEngine.Hold hold() {
+    LockEngine.Hold hold() {
         LockEngine.Hold granted = hold;
         if (granted == null) {
             throw new IllegalStateException("not granted yet");

@@ -25,15 +25,15 @@ final class KeyQueue {
     private boolean hintedAgain;
 
     void add(StoreEntry entry) {
-        all.put(entry.id(), entry);
+        all.put(entry.order(), entry);
         if (entry.request.queue()) {
-            queued.put(entry.id(), entry);
+            queued.put(entry.order(), entry);
         }
     }
 
     void remove(StoreEntry entry) {
-        all.remove(entry.id());
-        queued.remove(entry.id());
+        all.remove(entry.order());
+        queued.remove(entry.order());
     }
 
     boolean isEmpty() {

@@ -51,6 +51,9 @@ final class PendingAcquire implements LockEngine.Sink {
     private final long askedAt;
     private final @Nullable Duration wait;
 
+    /** The lease whose grant changes its mode; null for a grant of its own. */
+    private final @Nullable HeldLease from;
+
     /** How it went: the lease, or empty where another holds the lock; or a LockException. */
     private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
 
@@ -61,10 +64,17 @@ final class PendingAcquire implements LockEngine.Sink {
 
     /** {@code wait} is null for a request that waits without end. */
     PendingAcquire(EngineClient client, HeldLease lease, Request request, @Nullable Duration wait) {
+        this(client, lease, request, wait, null);
+    }
+
+    /** As above; the grant of {@code from} is to become that of {@code lease}. */
+    PendingAcquire(
+            EngineClient client, HeldLease lease, Request request, @Nullable Duration wait, @Nullable HeldLease from) {
         this.client = client;
         this.lease = lease;
         this.request = request;
         this.wait = wait;
+        this.from = from;
         this.askedAt = client.time().nanoTime();
     }
 
@@ -77,7 +87,11 @@ final class PendingAcquire implements LockEngine.Sink {
             }
             return outcome;
         }
-        client.engine().submit(request, this);
+        if (from == null) {
+            client.engine().submit(request, this);
+        } else {
+            client.engine().convert(from.hold(), from.token(), request, this);
+        }
         if (wait != null && state == PENDING) {
             timer = client.time().at(askedAt + saturatedNanos(wait), this::timeUp);
             if (state != PENDING) {
@@ -103,6 +117,26 @@ final class PendingAcquire implements LockEngine.Sink {
                         throw e;
                     }
                     // Decided already: the outcome is being written.
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    throw Failures.rethrow(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Blocks until the outcome is there; an interrupt is kept for later. */
+    Optional<Lease> awaitOutcome() {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return outcome.get();
+                } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {
                     throw Failures.rethrow(e.getCause());
@@ -152,6 +186,12 @@ final class PendingAcquire implements LockEngine.Sink {
     public void granted(LockEngine.Hold hold, long token) {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
             forget();
+            if (from != null && !from.giveWay()) {
+                // Its owner ended it meanwhile.
+                hold.release(token);
+                outcome.complete(Optional.empty());
+                return;
+            }
             lease.granted(hold, token);
             outcome.complete(Optional.of(lease));
         } else {

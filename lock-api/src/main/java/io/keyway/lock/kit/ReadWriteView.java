@@ -3,22 +3,20 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
-import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockName;
-import io.keyway.lock.UnsupportedFeatureException;
 import java.time.Duration;
 import java.util.Optional;
 
 /** The two modes of one lock. */
 final class ReadWriteView implements DistributedReadWriteLock {
 
-    private final EngineClient client;
     private final DistributedLock read;
     private final DistributedLock write;
+    private final ModeChange change;
 
-    ReadWriteView(EngineClient client, DistributedLock read, DistributedLock write) {
-        this.client = client;
+    ReadWriteView(DistributedLock read, DistributedLock write, ModeChange change) {
+        this.change = change;
         this.read = read;
         this.write = write;
     }
@@ -40,18 +38,12 @@ final class ReadWriteView implements DistributedReadWriteLock {
 
     @Override
     public Optional<Lease> tryUpgrade(Lease lease, Duration wait) throws InterruptedException {
-        throw unsupported();
+        return change.upgrade(lease, wait);
     }
 
     @Override
     public Lease downgrade(Lease lease) {
-        throw unsupported();
-    }
-
-    /** No engine can change the mode of a grant yet, hence the SPI has no verb for it. */
-    private UnsupportedFeatureException unsupported() {
-        client.ensureOpen(name());
-        return new UnsupportedFeatureException(Feature.UPGRADE, client.server());
+        return change.downgrade(lease);
     }
 
     @Override

@@ -13,8 +13,11 @@ import java.util.OptionalInt;
 /** What the {@link StoreMachine} wants done: calls to the store, and words to the sink of a request. */
 sealed interface StoreEffect {
 
-    /** A call to the store, as the next three; each is answered by an input of the machine. A heartbeat can wait. */
+    /** A call to the store, as the next four; each is answered by an input of the machine. A heartbeat can wait. */
     record Attempt(Request request, boolean heartbeat) implements StoreEffect {}
+
+    /** An attempt of a request that is to take the place of that grant. */
+    record Convert(Grant held, Request request, boolean heartbeat) implements StoreEffect {}
 
     /** One batch; all of one ttl. */
     record Renew(List<Grant> grants) implements StoreEffect {}
@@ -29,6 +32,9 @@ sealed interface StoreEffect {
     record Refused(long id, List<Owner> holders) implements StoreEffect {}
 
     record Granted(long id, Grant grant, long deadlineNanos) implements StoreEffect {}
+
+    /** The grant of {@code from} has become that of {@code id}: the first is over. */
+    record Converted(long from, long id, Grant grant, long deadlineNanos) implements StoreEffect {}
 
     /** Belief in all of these goes on until the new deadline. */
     record Extended(List<Grant> grants, long deadlineNanos) implements StoreEffect {}

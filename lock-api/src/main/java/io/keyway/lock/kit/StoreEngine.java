@@ -8,7 +8,6 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
@@ -100,6 +99,15 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     @Override
+    public void convert(Hold held, long token, Request wanted, Sink sink) {
+        if (!(held instanceof StoreHold holder)) {
+            throw new IllegalArgumentException("not a hold of this engine: " + held);
+        }
+        slots.put(wanted.id(), new Slot(sink));
+        input((machine, now) -> machine.convert(holder.id(), wanted, now));
+    }
+
+    @Override
     public void withdraw(Request request) {
         input((machine, now) -> machine.withdraw(request.id(), now));
     }
@@ -107,7 +115,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     void release(StoreHold hold) {
         input((machine, now) -> {
             if (!machine.release(hold.id(), now)) {
-                hold.answer(Answer.NOT_HELD);
+                hold.releasedLate();
             }
         });
     }
@@ -214,12 +222,12 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
-        input((machine, now) -> machine.ended(key, token, cause, detail));
+        input((machine, now) -> machine.ended(key, token, cause, detail, now));
     }
 
     @Override
     public void endedAll(LeaseLoss.Cause cause) {
-        input((machine, now) -> machine.endedAll(cause));
+        input((machine, now) -> machine.endedAll(cause, now));
     }
 
     @Override
@@ -340,6 +348,15 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
             StoreHold hold = new StoreHold(this, granted.grant(), granted.deadlineNanos());
             slot.hold = hold;
             slot.sink.granted(hold, granted.grant().token());
+        } else if (effect instanceof StoreEffect.Converted converted) {
+            Slot slot = slot(converted.id());
+            StoreHold hold = new StoreHold(this, converted.grant(), converted.deadlineNanos());
+            slot.hold = hold;
+            StoreHold before = slot(converted.from()).hold;
+            if (before != null) {
+                before.becomes(hold);
+            }
+            slot.sink.granted(hold, converted.grant().token());
         } else if (effect instanceof StoreEffect.Doubt doubt) {
             sink(doubt.id()).doubt(doubt.why());
         } else if (effect instanceof StoreEffect.Certain certain) {
@@ -358,7 +375,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
             StoreHold hold = slot == null ? null : slot.hold;
             if (hold != null) {
                 // Nothing, unless the grant ended without a release.
-                hold.answer(Answer.NOT_HELD);
+                hold.gone();
             }
         }
     }

@@ -51,7 +51,19 @@ final class StoreEntry {
     /** The clock before the call that the grant, or its last renewal, answered. */
     long echo;
 
+    /** Of a request for another mode: who holds the grant whose place it is to take. */
+    @Nullable
+    StoreEntry holder;
+
+    /** Of a holder: the request for another mode, until that is over. */
+    @Nullable
+    StoreEntry conversion;
+
     boolean renewing;
+
+    /** The renewal under way was sent before a conversion was over. */
+    boolean renewedInConversion;
+
     boolean doubted;
 
     /** When the next renewal is due: half a ttl after the echo, or sooner in trouble. */
@@ -69,6 +81,11 @@ final class StoreEntry {
 
     long id() {
         return request.id();
+    }
+
+    /** Requests are asked in this order: those for another mode first, since others may wait behind their grants. */
+    long order() {
+        return holder == null ? request.id() : Long.MIN_VALUE + request.id();
     }
 
     Grant held() {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** One grant of a store, as its lease sees it. */
 final class StoreHold implements LockEngine.Hold {
@@ -16,6 +17,7 @@ final class StoreHold implements LockEngine.Hold {
     private final Grant grant;
     private final CompletableFuture<Answer> released = new CompletableFuture<>();
     private volatile long deadline;
+    private volatile @Nullable StoreHold successor;
 
     StoreHold(StoreEngine engine, Grant grant, long deadline) {
         this.engine = engine;
@@ -35,6 +37,11 @@ final class StoreHold implements LockEngine.Hold {
 
     @Override
     public CompletionStage<Answer> release(long token) {
+        StoreHold next = successor;
+        if (next != null) {
+            // Whoever gives this back did not see it change: it is the same place at the store.
+            return next.release(next.grant.token());
+        }
         if (!released.isDone()) {
             engine.release(this);
         }
@@ -57,6 +64,29 @@ final class StoreHold implements LockEngine.Hold {
 
     void extend(long deadlineNanos) {
         deadline = deadlineNanos;
+    }
+
+    /** The grant has become another one. */
+    void becomes(StoreHold next) {
+        successor = next;
+    }
+
+    /** Nothing of the grant is left. */
+    void gone() {
+        if (successor == null) {
+            released.complete(Answer.NOT_HELD);
+        }
+    }
+
+    /** A release came too late for the grant: it ends what that has become. */
+    void releasedLate() {
+        StoreHold next = successor;
+        if (next == null) {
+            released.complete(Answer.NOT_HELD);
+        } else {
+            CompletionStage<Answer> answer = next.release(next.grant.token());
+            answer.whenComplete((said, failure) -> released.complete(failure == null ? said : Answer.UNKNOWN));
+        }
     }
 
     void answer(Answer answer) {

@@ -16,8 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.PriorityQueue;
-import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,21 +30,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreMachine {
 
-    private static final long FIRST_RETRY = 50_000_000L;
-    private static final long LAST_RETRY = 2_000_000_000L;
-
-    private final SplittableRandom draws;
     private final Map<Long, StoreEntry> entries = new LinkedHashMap<>();
     private final Map<LockKey, KeyQueue> queues = new HashMap<>();
-    private final Map<Long, RenewalClass> classes = new LinkedHashMap<>();
-    private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+    private final StoreTimers timers;
+    private final StoreLeases leases;
+    private final Conversions conversions = new Conversions(this);
     private final String server;
     private List<StoreEffect> out = new ArrayList<>();
     private boolean closed;
 
     /** {@code seed} draws the jitter; {@code server} is for messages. */
     StoreMachine(long seed, String server) {
-        this.draws = new SplittableRandom(seed);
+        this.timers = new StoreTimers(seed);
+        this.leases = new StoreLeases(this, timers);
         this.server = server;
     }
 
@@ -59,10 +55,7 @@ final class StoreMachine {
 
     /** When {@link #tick} is to be called next, if nothing comes before. */
     OptionalLong nextDue() {
-        while (!timers.isEmpty() && timers.peek().stale()) {
-            timers.poll();
-        }
-        return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.peek().at);
+        return timers.nextDue();
     }
 
     /** Nothing is wanted, held, or left to clean up. */
@@ -73,17 +66,41 @@ final class StoreMachine {
     // What the façade asks.
 
     void submit(Request request, long now) {
+        if (admitted(request)) {
+            begin(new StoreEntry(request));
+        }
+    }
+
+    /** As {@link #submit}, for a request that is to take the place of the grant of another. */
+    void convert(long holderId, Request request, long now) {
+        if (!admitted(request)) {
+            return;
+        }
+        StoreEntry holder = entries.get(holderId);
+        if (holder == null || !Conversions.possible(holder)) {
+            out.add(new StoreEffect.Refused(request.id(), List.of()));
+            out.add(new StoreEffect.Gone(request.id()));
+            return;
+        }
+        StoreEntry entry = new StoreEntry(request);
+        Conversions.begin(holder, entry);
+        begin(entry);
+    }
+
+    private boolean admitted(Request request) {
         if (closed) {
             out.add(new StoreEffect.Failed(
                     request.id(),
                     new ClientClosedException(
                             request.owner().client(), request.key().name())));
             out.add(new StoreEffect.Gone(request.id()));
-            return;
         }
-        StoreEntry entry = new StoreEntry(request);
-        entries.put(request.id(), entry);
-        queues.computeIfAbsent(request.key(), key -> new KeyQueue()).add(entry);
+        return !closed;
+    }
+
+    private void begin(StoreEntry entry) {
+        entries.put(entry.id(), entry);
+        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue()).add(entry);
         attempt(entry, false);
     }
 
@@ -132,6 +149,8 @@ final class StoreMachine {
             granted(entry, granted.grant(), sentAt, now);
         } else if (result instanceof Attempt.Waiting waiting) {
             waits(entry, waiting, now);
+        } else if (result instanceof Attempt.Refused refused) {
+            refused(entry, refused, now);
         }
     }
 
@@ -161,65 +180,18 @@ final class StoreMachine {
             return;
         }
         out.add(new StoreEffect.Doubt(id, why));
-        retry(entry, now);
+        timers.retry(entry, now);
         roundFailed(entry);
     }
 
     // What came of a renewal.
 
     void renewed(List<Grant> grants, long sentAt, List<Answer> answers, long now) {
-        List<Grant> extended = new ArrayList<>();
-        long deadline = sentAt;
-        RenewalClass renewals = null;
-        for (int i = 0; i < grants.size(); i++) {
-            StoreEntry entry = renewing(grants.get(i));
-            if (entry == null) {
-                continue;
-            }
-            renewals = classOf(entry);
-            // A lapse comes first: an answer read after a pause extends nothing that has ended.
-            if (now - entry.deadline() >= 0) {
-                lapse(entry, now);
-                continue;
-            }
-            switch (i < answers.size() ? answers.get(i) : Answer.UNKNOWN) {
-                case DONE -> {
-                    entry.failures = 0;
-                    if (sentAt - entry.echo > 0) {
-                        entry.echo = sentAt;
-                        deadline = entry.deadline();
-                        extended.add(entry.held());
-                    }
-                    entry.renewDue = entry.echo + entry.ttl() / 2;
-                    if (entry.doubted) {
-                        entry.doubted = false;
-                        out.add(new StoreEffect.Certain(entry.id()));
-                    }
-                }
-                case NOT_HELD -> end(entry, Cause.EXPIRED, "the store no longer holds it");
-                case UNKNOWN -> retryRenewal(entry, now);
-            }
-        }
-        if (!extended.isEmpty()) {
-            out.add(new StoreEffect.Extended(extended, deadline));
-        }
-        if (renewals != null) {
-            scan(renewals, now);
-        }
+        leases.renewed(grants, sentAt, answers, now);
     }
 
     void renewFailed(List<Grant> grants, long now) {
-        RenewalClass renewals = null;
-        for (Grant grant : grants) {
-            StoreEntry entry = renewing(grant);
-            if (entry != null) {
-                renewals = classOf(entry);
-                retryRenewal(entry, now);
-            }
-        }
-        if (renewals != null) {
-            scan(renewals, now);
-        }
+        leases.renewFailed(grants, now);
     }
 
     // What came of a release or a withdrawal.
@@ -253,7 +225,7 @@ final class StoreMachine {
         }
         entry.sentBefore |= maybe;
         if (now - entry.giveUpAt < 0) {
-            retry(entry, now);
+            timers.retry(entry, now);
             return;
         }
         if (entry.phase == StoreEntry.Phase.RELEASING) {
@@ -283,30 +255,26 @@ final class StoreMachine {
                 }
             }
         }
-        for (RenewalClass renewals : List.copyOf(classes.values())) {
-            scan(renewals, now);
-        }
+        leases.scanAll(now);
     }
 
     void doubt(String why, long now) {
         for (StoreEntry entry : entries.values()) {
             if (entry.phase == StoreEntry.Phase.HELD) {
                 entry.renewDue = now;
-                doubt(entry, why);
+                leases.doubt(entry, why);
             }
         }
-        for (RenewalClass renewals : List.copyOf(classes.values())) {
-            scan(renewals, now);
-        }
+        leases.scanAll(now);
     }
 
-    void ended(LockKey key, long token, Cause cause, String detail) {
+    void ended(LockKey key, long token, Cause cause, String detail, long now) {
         for (StoreEntry entry : List.copyOf(entries.values())) {
             if (!entry.request.key().equals(key)) {
                 continue;
             }
             if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
-                end(entry, cause, detail);
+                leases.end(entry, cause, detail, now);
                 return;
             }
             // Its answer may be on the way, and older than this.
@@ -314,10 +282,10 @@ final class StoreMachine {
         }
     }
 
-    void endedAll(Cause cause) {
+    void endedAll(Cause cause, long now) {
         for (StoreEntry entry : List.copyOf(entries.values())) {
             if (entry.phase == StoreEntry.Phase.HELD) {
-                end(entry, cause, "the store ended all leases of this client");
+                leases.end(entry, cause, "the store ended all leases of this client", now);
             } else {
                 entry.voided |= entry.inFlight;
             }
@@ -327,17 +295,7 @@ final class StoreMachine {
     // Time.
 
     void tick(long now) {
-        while (!timers.isEmpty() && (timers.peek().stale() || now - timers.peek().at >= 0)) {
-            Timer timer = timers.poll();
-            if (timer.stale()) {
-                continue;
-            }
-            if (timer.entry != null) {
-                call(timer.entry);
-            } else if (timer.renewals != null) {
-                scan(timer.renewals, now);
-            }
-        }
+        timers.run(now, this::call, renewals -> leases.scan(renewals, now));
     }
 
     // Attempts.
@@ -347,7 +305,19 @@ final class StoreMachine {
         entry.inFlight = true;
         entry.again = false;
         entry.voided = false;
-        out.add(new StoreEffect.Attempt(entry.request, heartbeat));
+        StoreEntry holder = entry.holder;
+        out.add(
+                holder == null
+                        ? new StoreEffect.Attempt(entry.request, heartbeat)
+                        : new StoreEffect.Convert(holder.held(), entry.request, heartbeat));
+    }
+
+    /** The request that is to convert that grant knows more of it. */
+    void askAbout(StoreEntry holder) {
+        StoreEntry wanted = holder.conversion;
+        if (wanted != null && wanted.phase == StoreEntry.Phase.WANTED) {
+            ask(wanted);
+        }
     }
 
     private void ask(@Nullable StoreEntry entry) {
@@ -377,8 +347,13 @@ final class StoreMachine {
         long ttl = grant.ttl().toNanos();
         if (now - (sentAt + ttl / 4 * 3) >= 0) {
             // Too old to be believed; a repetition brings a fresh answer of the same grant.
-            retry(entry, now);
+            timers.retry(entry, now);
             roundFailed(entry);
+            return;
+        }
+        StoreEntry holder = entry.holder;
+        if (holder != null && now - holder.deadline() >= 0) {
+            leases.lapse(holder, now);
             return;
         }
         KeyQueue queue = queue(entry);
@@ -387,11 +362,15 @@ final class StoreMachine {
         entry.grant = grant;
         entry.phase = StoreEntry.Phase.HELD;
         entry.failures = 0;
-        entry.renewDue = sentAt + ttl / 2;
-        RenewalClass renewals = classOf(entry);
-        renewals.add(entry);
-        out.add(new StoreEffect.Granted(entry.id(), grant, entry.deadline()));
-        scan(renewals, now);
+        if (holder == null) {
+            out.add(new StoreEffect.Granted(entry.id(), grant, entry.deadline()));
+        } else {
+            out.add(new StoreEffect.Converted(holder.id(), entry.id(), grant, entry.deadline()));
+            entry.holder = null;
+            leases.remove(holder);
+            forget(holder);
+        }
+        leases.add(entry, now);
         if (asked) {
             ask(queue.granted(entry));
         }
@@ -416,73 +395,41 @@ final class StoreMachine {
             attempt(entry, false);
             return;
         }
-        arm(entry, now + jittered(waiting.recheckWithin().toNanos()));
+        timers.arm(entry, now + timers.jittered(waiting.recheckWithin().toNanos()));
         KeyQueue queue = queue(entry);
         if (queue.isAsked(entry)) {
             ask(queue.refused(entry));
         }
     }
 
-    // Leases.
-
-    private void scan(RenewalClass renewals, long now) {
-        for (StoreEntry entry : renewals.lapsed(now)) {
-            lapse(entry, now);
-        }
-        for (StoreEntry entry : renewals.doubtful(now)) {
-            doubt(entry, "no renewal was confirmed for five eighths of the ttl");
-        }
-        for (List<Grant> batch : renewals.round(now)) {
-            out.add(new StoreEffect.Renew(batch));
-        }
-        if (renewals.isEmpty()) {
-            renewals.armed = false;
-            classes.remove(renewals.ttl(), renewals);
-            return;
-        }
-        long next = renewals.next(now);
-        if (!renewals.armed || renewals.due != next) {
-            renewals.armed = true;
-            renewals.due = next;
-            timers.add(new Timer(next, null, renewals));
-        }
-    }
-
-    private void doubt(StoreEntry entry, String why) {
-        if (!entry.doubted) {
-            entry.doubted = true;
-            out.add(new StoreEffect.Doubt(entry.id(), why));
-        }
-    }
-
-    private void retryRenewal(StoreEntry entry, long now) {
-        entry.failures++;
-        entry.renewDue = now + Math.min(backOff(entry.failures), Math.max(1, entry.ttl() / 16));
-    }
-
-    private void lapse(StoreEntry entry, long now) {
-        out.add(new StoreEffect.Ended(entry.id(), Cause.EXPIRED, "no renewal was confirmed in time"));
-        startRelease(entry, now);
-    }
-
-    /** Over by the store's word: nothing is left to clean up. */
-    private void end(StoreEntry entry, Cause cause, String detail) {
-        out.add(new StoreEffect.Ended(entry.id(), cause, detail));
-        classOf(entry).remove(entry);
+    private void refused(StoreEntry entry, Attempt.Refused refused, long now) {
+        out.add(new StoreEffect.Refused(entry.id(), refused.holders()));
+        KeyQueue queue = queue(entry);
+        boolean asked = queue.isAsked(entry);
+        StoreEntry holder = entry.holder;
         forget(entry);
+        if (asked) {
+            ask(queue.left());
+        }
+        if (holder != null && holder.phase == StoreEntry.Phase.HELD) {
+            // Perhaps for the reason that it is gone.
+            leases.renewNow(holder, now);
+        }
     }
 
     // Clean-up.
 
-    private void startRelease(StoreEntry entry, long now) {
-        classOf(entry).remove(entry);
+    void startRelease(StoreEntry entry, long now) {
+        leases.remove(entry);
         entry.phase = StoreEntry.Phase.RELEASING;
         entry.failures = 0;
         entry.giveUpAt = now + 2 * entry.ttl();
-        call(entry);
+        if (!conversions.holderEnded(entry, now) && !entry.inFlight) {
+            call(entry);
+        }
     }
 
-    private void startWithdraw(StoreEntry entry, long now) {
+    void startWithdraw(StoreEntry entry, long now) {
         KeyQueue queue = queue(entry);
         boolean asked = queue.isAsked(entry);
         queue.remove(entry);
@@ -514,7 +461,7 @@ final class StoreMachine {
     }
 
     /** The next call of its phase; never while one is under way. */
-    private void call(StoreEntry entry) {
+    void call(StoreEntry entry) {
         switch (entry.phase) {
             case WANTED -> attempt(entry, entry.failures == 0);
             case WITHDRAWING -> callWithdraw(entry);
@@ -527,6 +474,12 @@ final class StoreMachine {
         }
     }
 
+    /** As {@link #forget}, for what the store has ended. */
+    void forgetHeld(StoreEntry entry, long now) {
+        conversions.holderEnded(entry, now);
+        forget(entry);
+    }
+
     private void forget(StoreEntry entry) {
         entry.armed = false;
         entries.remove(entry.id());
@@ -536,6 +489,7 @@ final class StoreMachine {
             dropIfEmpty(entry.request.key());
         }
         out.add(new StoreEffect.Gone(entry.id()));
+        conversions.settle(entry);
     }
 
     // Looking up.
@@ -548,17 +502,19 @@ final class StoreMachine {
         return entry;
     }
 
-    private @Nullable StoreEntry renewing(Grant grant) {
+    /** The entry that holds that grant; null if none does any more. */
+    @Nullable
+    StoreEntry holder(Grant grant) {
         StoreEntry entry = entries.get(grant.id());
-        if (entry == null || entry.phase != StoreEntry.Phase.HELD) {
-            return null;
-        }
-        entry.renewing = false;
-        return entry;
+        return entry == null || entry.phase != StoreEntry.Phase.HELD ? null : entry;
     }
 
-    private RenewalClass classOf(StoreEntry entry) {
-        return classes.computeIfAbsent(entry.ttl(), RenewalClass::new);
+    void tell(StoreEffect effect) {
+        out.add(effect);
+    }
+
+    String server() {
+        return server;
     }
 
     private KeyQueue queue(StoreEntry entry) {
@@ -573,45 +529,6 @@ final class StoreMachine {
         KeyQueue queue = queues.get(key);
         if (queue != null && queue.isEmpty()) {
             queues.remove(key);
-        }
-    }
-
-    // Timers.
-
-    private void retry(StoreEntry entry, long now) {
-        entry.failures++;
-        arm(entry, now + backOff(entry.failures));
-    }
-
-    private void arm(StoreEntry entry, long at) {
-        entry.armed = true;
-        entry.due = at;
-        timers.add(new Timer(at, entry, null));
-    }
-
-    private long backOff(int failures) {
-        return jittered(Math.min(LAST_RETRY, FIRST_RETRY << Math.min(failures - 1, 10)));
-    }
-
-    /** Between three quarters of {@code span} and all of it, so that clients do not stay in step. */
-    private long jittered(long span) {
-        return span - draws.nextLong(Math.max(1, span / 4));
-    }
-
-    /** An armed entry or class; stale once that was armed anew. */
-    private record Timer(
-            long at, @Nullable StoreEntry entry, @Nullable RenewalClass renewals) implements Comparable<Timer> {
-
-        boolean stale() {
-            if (entry != null) {
-                return !entry.armed || entry.due != at;
-            }
-            return renewals == null || !renewals.armed || renewals.due != at;
-        }
-
-        @Override
-        public int compareTo(Timer other) {
-            return Long.signum(at - other.at);
         }
     }
 }

@@ -75,12 +75,14 @@ final class StoreWork {
     /** True if that effect is a call, which is on its way now. */
     boolean start(StoreEffect effect) {
         if (effect instanceof StoreEffect.Attempt attempt) {
-            Runnable call = () -> attempt(attempt.request());
-            if (attempt.heartbeat()) {
-                workers.routine(call);
-            } else {
-                workers.urgent(call);
-            }
+            Request request = attempt.request();
+            start(attempt.heartbeat(), request, store -> store.attempt(request, settings.requestTimeout()));
+        } else if (effect instanceof StoreEffect.Convert convert) {
+            Request request = convert.request();
+            start(
+                    convert.heartbeat(),
+                    request,
+                    store -> store.convert(convert.held(), request, settings.requestTimeout()));
         } else if (effect instanceof StoreEffect.Renew renew) {
             workers.urgent(() -> renew(renew.grants()));
         } else if (effect instanceof StoreEffect.Release release) {
@@ -93,10 +95,18 @@ final class StoreWork {
         return true;
     }
 
-    private void attempt(Request request) {
+    private void start(boolean heartbeat, Request request, StoreCalls.Call<Attempt> call) {
+        if (heartbeat) {
+            workers.routine(() -> attempt(request, call));
+        } else {
+            workers.urgent(() -> attempt(request, call));
+        }
+    }
+
+    private void attempt(Request request, StoreCalls.Call<Attempt> call) {
         long sentAt = time.nanoTime();
         try {
-            Attempt result = calls.make(store -> store.attempt(request, settings.requestTimeout()));
+            Attempt result = calls.make(call);
             inputs.accept((machine, now) -> machine.attempted(request.id(), sentAt, result, now));
         } catch (Exception e) {
             boolean maybe = maybeExecuted(e);

@@ -36,4 +36,16 @@ public sealed interface Attempt {
             holders = List.copyOf(holders);
         }
     }
+
+    /**
+     * The request can never be granted, and nothing of it is left; of {@link LockBackend#convert} only.
+     *
+     * @param holders who holds, where the store knows
+     */
+    record Refused(List<Owner> holders) implements Attempt {
+        /** Copies the list. */
+        public Refused {
+            holders = List.copyOf(holders);
+        }
+    }
 }

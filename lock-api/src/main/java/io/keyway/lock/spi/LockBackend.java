@@ -32,13 +32,36 @@ public interface LockBackend extends AutoCloseable {
      */
     Attempt attempt(Request request, Duration limit) throws Exception;
 
+    /**
+     * Changes the mode of a grant in one step, at which no other writer can be granted (lock conversion, as in the
+     * distributed lock managers of VMS and Linux); needed with UPGRADE. It is {@link #attempt} in all that is not said
+     * here, by {@code wanted.id()}: asked again and again, idempotent, kept alive, withdrawn.
+     *
+     * <ul>
+     *   <li>From SHARED to EXCLUSIVE it waits for the other readers, before all that queue; {@code held} stays until
+     *       then. Of two that wait, the second is {@link Attempt.Refused}, at once: each would wait for the other.
+     *   <li>From EXCLUSIVE to SHARED it never waits.
+     *   <li>With {@link Attempt.Granted} {@code held} is over, and what has taken its place has a token of its own,
+     *       higher than all before.
+     *   <li>A {@code held} that is not in force, by id and token, is refused.
+     *   <li>{@link #withdraw} of a request that was granted an upgrade, while none of its renewals has arrived, makes
+     *       the grant what it was: SHARED, by the id and token of {@code held}. Of a downgrade it ends the grant.
+     * </ul>
+     */
+    default Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.UPGRADE, "this store");
+    }
+
     /** Renews, in one round trip where the store can; one answer for each grant, in order. */
     List<Answer> renew(List<Grant> grants, Duration limit) throws Exception;
 
     /** Ends the grant if it is in force; idempotent by {@code grant.id()} and token. */
     Answer release(Grant grant, Duration limit) throws Exception;
 
-    /** Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. */
+    /**
+     * Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. What it does to a grant
+     * that changed its mode is said at {@link #convert}.
+     */
     void withdraw(Request request, Duration limit) throws Exception;
 
     /** Returns what the store offers. */

@@ -9,6 +9,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.UnsupportedFeatureException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,19 @@ public interface LockEngine extends AutoCloseable {
     default boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
         return false;
+    }
+
+    /**
+     * Changes the mode of a grant, as {@link LockBackend#convert}; needed with UPGRADE. May call the sink before it
+     * returns. When it calls {@code sink.granted} the old hold is over, its sink is told nothing, and a release of it
+     * that is under way ends the new one. Unless that happens the old hold stays as it was.
+     *
+     * @param held of this engine
+     * @param token of {@code held}
+     */
+    default void convert(Hold held, long token, Request wanted, Sink sink) {
+        sink.failed(
+                new UnsupportedFeatureException(Feature.UPGRADE, held.server().orElse("this engine")));
     }
 
     /** Ends the queue place of the request, and its grant if one comes; idempotent. */
@@ -75,7 +89,7 @@ public interface LockEngine extends AutoCloseable {
         /** The request is queued; may be repeated when its place changes. */
         void waiting(OptionalInt ahead, List<Owner> holders);
 
-        /** Final, for {@code queue=false}: held by another. */
+        /** Final, for {@code queue=false} and conversions: held by another. */
         void refused(List<Owner> holders);
 
         /** The request has its grant. */

@@ -4,28 +4,13 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LeaseLoss.Cause;
-import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
-import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Answer;
-import io.keyway.lock.spi.Attempt;
-import io.keyway.lock.spi.Grant;
-import io.keyway.lock.spi.Owner;
-import io.keyway.lock.spi.Request;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Golden scripts: an input, then the trace of what the machine wants done. Times are milliseconds, the ttl is 8 s. */
-class StoreMachineTest {
-
-    private static final LockKey KEY = LockKey.lock(LockName.of("x"));
-    private static final Duration TTL = Duration.ofSeconds(8);
-
-    private final StoreMachine machine = new StoreMachine(1, "the store");
+/** What becomes of requests and leases. */
+class StoreMachineTest extends MachineScript {
 
     @Test
     void aGrantIsRenewedFromHalfItsTtlAndReleasedByToken() {
@@ -243,14 +228,14 @@ class StoreMachineTest {
     @Test
     void anEndThatOvertakesItsGrantIsNotBelieved() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.ended(KEY, 7, Cause.BROKEN, "broken");
+        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         machine.attempted(1, at(0), granted(1, 7), at(1));
         expect("attempt 1", "attempt 1");
         machine.attempted(1, at(1), granted(1, 8), at(2));
         expect("granted 1 token 8 until 6001");
-        machine.ended(KEY, 7, Cause.BROKEN, "broken");
+        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         expect();
-        machine.endedAll(Cause.DENIED);
+        machine.endedAll(Cause.DENIED, at(3));
         expect("ended 1 DENIED", "gone 1");
     }
 
@@ -285,82 +270,5 @@ class StoreMachineTest {
         machine.released(1, Answer.DONE, at(3));
         machine.withdrawn(2);
         assertThat(machine.idle()).isTrue();
-    }
-
-    private void grantAll(int count) {
-        for (int id = 1; id <= count; id++) {
-            machine.submit(request(id, LockMode.SHARED, true), at(0));
-            machine.attempted(id, at(0), granted(id, id), at(0));
-        }
-        machine.effects();
-    }
-
-    private void expect(String... trace) {
-        List<String> lines = new ArrayList<>();
-        machine.effects().forEach(effect -> lines.add(line(effect)));
-        assertThat(lines).containsExactly(trace);
-    }
-
-    private static String line(StoreEffect effect) {
-        if (effect instanceof StoreEffect.Attempt attempt) {
-            return "attempt " + attempt.request().id();
-        } else if (effect instanceof StoreEffect.Renew renew) {
-            return "renew " + ids(renew.grants());
-        } else if (effect instanceof StoreEffect.Release release) {
-            return "release " + release.grant().id() + " token "
-                    + release.grant().token();
-        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            return "withdraw " + withdraw.request().id();
-        } else if (effect instanceof StoreEffect.Waiting waiting) {
-            return "waiting " + waiting.id();
-        } else if (effect instanceof StoreEffect.Refused refused) {
-            return "refused " + refused.id();
-        } else if (effect instanceof StoreEffect.Granted granted) {
-            return "granted " + granted.id() + " token " + granted.grant().token() + " until "
-                    + millis(granted.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Extended extended) {
-            return "extended " + ids(extended.grants()) + " until " + millis(extended.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Doubt doubt) {
-            return "doubt " + doubt.id();
-        } else if (effect instanceof StoreEffect.Certain certain) {
-            return "certain " + certain.id();
-        } else if (effect instanceof StoreEffect.Ended ended) {
-            return "ended " + ended.id() + " " + ended.cause();
-        } else if (effect instanceof StoreEffect.Failed failed) {
-            return "failed " + failed.id() + " " + failed.failure().getClass().getSimpleName();
-        } else if (effect instanceof StoreEffect.Released released) {
-            return "released " + released.id() + " " + released.answer();
-        } else if (effect instanceof StoreEffect.Gone gone) {
-            return "gone " + gone.id();
-        }
-        throw new AssertionError(effect);
-    }
-
-    private static List<Long> ids(List<Grant> grants) {
-        return grants.stream().map(Grant::id).toList();
-    }
-
-    private static Request request(long id, LockMode mode, boolean queue) {
-        return new Request(id, KEY, mode, 1, 1, TTL, queue, new Owner("c", Map.of()));
-    }
-
-    private static Grant grant(long id, long token) {
-        return new Grant(id, KEY, token, TTL, "");
-    }
-
-    private static Attempt granted(long id, long token) {
-        return new Attempt.Granted(grant(id, token));
-    }
-
-    private static Attempt waiting() {
-        return new Attempt.Waiting(Duration.ofSeconds(2), OptionalInt.empty(), List.of());
-    }
-
-    private static long at(long millis) {
-        return millis * 1_000_000;
-    }
-
-    private static long millis(long nanos) {
-        return nanos / 1_000_000;
     }
 }

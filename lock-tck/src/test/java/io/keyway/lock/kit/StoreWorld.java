@@ -87,7 +87,7 @@ final class StoreWorld {
         @Override
         public void ended(LockKey key, long token, Cause cause) {
             ends.add(token);
-            input(client, latency(), () -> client.machine.ended(key, token, cause, "ended by the store"));
+            input(client, latency(), () -> client.machine.ended(key, token, cause, "ended by the store", now));
         }
 
         @Override

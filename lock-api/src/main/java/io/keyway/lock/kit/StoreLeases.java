@@ -1,0 +1,166 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The part of a {@link StoreMachine} that keeps what it holds: renewals, doubt, and the end of belief. */
+final class StoreLeases {
+
+    private final StoreMachine machine;
+    private final StoreTimers timers;
+    private final Map<Long, RenewalClass> classes = new LinkedHashMap<>();
+
+    StoreLeases(StoreMachine machine, StoreTimers timers) {
+        this.machine = machine;
+        this.timers = timers;
+    }
+
+    /** The entry holds now. */
+    void add(StoreEntry entry, long now) {
+        entry.renewDue = entry.echo + entry.ttl() / 2;
+        RenewalClass renewals = classOf(entry);
+        renewals.add(entry);
+        scan(renewals, now);
+    }
+
+    /** The entry is not to be renewed any more. */
+    void remove(StoreEntry entry) {
+        classOf(entry).remove(entry);
+    }
+
+    void renewed(List<Grant> grants, long sentAt, List<Answer> answers, long now) {
+        List<Grant> extended = new ArrayList<>();
+        long deadline = sentAt;
+        RenewalClass renewals = null;
+        for (int i = 0; i < grants.size(); i++) {
+            StoreEntry entry = machine.holder(grants.get(i));
+            if (entry == null) {
+                continue;
+            }
+            boolean stale = answered(entry);
+            renewals = classOf(entry);
+            // A lapse comes first: an answer read after a pause extends nothing that has ended.
+            if (now - entry.deadline() >= 0) {
+                lapse(entry, now);
+                continue;
+            }
+            switch (i < answers.size() ? answers.get(i) : Answer.UNKNOWN) {
+                case DONE -> {
+                    entry.failures = 0;
+                    if (sentAt - entry.echo > 0) {
+                        entry.echo = sentAt;
+                        deadline = entry.deadline();
+                        extended.add(entry.held());
+                    }
+                    entry.renewDue = entry.echo + entry.ttl() / 2;
+                    if (entry.doubted) {
+                        entry.doubted = false;
+                        machine.tell(new StoreEffect.Certain(entry.id()));
+                    }
+                }
+                case NOT_HELD -> {
+                    if (stale) {
+                        retry(entry, now);
+                        machine.askAbout(entry);
+                    } else {
+                        end(entry, Cause.EXPIRED, "the store no longer holds it", now);
+                    }
+                }
+                case UNKNOWN -> retry(entry, now);
+            }
+        }
+        if (!extended.isEmpty()) {
+            machine.tell(new StoreEffect.Extended(extended, deadline));
+        }
+        if (renewals != null) {
+            scan(renewals, now);
+        }
+    }
+
+    void renewFailed(List<Grant> grants, long now) {
+        RenewalClass renewals = null;
+        for (Grant grant : grants) {
+            StoreEntry entry = machine.holder(grant);
+            if (entry != null) {
+                answered(entry);
+                renewals = classOf(entry);
+                retry(entry, now);
+            }
+        }
+        if (renewals != null) {
+            scan(renewals, now);
+        }
+    }
+
+    /** All that back off, or are doubted, are renewed now. */
+    void scanAll(long now) {
+        for (RenewalClass renewals : List.copyOf(classes.values())) {
+            scan(renewals, now);
+        }
+    }
+
+    void renewNow(StoreEntry entry, long now) {
+        entry.renewDue = now;
+        scan(classOf(entry), now);
+    }
+
+    void doubt(StoreEntry entry, String why) {
+        if (!entry.doubted) {
+            entry.doubted = true;
+            machine.tell(new StoreEffect.Doubt(entry.id(), why));
+        }
+    }
+
+    void lapse(StoreEntry entry, long now) {
+        machine.tell(new StoreEffect.Ended(entry.id(), Cause.EXPIRED, "no renewal was confirmed in time"));
+        machine.startRelease(entry, now);
+    }
+
+    /** Over by the store's word: nothing is left to clean up. */
+    void end(StoreEntry entry, Cause cause, String detail, long now) {
+        machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
+        remove(entry);
+        machine.forgetHeld(entry, now);
+    }
+
+    void scan(RenewalClass renewals, long now) {
+        for (StoreEntry entry : renewals.lapsed(now)) {
+            lapse(entry, now);
+        }
+        for (StoreEntry entry : renewals.doubtful(now)) {
+            doubt(entry, "no renewal was confirmed for five eighths of the ttl");
+        }
+        for (List<Grant> batch : renewals.round(now)) {
+            machine.tell(new StoreEffect.Renew(batch));
+        }
+        if (renewals.isEmpty()) {
+            renewals.armed = false;
+            classes.remove(renewals.ttl(), renewals);
+            return;
+        }
+        timers.arm(renewals, renewals.next(now));
+    }
+
+    /** True if the renewal may have met the grant while it was another one: "not held" says nothing then. */
+    private static boolean answered(StoreEntry entry) {
+        boolean stale = entry.conversion != null || entry.renewedInConversion;
+        entry.renewing = false;
+        entry.renewedInConversion = false;
+        return stale;
+    }
+
+    private void retry(StoreEntry entry, long now) {
+        entry.failures++;
+        entry.renewDue = now + Math.min(timers.backOff(entry.failures), Math.max(1, entry.ttl() / 16));
+    }
+
+    private RenewalClass classOf(StoreEntry entry) {
+        return classes.computeIfAbsent(entry.ttl(), RenewalClass::new);
+    }
+}

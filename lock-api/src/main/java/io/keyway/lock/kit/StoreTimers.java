@@ -1,0 +1,91 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import java.util.OptionalLong;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What of a {@link StoreMachine} is due when, and how long what failed backs off. */
+final class StoreTimers {
+
+    private static final long FIRST_RETRY = 50_000_000L;
+    private static final long LAST_RETRY = 2_000_000_000L;
+
+    private final SplittableRandom draws;
+    private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+
+    /** {@code seed} draws the jitter. */
+    StoreTimers(long seed) {
+        this.draws = new SplittableRandom(seed);
+    }
+
+    OptionalLong nextDue() {
+        while (!timers.isEmpty() && timers.peek().stale()) {
+            timers.poll();
+        }
+        return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.peek().at);
+    }
+
+    /** Hands over what is due, also what becomes due by that. */
+    void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalClass> classes) {
+        while (!timers.isEmpty() && (timers.peek().stale() || now - timers.peek().at >= 0)) {
+            Timer timer = timers.poll();
+            if (timer.stale()) {
+                continue;
+            }
+            if (timer.entry != null) {
+                entries.accept(timer.entry);
+            } else if (timer.renewals != null) {
+                classes.accept(timer.renewals);
+            }
+        }
+    }
+
+    void arm(StoreEntry entry, long at) {
+        entry.armed = true;
+        entry.due = at;
+        timers.add(new Timer(at, entry, null));
+    }
+
+    void arm(RenewalClass renewals, long at) {
+        if (!renewals.armed || renewals.due != at) {
+            renewals.armed = true;
+            renewals.due = at;
+            timers.add(new Timer(at, null, renewals));
+        }
+    }
+
+    /** The entry is called again when it has backed off. */
+    void retry(StoreEntry entry, long now) {
+        entry.failures++;
+        arm(entry, now + backOff(entry.failures));
+    }
+
+    long backOff(int failures) {
+        return jittered(Math.min(LAST_RETRY, FIRST_RETRY << Math.min(failures - 1, 10)));
+    }
+
+    /** Between three quarters of {@code span} and all of it, so that clients do not stay in step. */
+    long jittered(long span) {
+        return span - draws.nextLong(Math.max(1, span / 4));
+    }
+
+    /** An armed entry or class; stale once that was armed anew. */
+    private record Timer(
+            long at, @Nullable StoreEntry entry, @Nullable RenewalClass renewals) implements Comparable<Timer> {
+
+        boolean stale() {
+            if (entry != null) {
+                return !entry.armed || entry.due != at;
+            }
+            return renewals == null || !renewals.armed || renewals.due != at;
+        }
+
+        @Override
+        public int compareTo(Timer other) {
+            return Long.signum(at - other.at);
+        }
+    }
+}
