@@ -1,12 +1,14 @@
-/** The technology compatibility kit: instruments that test a provider over real processes and broken links. */
+/** The technology compatibility kit: rules that any provider can be tested by, and the instruments for it. */
 module io.keyway.lock.tck {
     requires static org.jspecify;
     requires transitive io.keyway.lock;
 
+    exports io.keyway.lock.tck;
     exports io.keyway.lock.tck.history;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
     exports io.keyway.lock.tck.reference;
+    exports io.keyway.lock.tck.wrap;
 
     provides io.keyway.lock.spi.LockProvider with
             io.keyway.lock.tck.reference.ReferenceProvider;

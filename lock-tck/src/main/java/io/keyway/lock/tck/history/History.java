@@ -56,7 +56,19 @@ record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) 
         }
     }
 
-    private String show(Violation violation) {
+    /** Every request, in the order of asking, with times in milliseconds from the first. */
+    String show() {
+        StringBuilder text = new StringBuilder("all requests, in milliseconds:");
+        long zero = holds.isEmpty() ? 0 : holds.get(0).asked;
+        holds.stream().limit(200).forEach(hold -> text.append("\n    ").append(hold.show(zero)));
+        if (holds.size() > 200) {
+            text.append("\n    ... and ").append(holds.size() - 200).append(" more");
+        }
+        return text.toString();
+    }
+
+    /** One breach, and what happened to its name around it. */
+    String show(Violation violation) {
         Hold first = violation.holds().get(0);
         long zero = first.asked;
         StringBuilder text = new StringBuilder("\n\n" + violation.rule() + ": " + violation.text());

@@ -19,9 +19,11 @@ final class Hold {
     final String worker;
     final String name;
     final LockMode mode;
+    final int permits;
     final long asked;
     final List<Answer> answers = new ArrayList<>();
     final List<Loss> losses = new ArrayList<>();
+    private int capacity;
     private boolean granted;
     private long token;
     private long ttl;
@@ -32,10 +34,25 @@ final class Hold {
     private boolean untold;
 
     Hold(String worker, String name, LockMode mode, long asked) {
+        this(worker, name, mode, 1, 1, asked);
+    }
+
+    Hold(String worker, String name, LockMode mode, int permits, int capacity, long asked) {
         this.worker = worker;
         this.name = name;
         this.mode = mode;
+        this.permits = permits;
+        this.capacity = capacity;
         this.asked = asked;
+    }
+
+    /** The most that its user stated between request and grant. */
+    int capacity() {
+        return capacity;
+    }
+
+    void stated(int current) {
+        capacity = Math.max(capacity, current);
     }
 
     void granted(long token, Duration ttl, long at) {

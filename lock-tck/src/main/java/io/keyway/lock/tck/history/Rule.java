@@ -10,6 +10,7 @@ interface Rule {
             new Exclusion("R1 authority exclusion", Hold::possession),
             new Exclusion("R2 belief exclusion", Hold::belief),
             new TokenOrder(),
+            new Permits(),
             new ExpiryBounds(),
             new LossIsTold());
 

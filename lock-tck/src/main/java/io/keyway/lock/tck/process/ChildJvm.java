@@ -28,19 +28,30 @@ public final class ChildJvm implements AutoCloseable {
         return new ChildJvm(ChildProcess.start(builder, main.getSimpleName()));
     }
 
+    /** Starts a main class in a small JVM of that class path. */
+    public static ChildJvm startOn(String classPath, Class<?> main, String... arguments) {
+        ProcessBuilder builder =
+                new ProcessBuilder(command(List.of(), classPath, main, arguments)).redirectErrorStream(true);
+        return new ChildJvm(ChildProcess.start(builder, main.getSimpleName()));
+    }
+
     /** Returns the command that starts a main class in a small JVM. */
     public static List<String> command(Class<?> main, String... arguments) {
         return command(List.of(), main, arguments);
     }
 
     private static List<String> command(List<String> options, Class<?> main, String... arguments) {
+        return command(options, System.getProperty("java.class.path"), main, arguments);
+    }
+
+    private static List<String> command(List<String> options, String classPath, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1"));
         command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));
         return command;
     }

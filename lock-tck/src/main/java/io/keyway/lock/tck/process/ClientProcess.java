@@ -31,6 +31,14 @@ public final class ClientProcess implements AutoCloseable {
         return new ClientProcess(jvm);
     }
 
+    /** Starts a process of that class path, which opens a client of that URL with that name and ttl; returns when it is open. */
+    public static ClientProcess open(String classPath, String url, String name, Duration ttl)
+            throws InterruptedException {
+        ChildJvm jvm = ChildJvm.startOn(classPath, ClientProgram.class, url, name, Long.toString(ttl.toMillis()));
+        jvm.await("ready");
+        return new ClientProcess(jvm);
+    }
+
     /** The process, to be killed or stopped. */
     public ChildJvm jvm() {
         return jvm;

@@ -1,10 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.process;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,7 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The program of a {@link ClientProcess}. Argument: URL. */
+/** The program of a {@link ClientProcess}. Arguments: URL, and perhaps the client's name and the ttl of its locks in milliseconds. */
 final class ClientProgram {
     private final LockClient client;
     private final Map<String, Lease> leases = new HashMap<>();
@@ -29,7 +31,7 @@ final class ClientProgram {
 
     @SuppressWarnings("SystemOut") // the line protocol of this process
     public static void main(String[] args) throws IOException, InterruptedException {
-        try (LockClient client = Locks.open(args[0])) {
+        try (LockClient client = Locks.open(args[0], options(args))) {
             ClientProgram program = new ClientProgram(client);
             System.out.println("ready");
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -37,6 +39,16 @@ final class ClientProgram {
                 System.out.println("answer " + program.obey(line.split(" ", -1)));
             }
         }
+    }
+
+    private static ClientOptions options(String... args) {
+        if (args.length < 3) {
+            return ClientOptions.defaults();
+        }
+        Duration ttl = Duration.ofMillis(Long.parseLong(args[2]));
+        return ClientOptions.defaults()
+                .withName(args[1])
+                .withDefaults(LockOptions.none().withTtl(ttl));
     }
 
     private String obey(String... words) throws InterruptedException {

@@ -1,0 +1,88 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.LockClient;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The rules of Keyway, as data: what every client and every provider does. Read from {@code rules.md}. */
+public final class RuleBook {
+    private static final Pattern RULE = Pattern.compile("\\*\\*(LK-\\d+)\\*\\* (.+)");
+    private static final Pattern CHAPTER = Pattern.compile("## \\d+ (.+)");
+    private static final String INTENT = "*Intent:* ";
+
+    private final List<Rule> rules;
+
+    /**
+     * A rule.
+     *
+     * @param id as {@code LK-301}; never used again for another one
+     * @param chapter the heading that it stands under
+     * @param must a provider that breaks it is not compatible; else departures are documented
+     * @param sentence what is done
+     * @param intent why
+     */
+    public record Rule(String id, String chapter, boolean must, String sentence, String intent) {
+        /** Checks that nothing is null. */
+        public Rule {
+            Objects.requireNonNull(id, "id");
+            Objects.requireNonNull(chapter, "chapter");
+            Objects.requireNonNull(sentence, "sentence");
+            Objects.requireNonNull(intent, "intent");
+        }
+    }
+
+    private RuleBook(List<Rule> rules) {
+        this.rules = List.copyOf(rules);
+    }
+
+    /** Reads the rules. */
+    public static RuleBook read() {
+        try (InputStream in = LockClient.class.getResourceAsStream("rules.md")) {
+            return parse(new String(Objects.requireNonNull(in, "rules.md").readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static RuleBook parse(String text) {
+        List<Rule> rules = new ArrayList<>();
+        List<String> lines = text.lines().toList();
+        String chapter = "";
+        for (int i = 0; i < lines.size(); i++) {
+            Matcher heading = CHAPTER.matcher(lines.get(i));
+            Matcher rule = RULE.matcher(lines.get(i));
+            if (heading.matches()) {
+                chapter = heading.group(1);
+            } else if (rule.matches()) {
+                String sentence = rule.group(2);
+                String intent = i + 1 < lines.size() ? lines.get(i + 1) : "";
+                rules.add(new Rule(
+                        rule.group(1),
+                        chapter,
+                        sentence.contains("MUST"),
+                        sentence,
+                        intent.startsWith(INTENT) ? intent.substring(INTENT.length()) : ""));
+            }
+        }
+        return new RuleBook(rules);
+    }
+
+    /** All rules, in their order. */
+    public List<Rule> rules() {
+        return rules;
+    }
+
+    /** The rule of that id. */
+    public Optional<Rule> find(String id) {
+        return rules.stream().filter(rule -> rule.id().equals(id)).findFirst();
+    }
+}

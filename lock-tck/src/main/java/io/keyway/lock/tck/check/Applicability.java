@@ -1,0 +1,77 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Reach;
+import io.keyway.lock.tck.Verdict;
+import java.util.Optional;
+
+/** Whether a check can be made of a subject, and why not. */
+final class Applicability {
+    /** Why a check is not made. */
+    record Reason(Verdict verdict, String text) {}
+
+    private Applicability() {}
+
+    static Optional<Reason> against(Spec spec, Place place) {
+        String excluded = place.config().excluded().entrySet().stream()
+                .filter(entry -> spec.named(entry.getKey()))
+                .map(entry -> entry.getKey() + ": " + entry.getValue())
+                .findFirst()
+                .orElse("");
+        if (!excluded.isEmpty()) {
+            return Optional.of(new Reason(Verdict.EXCLUDED, excluded));
+        }
+        for (Feature feature : spec.check().needs()) {
+            if (!place.features().contains(feature)) {
+                return notApplicable("the provider does not declare " + feature.label());
+            }
+        }
+        for (Feature feature : spec.check().lacks()) {
+            if (place.features().contains(feature)) {
+                return notApplicable("the provider declares " + feature.label());
+            }
+        }
+        for (Means means : spec.check().means()) {
+            Optional<Reason> reason = against(means, place);
+            if (reason.isPresent()) {
+                return reason;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<Reason> against(Means means, Place place) {
+        boolean virtual = place.clock().isVirtual();
+        return switch (means) {
+            case PROXY ->
+                place.url().isOpaque() || place.url().hosts().isEmpty() || virtual || place.reach() != Reach.NETWORK
+                        ? notApplicable("the URL names no server that a proxy could stand before")
+                        : Optional.empty();
+            case SERVER ->
+                place.subject().kill().isEmpty()
+                        ? notRun("the subject has no way to kill and restart its server (TckSubject.withServer)")
+                        : Optional.empty();
+            case PAUSE ->
+                place.subject().pause().isEmpty()
+                        ? notRun("the subject has no way to stop and continue its server (TckSubject.withPause)")
+                        : Optional.empty();
+            case PROCESS ->
+                virtual || place.reach() == Reach.JVM
+                        ? notApplicable("the provider's locks live in one JVM")
+                        : Optional.empty();
+            case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the kit moves");
+            case REAL_TIME -> virtual ? notApplicable("only for the machine's clock") : Optional.empty();
+            case VIRTUAL_THREADS ->
+                VirtualThreads.available() ? Optional.empty() : notRun("this JDK has no virtual threads");
+        };
+    }
+
+    private static Optional<Reason> notApplicable(String text) {
+        return Optional.of(new Reason(Verdict.NOT_APPLICABLE, text));
+    }
+
+    private static Optional<Reason> notRun(String text) {
+        return Optional.of(new Reason(Verdict.NOT_RUN, text));
+    }
+}

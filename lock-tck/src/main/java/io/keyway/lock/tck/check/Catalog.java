@@ -1,0 +1,42 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.tck.checks.AllChecks;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Every check of the kit, in the order of the rules. */
+final class Catalog {
+    private Catalog() {}
+
+    static List<Spec> all() {
+        List<Spec> specs = new ArrayList<>();
+        for (Object checks : AllChecks.all()) {
+            for (Method method : checks.getClass().getDeclaredMethods()) {
+                Check check = method.getAnnotation(Check.class);
+                if (check != null) {
+                    specs.add(spec(checks, method, check));
+                }
+            }
+        }
+        specs.sort(Comparator.comparingInt(
+                        (Spec spec) -> Integer.parseInt(spec.check().rules()[0].substring(3)))
+                .thenComparing(spec -> spec.id()));
+        return List.copyOf(specs);
+    }
+
+    private static Spec spec(Object checks, Method method, Check check) {
+        try {
+            MethodHandle body = MethodHandles.privateLookupIn(checks.getClass(), MethodHandles.lookup())
+                    .unreflect(method)
+                    .bindTo(checks);
+            return new Spec(Spec.id(check, method.getName()), check, body);
+        } catch (IllegalAccessException e) {
+            throw new LinkageError("a check that cannot be called: " + method, e);
+        }
+    }
+}

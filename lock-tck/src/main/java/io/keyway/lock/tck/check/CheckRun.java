@@ -1,0 +1,228 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.history.Breach;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one check of one subject and finds its verdict. On the machine's clock a failure during which this process was not given the processor proves nothing: the check is made again with twice the terms, and if that
+ * happens thrice its verdict is INCONCLUSIVE. What the history shows is certain, however slow the machine.
+ */
+final class CheckRun {
+    private static final int ATTEMPTS = 3;
+    /** What rule of the book a history breaks. */
+    private static final Map<String, String> RULES = Map.of(
+            "R1", "LK-301",
+            "R2", "LK-302",
+            "R5", "LK-602",
+            "R7", "LK-801",
+            "R12", "LK-1301");
+
+    private final Place place;
+    private final Spec spec;
+    private final StallMeter meter;
+
+    private record Attempt(
+            Verdict verdict,
+            String message,
+            boolean certain,
+            @Nullable String rule,
+            @Nullable String evidence,
+            @Nullable String picture,
+            List<String> notes,
+            long took,
+            Duration stall) {}
+
+    CheckRun(Place place, Spec spec, StallMeter meter) {
+        this.place = place;
+        this.spec = spec;
+        this.meter = meter;
+    }
+
+    CheckResult run() {
+        Optional<Applicability.Reason> reason = Applicability.against(spec, place);
+        if (reason.isPresent()) {
+            return result(reason.get().verdict(), reason.get().text(), 0);
+        }
+        Place here = place;
+        for (int i = 0; ; i++) {
+            Attempt attempt = attempt(here, i);
+            boolean excused = attempt.verdict() == Verdict.FAIL
+                    && !attempt.certain()
+                    && !place.clock().isVirtual()
+                    && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
+            if (!excused) {
+                return result(attempt, i);
+            }
+            if (i == ATTEMPTS - 1) {
+                return result(
+                        Verdict.INCONCLUSIVE,
+                        "this process stood still for " + attempt.stall().toMillis() + " ms, " + ATTEMPTS
+                                + " times over; at the last: " + attempt.message(),
+                        i);
+            }
+            here = here.slower();
+        }
+    }
+
+    private Attempt attempt(Place here, int number) {
+        Trial trial = new Trial(here, spec.id(), number);
+        long begun = System.nanoTime();
+        long from = here.clock().now();
+        Throwable[] thrown = new Throwable[1];
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        spec.run(trial);
+                    } catch (Throwable e) {
+                        thrown[0] = e;
+                    }
+                },
+                "tck-" + spec.id());
+        thread.setDaemon(true);
+        thread.start();
+        String hung = await(thread, trial, here);
+        long took = here.clock().now() - from;
+        Attempt attempt = hung.isEmpty()
+                ? judged(trial, thrown[0], took, begun)
+                : attempt(Verdict.FAIL, hung, true, trial, took, begun);
+        close(trial, here);
+        return attempt;
+    }
+
+    /** Returns why the check is given up; empty text if it ended. */
+    private static String await(Thread thread, Trial trial, Place here) {
+        long limit =
+                (long) (here.config().checkLimit().toMillis() * here.config().timeFactor());
+        try {
+            thread.join(limit);
+            if (!thread.isAlive()) {
+                return "";
+            }
+            String stacks = trial.stacks(thread);
+            thread.interrupt();
+            return "hangs: the check did not end within " + limit / 1000 + " s" + stacks;
+        } catch (InterruptedException e) {
+            thread.interrupt();
+            Thread.currentThread().interrupt();
+            return "the run was interrupted";
+        }
+    }
+
+    private Attempt judged(Trial trial, @Nullable Throwable thrown, long took, long begun) {
+        if (thrown instanceof NotTried given) {
+            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, trial, took, begun);
+        }
+        Optional<Breach> breach = trial.breach();
+        if (breach.isPresent()) {
+            String rule = breach.get().rule();
+            String id = RULES.getOrDefault(
+                    rule.substring(0, rule.indexOf(' ')), spec.rules().get(0));
+            String also = thrown == null ? "" : "; the check itself said: " + said(thrown);
+            return new Attempt(
+                    Verdict.FAIL,
+                    id + " (" + rule.substring(rule.indexOf(' ') + 1) + "): "
+                            + breach.get().text() + also,
+                    true,
+                    id,
+                    breach.get().evidence(),
+                    breach.get().picture(),
+                    trial.notes(),
+                    took,
+                    Duration.ZERO);
+        }
+        if (thrown == null) {
+            return attempt(Verdict.PASS, "", true, trial, took, begun);
+        }
+        return attempt(Verdict.FAIL, said(thrown), false, trial, took, begun, stack(thrown));
+    }
+
+    private static String said(Throwable thrown) {
+        if (thrown instanceof CheckFailure) {
+            return String.valueOf(thrown.getMessage());
+        }
+        return "unexpected " + thrown;
+    }
+
+    private static String stack(Throwable thrown) {
+        Throwable shown = thrown instanceof CheckFailure && thrown.getCause() != null ? thrown.getCause() : thrown;
+        StringWriter text = new StringWriter();
+        shown.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+
+    private Attempt attempt(
+            Verdict verdict, String message, boolean certain, Trial trial, long took, long begun, String... more) {
+        Optional<Breach> story = verdict == Verdict.FAIL ? trial.story() : Optional.empty();
+        String evidence = story.map(Breach::evidence).orElse("");
+        for (String text : more) {
+            evidence += "\n" + text;
+        }
+        return new Attempt(
+                verdict,
+                message,
+                certain,
+                null,
+                evidence.isBlank() ? null : evidence.strip(),
+                story.map(Breach::picture).orElse(null),
+                trial.notes(),
+                took,
+                meter.worstSince(begun));
+    }
+
+    /** Closing must not hang the run either. */
+    private static void close(Trial trial, Place here) {
+        Thread closing = new Thread(trial::close, "tck-closing");
+        closing.setDaemon(true);
+        closing.start();
+        try {
+            closing.join((long) (20_000 * here.config().timeFactor()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private CheckResult result(Attempt attempt, int repeats) {
+        List<String> rules = new ArrayList<>(spec.rules());
+        if (attempt.rule() != null) {
+            rules.remove(attempt.rule());
+            rules.add(0, attempt.rule());
+        }
+        return new CheckResult(
+                spec.id(),
+                rules,
+                spec.level(),
+                attempt.verdict(),
+                Duration.ofNanos(attempt.took()),
+                attempt.message(),
+                spec.check().first(),
+                Optional.ofNullable(attempt.evidence()),
+                Optional.ofNullable(attempt.picture()),
+                attempt.notes(),
+                repeats);
+    }
+
+    private CheckResult result(Verdict verdict, String message, int repeats) {
+        return new CheckResult(
+                spec.id(),
+                spec.rules(),
+                spec.level(),
+                verdict,
+                Duration.ZERO,
+                message,
+                spec.check().first(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                repeats);
+    }
+}

@@ -1,0 +1,20 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+/** What a check may need beside a client. */
+public enum Means {
+    /** A proxy between client and server that can break their link. */
+    PROXY,
+    /** A server that can be killed and started again. */
+    SERVER,
+    /** A server that can be stopped and continued. */
+    PAUSE,
+    /** A client in a second process, which can be killed. */
+    PROCESS,
+    /** A clock that the kit moves. */
+    VIRTUAL_TIME,
+    /** The machine's clock: what the check looks at does not exist in virtual time. */
+    REAL_TIME,
+    /** A JDK with virtual threads. */
+    VIRTUAL_THREADS
+}

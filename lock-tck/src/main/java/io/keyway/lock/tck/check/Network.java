@@ -1,0 +1,121 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.proxy.Direction;
+import io.keyway.lock.tck.proxy.Fault;
+import io.keyway.lock.tck.proxy.FaultProxy;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** The links between a check's clients and the servers of the subject: a proxy before each server, all broken alike. */
+public final class Network implements AutoCloseable {
+    private final Trial trial;
+    private final List<FaultProxy> proxies;
+    private final LockUrl url;
+
+    private Network(Trial trial, List<FaultProxy> proxies, LockUrl url) {
+        this.trial = trial;
+        this.proxies = proxies;
+        this.url = url;
+    }
+
+    static Network before(Trial trial, Place place) throws IOException {
+        Map<String, FaultProxy> proxies = new LinkedHashMap<>();
+        try {
+            for (LockUrl.Host host : place.url().hosts()) {
+                int port = host.port()
+                        .orElseThrow(() -> trial.notTried(
+                                Verdict.NOT_RUN,
+                                "the URL does not say the port of " + host
+                                        + "; write it, so that a proxy can stand before it"));
+                proxies.put(host.toString(), FaultProxy.to(new InetSocketAddress(host.name(), port)));
+            }
+            Map<String, String> addresses = new LinkedHashMap<>();
+            proxies.forEach((server, proxy) -> addresses.put(server, address(proxy)));
+            LockUrl through = LockUrl.parse(place.subject()
+                    .addresses()
+                    .orElse(map -> ProxiedUrl.of(place.url(), map))
+                    .url(addresses));
+            return new Network(trial, List.copyOf(proxies.values()), through);
+        } catch (IOException | RuntimeException e) {
+            proxies.values().forEach(FaultProxy::close);
+            throw e;
+        }
+    }
+
+    private static String address(FaultProxy proxy) {
+        InetSocketAddress address = proxy.address();
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    /** A client whose links are these. */
+    public LockClient client(String role) {
+        return client(role, ClientOptions.defaults());
+    }
+
+    /** A client with these options, whose links are these. */
+    public LockClient client(String role, ClientOptions options) {
+        return trial.client(role, options, url);
+    }
+
+    /** Nothing moves either way, new connections stay mute, nobody is told. */
+    public void blackHole() {
+        all(FaultProxy::blackHole);
+    }
+
+    /** Nothing moves that way any more, and nobody is told; what was sent arrives after {@link #heal()}. */
+    public void cut(Direction direction) {
+        all(proxy -> proxy.cut(direction));
+    }
+
+    /** What the server answers from now on is thrown away; {@link #reset()} must follow before {@link #heal()}. */
+    public void loseReplies() {
+        all(proxy -> proxy.set(Direction.TO_CLIENT, Fault.DISCARDING));
+    }
+
+    /** Each byte arrives that much later, both ways. */
+    public void delay(Duration by) {
+        all(proxy -> {
+            proxy.set(Direction.TO_SERVER, Fault.delayed(by));
+            proxy.set(Direction.TO_CLIENT, Fault.delayed(by));
+        });
+    }
+
+    /** All connections end by a reset; new ones are served. */
+    public void reset() {
+        all(FaultProxy::reset);
+    }
+
+    /** All connections end by a reset, new ones are refused. */
+    public void disconnect() {
+        all(FaultProxy::disconnect);
+    }
+
+    /** Ends every fault. */
+    public void heal() {
+        all(FaultProxy::heal);
+    }
+
+    /** How many connections stand. */
+    public int connections() {
+        return proxies.stream().mapToInt(FaultProxy::connections).sum();
+    }
+
+    private void all(Consumer<FaultProxy> what) {
+        proxies.forEach(what);
+    }
+
+    @Override
+    public void close() {
+        all(FaultProxy::close);
+    }
+}

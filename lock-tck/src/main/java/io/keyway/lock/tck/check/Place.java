@@ -1,0 +1,78 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.Reach;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckSubject;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * What all checks of one run share.
+ *
+ * @param subject what is tested
+ * @param config how
+ * @param url of the subject
+ * @param features what it declares
+ * @param guarantees what it promises
+ * @param reach who can share its locks
+ * @param clock of all checks
+ * @param run a word that no other run uses: the first segment of every name
+ */
+record Place(
+        TckSubject subject,
+        TckConfig config,
+        LockUrl url,
+        Set<Feature> features,
+        Guarantees guarantees,
+        Reach reach,
+        CheckClock clock,
+        String run) {
+    Place {
+        Objects.requireNonNull(subject, "subject");
+        Objects.requireNonNull(config, "config");
+        Objects.requireNonNull(url, "url");
+        features = Set.copyOf(features);
+        Objects.requireNonNull(guarantees, "guarantees");
+        Objects.requireNonNull(reach, "reach");
+        Objects.requireNonNull(clock, "clock");
+        Objects.requireNonNull(run, "run");
+    }
+
+    /** The same with twice the time factor, for a machine that stalled. */
+    Place slower() {
+        TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
+        return new Place(subject, stretched, url, features, guarantees, reach, clock, run);
+    }
+
+    LockClient open(LockUrl where, ClientOptions options) {
+        return Locks.open(where, options, subject.loader());
+    }
+
+    /** A term that is short and that the subject takes. */
+    Duration ttl() {
+        Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : stretched(Duration.ofMillis(1200));
+        Duration least = guarantees.minTtl();
+        Duration most = guarantees.maxTtl();
+        Duration raised = wanted.compareTo(least) < 0 ? least : wanted;
+        return raised.compareTo(most) > 0 ? most : raised;
+    }
+
+    /** How long something that must happen may take; ten times what it takes on a slow machine. */
+    Duration patience() {
+        Duration terms = ttl().multipliedBy(10);
+        Duration least = stretched(Duration.ofSeconds(15));
+        return clock.isVirtual() || terms.compareTo(least) > 0 ? terms : least;
+    }
+
+    private Duration stretched(Duration time) {
+        return Duration.ofNanos((long) (time.toNanos() * config.timeFactor()));
+    }
+}

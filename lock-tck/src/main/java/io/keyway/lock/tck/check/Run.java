@@ -1,0 +1,259 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.Discovery;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.Reach;
+import io.keyway.lock.spi.LockProvider;
+import io.keyway.lock.spi.ProviderInfo;
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckListener;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.TckResult.Trouble;
+import io.keyway.lock.tck.TckSubject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
+public final class Run {
+    private static final Duration OPENING = Duration.ofSeconds(30);
+
+    private final TckSubject subject;
+    private final TckConfig config;
+    private final TckListener listener;
+    private final long begun = System.nanoTime();
+
+    private record Opened(ProviderInfo info, Reach reach, Set<Feature> features, Guarantees guarantees) {}
+
+    /** A run of that subject. */
+    public Run(TckSubject subject, TckConfig config, TckListener listener) {
+        this.subject = subject;
+        this.config = config;
+        this.listener = listener;
+    }
+
+    /** The ids of the checks that the run makes or gives a reason for, in order. */
+    public static List<String> planned(TckConfig config) {
+        return specs(config).stream().map(Spec::id).toList();
+    }
+
+    private static List<Spec> specs(TckConfig config) {
+        return Catalog.all().stream()
+                .filter(spec -> config.profile().includes(spec.check().from()))
+                .filter(spec ->
+                        config.only().isEmpty() || config.only().stream().anyMatch(spec::named))
+                .toList();
+    }
+
+    /** Makes the run. */
+    public TckResult run() throws InterruptedException {
+        LockUrl url;
+        Opened opened;
+        try {
+            url = LockUrl.parse(subject.url());
+            opened = withinLimit(() -> look(LockUrl.parse(subject.url())));
+        } catch (CannotOpen | RuntimeException e) {
+            return result(
+                    null,
+                    "(not a URL that opens)",
+                    new Trouble(Trouble.Kind.CANNOT_OPEN, String.valueOf(e.getMessage())),
+                    List.of());
+        }
+        CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
+        String word = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        Place place =
+                new Place(subject, config, url, opened.features(), opened.guarantees(), opened.reach(), clock, word);
+        List<Spec> specs = specs(config);
+        listener.planned(specs.size());
+        Map<String, CheckResult> results = new ConcurrentHashMap<>();
+        boolean whole;
+        try (StallMeter meter = new StallMeter()) {
+            whole = runAll(place, specs, meter, results);
+        }
+        List<CheckResult> inOrder = new ArrayList<>();
+        for (Spec spec : specs) {
+            CheckResult found = results.get(spec.id());
+            if (found != null) {
+                inOrder.add(found);
+            }
+        }
+        Trouble trouble = whole ? null : new Trouble(Trouble.Kind.CANCELLED, "the run was cancelled");
+        return result(opened, url.toString(), trouble, inOrder);
+    }
+
+    /** Returns whether all were made. */
+    private boolean runAll(Place place, List<Spec> specs, StallMeter meter, Map<String, CheckResult> results) {
+        boolean virtual = place.clock().isVirtual();
+        List<Spec> beside = new ArrayList<>();
+        List<Spec> alone = new ArrayList<>();
+        for (Spec spec : specs) {
+            (virtual || spec.check().alone() ? alone : beside).add(spec);
+        }
+        ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());
+        try {
+            List<Future<?>> running = new ArrayList<>();
+            for (Spec spec : beside) {
+                running.add(pool.submit(() -> make(place, spec, meter, results)));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+            for (Spec spec : alone) {
+                if (Thread.currentThread().isInterrupted()) {
+                    return false;
+                }
+                make(place, spec, meter, results);
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the kit itself failed", e.getCause());
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    private void make(Place place, Spec spec, StallMeter meter, Map<String, CheckResult> results) {
+        synchronized (listener) {
+            listener.started(spec.id());
+        }
+        CheckResult result = new CheckRun(place, spec, meter).run();
+        results.put(spec.id(), result);
+        synchronized (listener) {
+            listener.finished(result);
+        }
+    }
+
+    private static ThreadFactory daemons() {
+        return work -> {
+            Thread thread = new Thread(work, "tck-checks");
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    // Looking at the subject
+
+    /** Why it cannot be opened. */
+    private static final class CannotOpen extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        CannotOpen(String message) {
+            super(message);
+        }
+    }
+
+    private Opened look(LockUrl url) throws CannotOpen {
+        Discovery found = Locks.discover(subject.loader());
+        ProviderInfo info = null;
+        Reach reach = Reach.NETWORK;
+        for (LockProvider provider : found.providers()) {
+            if (provider.schemes().contains(url.provider())) {
+                info = provider.info();
+                reach = provider.reach(url);
+            }
+        }
+        try (LockClient client =
+                Locks.open(url, io.keyway.lock.ClientOptions.defaults().withName("tck-look"), subject.loader())) {
+            if (info == null) {
+                throw new CannotOpen("no provider says that it takes " + url);
+            }
+            Set<Feature> features = EnumSet.noneOf(Feature.class);
+            features.addAll(client.features());
+            client.lock("tck/look").tryAcquire().ifPresent(lease -> lease.close());
+            return new Opened(info, reach, features, client.guarantees());
+        } catch (InterruptedException e) {
+            throw new CannotOpen("interrupted while opening " + url);
+        } catch (LockException e) {
+            throw new CannotOpen(e.getMessage() + failures(found));
+        }
+    }
+
+    private static String failures(Discovery found) {
+        StringBuilder text = new StringBuilder();
+        found.failures()
+                .forEach(failure -> text.append("\n  ")
+                        .append(failure.source())
+                        .append(": ")
+                        .append(failure.reason()));
+        return text.isEmpty() ? "" : "\nProviders that could not be loaded:" + text;
+    }
+
+    private static <T> T withinLimit(Callable<T> call) throws CannotOpen, InterruptedException {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        result.complete(call.call());
+                    } catch (Throwable e) {
+                        result.completeExceptionally(e);
+                    }
+                },
+                "tck-look");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return result.get(OPENING.toSeconds(), TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            StringBuilder text = new StringBuilder("opening the URL, taking one lock and closing did not end within "
+                    + OPENING.toSeconds() + " s; it stands at");
+            for (StackTraceElement frame : thread.getStackTrace()) {
+                text.append("\n    at ").append(frame);
+            }
+            thread.interrupt();
+            throw new CannotOpen(text.toString());
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof CannotOpen known) {
+                throw known;
+            }
+            throw new CannotOpen("opening the URL threw " + cause);
+        }
+    }
+
+    private TckResult result(@Nullable Opened opened, String url, @Nullable Trouble trouble, List<CheckResult> checks) {
+        Package own = TckResult.class.getPackage();
+        String version = own.getImplementationVersion();
+        return new TckResult(
+                opened == null ? "" : opened.info().name(),
+                opened == null ? "" : opened.info().version(),
+                opened == null ? 0 : opened.info().apiLevel(),
+                version == null ? "development" : version,
+                url,
+                config.profile(),
+                config.seed(),
+                config.timeFactor(),
+                subject.advance().isPresent(),
+                opened == null ? Reach.NETWORK : opened.reach(),
+                opened == null ? Set.of() : opened.features(),
+                Optional.ofNullable(opened).map(Opened::guarantees),
+                Duration.ofNanos(System.nanoTime() - begun),
+                Optional.ofNullable(trouble),
+                checks);
+    }
+}

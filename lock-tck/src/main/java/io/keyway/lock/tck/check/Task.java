@@ -1,0 +1,103 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** A call on a thread of its own. */
+public final class Task<T> {
+    private final Trial trial;
+    private final String what;
+    private final Thread thread;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+    private volatile boolean interruptedAtEnd;
+
+    Task(Trial trial, String what, Callable<T> work) {
+        this.trial = trial;
+        this.what = what;
+        this.thread = new Thread(() -> run(work), "tck-task-" + what.replace(' ', '-'));
+        thread.setDaemon(true);
+    }
+
+    private void run(Callable<T> work) {
+        try {
+            T value = work.call();
+            interruptedAtEnd = Thread.currentThread().isInterrupted();
+            result.complete(value);
+        } catch (Throwable e) {
+            interruptedAtEnd = Thread.currentThread().isInterrupted();
+            result.completeExceptionally(e);
+        }
+    }
+
+    void begin() {
+        thread.start();
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    /** Whether the call has returned or thrown. */
+    public boolean isDone() {
+        return result.isDone();
+    }
+
+    /** Interrupts its thread. */
+    public void interrupt() {
+        thread.interrupt();
+    }
+
+    /** Whether the thread's interrupt flag was set when the call ended. */
+    public boolean interruptedAtEnd() {
+        return interruptedAtEnd;
+    }
+
+    /** Waits for its end within the trial's patience, letting time pass, and returns its value; a failure of the call fails the check. */
+    public T get() throws InterruptedException {
+        trial.until(what + " returns", result::isDone);
+        Throwable failure = failure().orElse(null);
+        if (failure == null) {
+            return result.join();
+        }
+        if (failure instanceof CheckFailure known) {
+            throw known;
+        }
+        throw CheckFailure.of(what + " threw " + failure, failure);
+    }
+
+    /** Waits for its end within the trial's patience, and returns what it threw; empty if it returned. */
+    public Optional<Throwable> outcome() throws InterruptedException {
+        trial.until(what + " returns or throws", result::isDone);
+        return failure();
+    }
+
+    private Optional<Throwable> failure() {
+        if (!result.isCompletedExceptionally()) {
+            return Optional.empty();
+        }
+        try {
+            result.join();
+            return Optional.empty();
+        } catch (CompletionException e) {
+            return Optional.of(cause(e));
+        }
+    }
+
+    private static Throwable cause(CompletionException e) {
+        @Nullable Throwable cause = e.getCause();
+        return cause == null ? e : cause;
+    }
+
+    /** Whether its thread has work to do now. */
+    boolean busy() {
+        return !result.isDone()
+                && switch (thread.getState()) {
+                    case NEW, RUNNABLE -> true;
+                    default -> false;
+                };
+    }
+}

@@ -1,0 +1,76 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CyclicBarrier;
+
+/** Rules 301 and 302: no two at once. */
+final class ExclusionChecks {
+
+    @Check(
+            rules = {"LK-301", "LK-302"},
+            from = Profile.SMOKE,
+            first = "Does an attempt look whether the lock is held, by whichever client?")
+    void aSecondClientIsRefusedWhileTheFirstHolds(Trial t) throws Exception {
+        Lease held = t.client("first").lock(t.name()).acquire();
+        LockClient second = t.client("second");
+        Optional<Lease> got = second.lock(t.name()).tryAcquire();
+        t.expect(got.isEmpty(), "the second client was given a lock that the first one holds");
+        t.expect(held.isHeld(), "the first client's lease is not held any more, though nothing happened to it");
+        t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, held.release());
+        Optional<Lease> free = second.lock(t.name()).tryAcquire();
+        t.expect(free.isPresent(), "the lock was released, and a second client was refused");
+    }
+
+    @Check(
+            rules = {"LK-301", "LK-302"},
+            from = Profile.SMOKE,
+            statistical = "a window of 1 ms between look and take is found in 99 of 100 runs",
+            first = "Is looking and taking one atomic step at the store?")
+    void ofManyThatAskAtOnceOneIsGranted(Trial t) throws Exception {
+        int clients = 6;
+        List<LockClient> all = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            all.add(t.client("c" + i));
+        }
+        for (int round = 0; round < t.rounds(3, 10, 40); round++) {
+            String name = t.freshName();
+            CyclicBarrier together = new CyclicBarrier(clients);
+            List<Task<Optional<Lease>>> tasks = new ArrayList<>();
+            for (LockClient client : all) {
+                tasks.add(t.start("an attempt of one of six", () -> {
+                    together.await();
+                    return client.lock(name).tryAcquire();
+                }));
+            }
+            int granted = 0;
+            for (Task<Optional<Lease>> task : tasks) {
+                granted += task.get().isPresent() ? 1 : 0;
+            }
+            t.expect(granted <= 1, granted + " of " + clients + " clients that asked at once were granted");
+        }
+    }
+
+    @Check(rules = "LK-313", from = Profile.SMOKE, first = "Is the holder recognised by its grant, or by its client?")
+    void theHolderItselfWaitsAsAnyOther(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease held = client.lock(t.name()).acquire();
+        t.expect(client.lock(t.name()).tryAcquire().isEmpty(), "the client that holds the lock was given it again");
+        Task<Optional<Lease>> waits = t.start(
+                "a second acquire by the holder", () -> client.lock(t.name()).tryAcquire(Duration.ofSeconds(30)));
+        t.pass(t.ttl(1, 4));
+        t.expect(!waits.isDone(), "a second acquire by the holder did not wait");
+        held.release();
+        t.expect(waits.get().isPresent(), "the second acquire was not granted after the release");
+    }
+}

@@ -1,0 +1,120 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.ReleaseOutcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Writes down what several clients of one JVM do with locks, on one clock, and judges it by the rules that no history may break. Readings are made to rise strictly, so that the order of two events of one instant is
+ * that in which they were written. Thread-safe.
+ *
+ * <p>Whenever a lease is handed out, every other one of its key that has not ended is asked whether it is held, between two questions to the new one: two beliefs at one instant are then seen, however short.
+ */
+public final class Recorder {
+    private final LongSupplier clock;
+    private final List<Hold> holds = new ArrayList<>();
+    private final List<RecordingLease> open = new ArrayList<>();
+    private long last = Long.MIN_VALUE;
+
+    /** A recorder on that clock, which tells nanoseconds. */
+    public Recorder(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    /** Returns a client that does what the given one does, and is written down under that name. */
+    public LockClient record(String who, LockClient client) {
+        return new RecordingClient(this, who, client);
+    }
+
+    /**
+     * The first breach of a rule, if the history has one.
+     *
+     * @param fencing whether tokens are to rise
+     */
+    public synchronized Optional<Breach> breach(boolean fencing) {
+        History history = new History(List.copyOf(holds), List.of(), false);
+        return history.violations().stream()
+                .filter(violation -> fencing || !violation.rule().startsWith("R5"))
+                .findFirst()
+                .map(violation -> {
+                    String evidence = history.show(violation).strip();
+                    return new Breach(violation.rule(), violation.text(), evidence, Timeline.of(history, violation));
+                });
+    }
+
+    /** The history as text and picture, whether or not it breaks a rule; empty if nothing was asked. */
+    public synchronized Optional<Breach> story() {
+        if (holds.isEmpty()) {
+            return Optional.empty();
+        }
+        History history = new History(List.copyOf(holds), List.of(), false);
+        return Optional.of(new Breach("", "", history.show(), Timeline.of(history)));
+    }
+
+    synchronized long now() {
+        last = Math.max(last + 1, clock.getAsLong());
+        return last;
+    }
+
+    synchronized Hold asked(String who, LockKey key, LockMode mode, int permits, int capacity) {
+        String name = key.kind() == LockKey.Kind.LOCK
+                ? key.name().value()
+                : "semaphore " + key.name().value();
+        Hold hold = new Hold(who, name, mode, permits, capacity, now());
+        holds.add(hold);
+        return hold;
+    }
+
+    /** A lease was handed out: returns the one that the user sees. */
+    Lease granted(Hold hold, Lease lease) {
+        RecordingLease recorded = new RecordingLease(this, hold, lease);
+        List<RecordingLease> others;
+        synchronized (this) {
+            hold.granted(lease.token(), lease.ttl(), now());
+            open.removeIf(RecordingLease::isOver);
+            others = open.stream()
+                    .filter(other -> other.hold().name.equals(hold.name))
+                    .toList();
+            open.add(recorded);
+        }
+        recorded.isHeld();
+        others.forEach(RecordingLease::isHeld);
+        if (!others.isEmpty()) {
+            recorded.isHeld();
+        }
+        lease.lost().whenComplete((loss, failure) -> {
+            if (loss != null) {
+                lost(hold, loss);
+            }
+        });
+        return recorded;
+    }
+
+    private synchronized void lost(Hold hold, LeaseLoss loss) {
+        hold.losses.add(new Hold.Loss(now(), loss.cause()));
+    }
+
+    synchronized void answered(Hold hold, Answer answer) {
+        hold.answers.add(answer);
+    }
+
+    synchronized void releasing(Hold hold) {
+        if (!hold.isReleasing()) {
+            hold.releaseCalled(now());
+        }
+    }
+
+    synchronized void released(Hold hold, ReleaseOutcome outcome) {
+        if (hold.outcome().isEmpty()) {
+            hold.released(outcome);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedLock;
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.DistributedSemaphore;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.tck.wrap.ForwardingClient;
+import io.keyway.lock.tck.wrap.ForwardingLease;
+import io.keyway.lock.tck.wrap.ForwardingLock;
+import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
+import io.keyway.lock.tck.wrap.ForwardingSemaphore;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/** A client whose requests and leases are written down. */
+final class RecordingClient extends ForwardingClient {
+    private final Recorder recorder;
+    private final String who;
+
+    RecordingClient(Recorder recorder, String who, LockClient to) {
+        super(to);
+        this.recorder = recorder;
+        this.who = who;
+    }
+
+    @Override
+    public DistributedLock lock(LockName name) {
+        return new RecordingLock(super.lock(name), LockMode.EXCLUSIVE);
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(LockName name) {
+        return new RecordingReadWriteLock(super.readWriteLock(name));
+    }
+
+    @Override
+    public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
+        return new RecordingSemaphore(super.semaphore(name, capacity), capacity);
+    }
+
+    private Hold asked(LockKey key, LockMode mode, int permits, int capacity) {
+        return recorder.asked(who, key, mode, permits, capacity);
+    }
+
+    /** What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future. */
+    private static <T, R> CompletableFuture<R> follow(CompletableFuture<T> own, Function<T, R> made) {
+        CompletableFuture<R> shown = own.thenApply(made);
+        CompletionStage<R> end = shown;
+        end.whenComplete((value, failure) -> {
+            if (!own.isDone()) {
+                own.cancel(false);
+            }
+        });
+        return shown;
+    }
+
+    private static Lease bare(Lease lease) {
+        return lease instanceof ForwardingLease recorded ? recorded.to() : lease;
+    }
+
+    private final class RecordingLock extends ForwardingLock {
+        private final LockMode mode;
+
+        RecordingLock(DistributedLock to, LockMode mode) {
+            super(to);
+            this.mode = mode;
+        }
+
+        @Override
+        protected DistributedLock around(DistributedLock other) {
+            return new RecordingLock(other, mode);
+        }
+
+        private Hold asked() {
+            return RecordingClient.this.asked(LockKey.lock(name()), mode, 1, 1);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            Hold hold = asked();
+            return recorder.granted(hold, super.acquire());
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire() throws InterruptedException {
+            Hold hold = asked();
+            return super.tryAcquire().map(lease -> recorder.granted(hold, lease));
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+            Hold hold = asked();
+            return super.tryAcquire(wait).map(lease -> recorder.granted(hold, lease));
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync() {
+            Hold hold = asked();
+            return follow(super.acquireAsync(), lease -> recorder.granted(hold, lease));
+        }
+
+        @Override
+        public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
+            Hold hold = asked();
+            return follow(super.tryAcquireAsync(wait), found -> found.map(lease -> recorder.granted(hold, lease)));
+        }
+    }
+
+    private final class RecordingReadWriteLock extends ForwardingReadWriteLock {
+        RecordingReadWriteLock(DistributedReadWriteLock to) {
+            super(to);
+        }
+
+        @Override
+        public DistributedLock read() {
+            return new RecordingLock(super.read(), LockMode.SHARED);
+        }
+
+        @Override
+        public DistributedLock write() {
+            return new RecordingLock(super.write(), LockMode.EXCLUSIVE);
+        }
+
+        @Override
+        public Optional<Lease> tryUpgrade(Lease read, Duration wait) throws InterruptedException {
+            Hold hold = asked(LockKey.lock(name()), LockMode.EXCLUSIVE, 1, 1);
+            return super.tryUpgrade(bare(read), wait).map(lease -> recorder.granted(hold, lease));
+        }
+
+        @Override
+        public Lease downgrade(Lease write) {
+            Hold hold = asked(LockKey.lock(name()), LockMode.SHARED, 1, 1);
+            return recorder.granted(hold, super.downgrade(bare(write)));
+        }
+    }
+
+    private final class RecordingSemaphore extends ForwardingSemaphore {
+        private final Capacity capacity;
+
+        RecordingSemaphore(DistributedSemaphore to, Capacity capacity) {
+            super(to);
+            this.capacity = capacity;
+        }
+
+        @Override
+        protected DistributedSemaphore around(DistributedSemaphore other) {
+            return new RecordingSemaphore(other, capacity);
+        }
+
+        private Hold asked(int permits) {
+            return RecordingClient.this.asked(LockKey.semaphore(name()), LockMode.PERMITS, permits, capacity.current());
+        }
+
+        private Lease granted(Hold hold, Lease lease) {
+            hold.stated(capacity.current());
+            return recorder.granted(hold, lease);
+        }
+
+        @Override
+        public Lease acquire(int permits) throws InterruptedException {
+            Hold hold = asked(permits);
+            return granted(hold, super.acquire(permits));
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(int permits) throws InterruptedException {
+            Hold hold = asked(permits);
+            return super.tryAcquire(permits).map(lease -> granted(hold, lease));
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
+            Hold hold = asked(permits);
+            return super.tryAcquire(permits, wait).map(lease -> granted(hold, lease));
+        }
+
+        @Override
+        public CompletableFuture<Lease> acquireAsync(int permits) {
+            Hold hold = asked(permits);
+            return follow(super.acquireAsync(permits), lease -> granted(hold, lease));
+        }
+
+        @Override
+        public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
+            Hold hold = asked(permits);
+            return follow(super.tryAcquireAsync(permits, wait), found -> found.map(lease -> granted(hold, lease)));
+        }
+    }
+}
