@@ -11,7 +11,7 @@ class SectionTwoProgramTest extends ReferenceClients {
     @Test
     @Timeout(60)
     void runsOnTheReferenceStore() throws Exception {
-        assertThat(SectionTwoProgram.run("lock:reference://program"))
+        assertThat(SectionTwoProgram.run("lock:reference://program?without=upgrade"))
                 .contains(
                         "providers: true",
                         "billing-7 true true PT0.1S",

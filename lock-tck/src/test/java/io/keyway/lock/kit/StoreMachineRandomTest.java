@@ -15,16 +15,25 @@ class StoreMachineRandomTest {
         long granted = 0;
         long lost = 0;
         long withdrawn = 0;
+        long upgraded = 0;
+        long downgraded = 0;
+        long kept = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
             StoreWorld world = run(seed);
             granted += world.granted;
             lost += world.lost;
             withdrawn += world.withdrawn;
+            upgraded += world.upgraded;
+            downgraded += world.downgraded;
+            kept += world.kept;
         }
         // The situations that the test is about were reached.
         assertThat(granted).isGreaterThan(SEEDS * 4L);
         assertThat(lost).isGreaterThan(SEEDS / 10);
         assertThat(withdrawn).isGreaterThan(SEEDS);
+        assertThat(upgraded).isGreaterThan(SEEDS / 10);
+        assertThat(downgraded).isGreaterThan(SEEDS / 4);
+        assertThat(kept).as("read grants that outlived their upgrade").isGreaterThan(SEEDS / 100);
     }
 
     private static StoreWorld run(long seed) {

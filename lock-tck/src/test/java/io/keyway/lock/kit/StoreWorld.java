@@ -60,6 +60,10 @@ final class StoreWorld {
         final ReferenceStore.Session session = new ReferenceStore.Session(new Told(this));
         final Map<Long, Request> wanted = new HashMap<>();
         final Map<Long, Held> held = new HashMap<>();
+
+        /** By the id of the request, the grant that was given up for it. */
+        final Map<Long, Long> downgrades = new HashMap<>();
+
         long pausedUntil;
         long ticking = Long.MIN_VALUE;
 
@@ -122,6 +126,9 @@ final class StoreWorld {
     int granted;
     int lost;
     int withdrawn;
+    int upgraded;
+    int downgraded;
+    int kept;
 
     /** {@code told}: keeps a log for the message of a failure, which costs most of the time. */
     StoreWorld(long seed, boolean told) {
@@ -251,12 +258,10 @@ final class StoreWorld {
         log(() -> client.number + ": " + effect);
         if (effect instanceof StoreEffect.Attempt attempt) {
             Request request = attempt.request();
-            long sentAt = now;
-            call(
-                    client,
-                    () -> store.attempt(client.session, request),
-                    result -> client.machine.attempted(request.id(), sentAt, (Attempt) result, now),
-                    maybe -> client.machine.attemptFailed(request.id(), maybe, "fault", null, now));
+            attempt(client, request, () -> store.attempt(client.session, request));
+        } else if (effect instanceof StoreEffect.Convert convert) {
+            Request request = convert.request();
+            attempt(client, request, () -> store.convert(client.session, convert.held(), request));
         } else if (effect instanceof StoreEffect.Renew renew) {
             long sentAt = now;
             call(
@@ -284,7 +289,9 @@ final class StoreWorld {
                     result -> client.machine.withdrawn(id),
                     maybe -> client.machine.cleanUpFailed(id, maybe, now));
         } else if (effect instanceof StoreEffect.Granted grant) {
-            taken(client, grant);
+            taken(client, grant.grant(), grant.deadlineNanos());
+        } else if (effect instanceof StoreEffect.Converted converted) {
+            converted(client, converted);
         } else if (effect instanceof StoreEffect.Extended extended) {
             for (Grant grant : extended.grants()) {
                 Held held = client.held.get(grant.id());
@@ -294,29 +301,113 @@ final class StoreWorld {
             }
         } else if (effect instanceof StoreEffect.Ended ended) {
             lost++;
+            checkGone(client, ended);
             end(client, ended.id());
         } else if (effect instanceof StoreEffect.Refused refused) {
             client.wanted.remove(refused.id());
+            giveBackAfterDowngrade(client, refused.id());
         } else if (effect instanceof StoreEffect.Failed failed) {
             client.wanted.remove(failed.id());
+            giveBackAfterDowngrade(client, failed.id());
         }
     }
 
-    private void taken(Client client, StoreEffect.Granted grant) {
+    private void attempt(Client client, Request request, Executed attempt) {
+        long sentAt = now;
+        call(
+                client,
+                attempt,
+                result -> client.machine.attempted(request.id(), sentAt, (Attempt) result, now),
+                maybe -> client.machine.attemptFailed(request.id(), maybe, "fault", null, now));
+    }
+
+    private void taken(Client client, Grant grant, long deadline) {
         Request request = client.wanted.remove(grant.id());
         if (request == null) {
             input(client, 0, () -> client.machine.release(grant.id(), now));
             return;
         }
         granted++;
-        client.held.put(grant.id(), new Held(grant.grant(), request, grant.deadlineNanos()));
+        Held held = new Held(grant, request, deadline);
+        client.held.put(grant.id(), held);
         long use = random.nextLong(chance(20) ? 3000 : 300) * MS;
+        if (request.mode() != LockMode.PERMITS && chance(40)) {
+            at(now + random.nextLong(150) * MS, () -> convert(client, held));
+        }
         at(now + use, () -> {
             if (end(client, grant.id())) {
                 log(() -> "release " + grant.id());
                 input(client, 0, () -> client.machine.release(grant.id(), now));
             }
         });
+    }
+
+    /** Asks for the other mode. Belief in a write grant ends when that is sent. */
+    private void convert(Client client, Held held) {
+        if (held.over || now - held.deadline >= 0) {
+            return;
+        }
+        boolean down = held.request.mode() == LockMode.EXCLUSIVE;
+        Request request = new Request(
+                ++ids,
+                held.request.key(),
+                down ? LockMode.SHARED : LockMode.EXCLUSIVE,
+                1,
+                1,
+                TTL,
+                down || !chance(20),
+                held.request.owner());
+        client.wanted.put(request.id(), request);
+        log(() -> "convert " + held.grant.id() + " to " + request.id());
+        if (down) {
+            end(client, held.grant.id());
+            client.downgrades.put(request.id(), held.grant.id());
+        }
+        input(client, 0, () -> client.machine.convert(held.grant.id(), request, now));
+        if (down || chance(50)) {
+            at(now + (down ? 2000 : random.nextLong(200)) * MS, () -> {
+                if (client.wanted.remove(request.id()) != null) {
+                    withdrawn++;
+                    log(() -> "withdraw " + request.id());
+                    input(client, 0, () -> client.machine.withdraw(request.id(), now));
+                    giveBackAfterDowngrade(client, request.id());
+                    kept += down || held.over ? 0 : 1;
+                }
+            });
+        }
+    }
+
+    private void converted(Client client, StoreEffect.Converted converted) {
+        boolean down = client.downgrades.remove(converted.id()) != null;
+        if (!down && !end(client, converted.from())) {
+            client.wanted.remove(converted.id());
+        }
+        if (client.wanted.containsKey(converted.id())) {
+            upgraded += down ? 0 : 1;
+            downgraded += down ? 1 : 0;
+        }
+        taken(client, converted.grant(), converted.deadlineNanos());
+    }
+
+    private void giveBackAfterDowngrade(Client client, long id) {
+        Long from = client.downgrades.remove(id);
+        if (from != null) {
+            input(client, 0, () -> client.machine.release(from, now));
+        }
+    }
+
+    /** A grant that ends because the store "no longer holds it" is not there, whatever replies were lost. */
+    private void checkGone(Client client, StoreEffect.Ended ended) {
+        Held held = client.held.get(ended.id());
+        if (held == null || !ended.detail().contains("no longer holds")) {
+            return;
+        }
+        boolean there = store.list("", Optional.empty(), 10).locks().stream()
+                .flatMap(status -> status.holders().stream())
+                .anyMatch(holder -> holder.token().getAsLong() == held.grant.token());
+        if (there) {
+            throw failure("grant " + ended.id() + " was given up, but the store has it");
+        }
     }
 
     private static boolean end(Client client, long id) {

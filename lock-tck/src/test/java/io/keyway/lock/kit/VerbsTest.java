@@ -175,8 +175,6 @@ class VerbsTest extends ReferenceClients {
         two.close();
         Lease write = both.write().acquire();
         assertThat(both.read().tryAcquire()).isEmpty();
-        assertThatThrownBy(() -> both.tryUpgrade(one, Duration.ZERO)).isInstanceOf(UnsupportedFeatureException.class);
-        assertThatThrownBy(() -> both.downgrade(write)).isInstanceOf(UnsupportedFeatureException.class);
         write.close();
         assertEmpty(client);
     }

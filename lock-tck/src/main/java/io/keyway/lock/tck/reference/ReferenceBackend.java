@@ -30,6 +30,7 @@ public final class ReferenceBackend implements LockBackend {
     /** What it offers unless the URL says otherwise. */
     public static final Set<Feature> FEATURES = Set.of(
             Feature.READ_WRITE,
+            Feature.UPGRADE,
             Feature.SEMAPHORE,
             Feature.FENCING,
             Feature.FIFO,
@@ -68,6 +69,11 @@ public final class ReferenceBackend implements LockBackend {
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
         return faults.call(Verb.ATTEMPT, () -> store.attempt(session(), request));
+    }
+
+    @Override
+    public Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+        return faults.call(Verb.ATTEMPT, () -> store.convert(session(), held, wanted));
     }
 
     @Override

@@ -11,14 +11,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
-import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,33 +33,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReferenceStore {
 
-    /** A request of one client, in the queue or among the holders. */
-    private static final class Place {
-        final Session session;
-        final Request request;
-        final long since;
-        long token;
-        long expires;
-
-        Place(Session session, Request request, long now) {
-            this.session = session;
-            this.request = request;
-            this.since = now;
-        }
-    }
-
-    private record Id(Session session, long request) {}
-
-    private static final class Entry {
-        final List<Place> holders = new ArrayList<>();
-        final Map<Id, Place> queue = new LinkedHashMap<>();
-
-        /** The queue was looked through at this time; nothing expires twice in one instant. */
-        long scannedAt;
-
-        boolean scanned;
-    }
-
     /** One client's life at the store. */
     public static final class Session {
         final LockBackend.Signals signals;
@@ -74,7 +45,7 @@ public final class ReferenceStore {
     }
 
     private final TimeSource time;
-    private final Map<LockKey, Entry> entries =
+    private final Map<LockKey, LockEntry> entries =
             new TreeMap<>(Comparator.comparing(LockKey::name).thenComparing(LockKey::kind));
     private long lastToken;
     private long attempts;
@@ -102,39 +73,93 @@ public final class ReferenceStore {
         if (session.withdrawn.containsKey(request.id())) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
-        Entry entry = entries.computeIfAbsent(request.key(), key -> new Entry());
+        LockEntry entry = entries.computeIfAbsent(request.key(), key -> new LockEntry());
         expire(request.key(), entry, now, wake);
-        for (Place holder : entry.holders) {
-            if (holder.session == session && holder.request.id() == request.id()) {
-                holder.expires = now + ttl;
-                return granted(holder);
-            }
+        Place granted = entry.holder(session, request.id());
+        if (granted != null) {
+            granted.expires = now + ttl;
+            return granted.granted();
         }
-        Id id = new Id(session, request.id());
-        Place place = entry.queue.get(id);
-        int ahead = ahead(entry, place);
-        if (ahead == 0 && fits(entry, request)) {
+        Place place = entry.waiter(session, request.id());
+        int ahead = entry.ahead(place);
+        if (ahead == 0 && entry.fits(request)) {
             Place holder = new Place(session, request, now);
             holder.token = ++lastToken;
             holder.expires = now + ttl;
-            entry.queue.remove(id);
+            entry.leave(session, request.id());
             entry.holders.add(holder);
-            if (!entry.queue.isEmpty() && request.mode() != LockMode.EXCLUSIVE) {
+            if (request.mode() != LockMode.EXCLUSIVE) {
                 wake(request.key(), entry, wake);
             }
-            return granted(holder);
+            return holder.granted();
         }
         if (request.queue()) {
             if (place == null) {
                 place = new Place(session, request, now);
-                entry.queue.put(id, place);
+                entry.enqueue(place);
             }
             place.expires = now + ttl;
         }
-        List<Owner> owners =
-                entry.holders.stream().map(holder -> holder.request.owner()).toList();
+        Attempt waiting = waiting(entry, request, ahead);
         drop(request.key(), entry);
-        return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.of(ahead + entry.holders.size()), owners);
+        return waiting;
+    }
+
+    /** As the verb of the backend, for one session. */
+    public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+        Set<Runnable> wake = new LinkedHashSet<>();
+        try {
+            return convert(session, held, wanted, wake);
+        } finally {
+            wake.forEach(Runnable::run);
+        }
+    }
+
+    private synchronized Attempt convert(Session session, Grant held, Request wanted, Set<Runnable> wake)
+            throws NotExecutedException {
+        attempts++;
+        long now = time.nanoTime();
+        long expires = now + wanted.ttl().toNanos();
+        if (session.withdrawn.containsKey(wanted.id())) {
+            throw new NotExecutedException("request " + wanted.id() + " was withdrawn");
+        }
+        LockEntry entry = entries.get(wanted.key());
+        if (entry == null) {
+            return new Attempt.Refused(List.of());
+        }
+        expire(wanted.key(), entry, now, wake);
+        Place granted = entry.holder(session, wanted.id());
+        if (granted != null) {
+            granted.expires = expires;
+            return granted.granted();
+        }
+        Place holder = entry.holder(session, held);
+        Place waiter = entry.upgrade();
+        if (holder == null || (waiter != null && !waiter.is(session, wanted.id()))) {
+            Attempt refused = new Attempt.Refused(entry.owners());
+            drop(wanted.key(), entry);
+            return refused;
+        }
+        if (wanted.mode() == LockMode.EXCLUSIVE && entry.holders.size() > 1) {
+            if (wanted.queue()) {
+                Place place = waiter != null ? waiter : new Place(session, wanted, now);
+                place.expires = expires;
+                entry.awaitUpgrade(place, holder);
+            }
+            return waiting(entry, wanted, 0);
+        }
+        entry.leave(session, wanted.id());
+        holder.become(wanted, ++lastToken);
+        holder.expires = expires;
+        if (wanted.mode() == LockMode.SHARED) {
+            wake(wanted.key(), entry, wake);
+        }
+        return holder.granted();
+    }
+
+    private static Attempt waiting(LockEntry entry, Request request, int ahead) {
+        return new Attempt.Waiting(
+                request.ttl().dividedBy(4), OptionalInt.of(ahead + entry.holders.size()), entry.owners());
     }
 
     public Answer renew(Session session, Grant grant) {
@@ -144,6 +169,7 @@ public final class ReferenceStore {
             Place holder = holder(session, grant, wake);
             if (holder != null) {
                 holder.expires = time.nanoTime() + grant.ttl().toNanos();
+                holder.known();
             }
             answer = holder == null ? Answer.NOT_HELD : Answer.DONE;
         }
@@ -171,13 +197,15 @@ public final class ReferenceStore {
             long now = time.nanoTime();
             session.withdrawn.values().removeIf(until -> now - until > 0);
             session.withdrawn.put(request.id(), now + 4 * request.ttl().toNanos());
-            Entry entry = entries.get(request.key());
+            LockEntry entry = entries.get(request.key());
             if (entry != null) {
                 expire(request.key(), entry, now, wake);
-                Place holder = find(entry.holders, session, request.id());
-                Place waiter = entry.queue.remove(new Id(session, request.id()));
-                if (holder != null || waiter != null) {
+                Place holder = entry.holder(session, request.id());
+                boolean waited = entry.leave(session, request.id());
+                if (holder != null && !holder.undo()) {
                     entry.holders.remove(holder);
+                }
+                if (holder != null || waited) {
                     wake(request.key(), entry, wake);
                 }
                 drop(request.key(), entry);
@@ -191,7 +219,7 @@ public final class ReferenceStore {
         Set<Runnable> wake = new LinkedHashSet<>();
         boolean found = false;
         synchronized (this) {
-            Entry entry = entries.get(key);
+            LockEntry entry = entries.get(key);
             if (entry != null) {
                 expire(key, entry, time.nanoTime(), wake);
                 for (Place holder : List.copyOf(entry.holders)) {
@@ -234,7 +262,7 @@ public final class ReferenceStore {
 
     synchronized Optional<LockStatus> show(LockKey key) {
         long now = time.nanoTime();
-        Entry entry = entries.get(key);
+        LockEntry entry = entries.get(key);
         if (entry == null) {
             return Optional.empty();
         }
@@ -253,7 +281,7 @@ public final class ReferenceStore {
                         request.owner().metadata()));
             }
         }
-        for (Place place : entry.queue.values()) {
+        for (Place place : entry.waiters()) {
             if (now - place.expires < 0) {
                 Request request = place.request;
                 waiters.add(new LockStatus.Waiter(
@@ -290,37 +318,18 @@ public final class ReferenceStore {
         return (ManualTime) time;
     }
 
-    private static Attempt granted(Place holder) {
-        Request request = holder.request;
-        return new Attempt.Granted(new Grant(request.id(), request.key(), holder.token, request.ttl(), ""));
-    }
-
-    private static boolean fits(Entry entry, Request request) {
-        return switch (request.mode()) {
-            case EXCLUSIVE -> entry.holders.isEmpty();
-            case SHARED -> entry.holders.stream().allMatch(holder -> holder.request.mode() == LockMode.SHARED);
-            case PERMITS ->
-                entry.holders.stream()
-                                        .mapToInt(holder -> holder.request.permits())
-                                        .sum()
-                                + request.permits()
-                        <= request.capacity();
-        };
-    }
-
     private @Nullable Place holder(Session session, Grant grant, Set<Runnable> wake) {
-        Entry entry = entries.get(grant.key());
+        LockEntry entry = entries.get(grant.key());
         if (entry == null) {
             return null;
         }
         expire(grant.key(), entry, time.nanoTime(), wake);
-        Place holder = find(entry.holders, session, grant.id());
         drop(grant.key(), entry);
-        return holder != null && holder.token == grant.token() ? holder : null;
+        return entry.holder(session, grant);
     }
 
     private void end(LockKey key, Place holder, Set<Runnable> wake) {
-        Entry entry = entries.get(key);
+        LockEntry entry = entries.get(key);
         if (entry == null) {
             return;
         }
@@ -329,51 +338,26 @@ public final class ReferenceStore {
         drop(key, entry);
     }
 
-    private void expire(LockKey key, Entry entry, long now, Set<Runnable> wake) {
-        if (entry.scanned && entry.scannedAt == now) {
-            return;
-        }
-        entry.scanned = true;
-        entry.scannedAt = now;
-        boolean changed = entry.holders.removeIf(holder -> now - holder.expires >= 0);
-        changed |= entry.queue.values().removeIf(waiter -> now - waiter.expires >= 0);
-        if (changed) {
+    private void expire(LockKey key, LockEntry entry, long now, Set<Runnable> wake) {
+        if (entry.expire(now)) {
             wake(key, entry, wake);
         }
     }
 
     /** Tells the client at the head of the queue. */
-    private static void wake(LockKey key, Entry entry, Set<Runnable> wake) {
-        if (!entry.queue.isEmpty()) {
-            LockBackend.Signals signals = first(entry).session.signals;
+    private static void wake(LockKey key, LockEntry entry, Set<Runnable> wake) {
+        entry.settle();
+        Place first = entry.first();
+        if (first != null) {
+            LockBackend.Signals signals = first.session.signals;
             wake.add(() -> signals.recheck(key));
         }
     }
 
-    private static Place first(Entry entry) {
-        return entry.queue.values().iterator().next();
-    }
-
-    private static int ahead(Entry entry, @Nullable Place place) {
-        if (place == null) {
-            return entry.queue.size();
-        }
-        return first(entry) == place ? 0 : List.copyOf(entry.queue.values()).indexOf(place);
-    }
-
-    private void drop(LockKey key, Entry entry) {
-        if (entry.holders.isEmpty() && entry.queue.isEmpty()) {
+    private void drop(LockKey key, LockEntry entry) {
+        if (entry.isEmpty()) {
             entries.remove(key);
         }
-    }
-
-    private static @Nullable Place find(List<Place> places, Session session, long id) {
-        for (Place place : places) {
-            if (place.session == session && place.request.id() == id) {
-                return place;
-            }
-        }
-        return null;
     }
 
     private static String cursor(LockKey key) {
