@@ -8,6 +8,7 @@ module io.keyway.lock.tck {
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
     exports io.keyway.lock.tck.reference;
+    exports io.keyway.lock.tck.report;
     exports io.keyway.lock.tck.wrap;
 
     provides io.keyway.lock.spi.LockProvider with

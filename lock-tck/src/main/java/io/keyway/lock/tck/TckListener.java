@@ -3,6 +3,9 @@ package io.keyway.lock.tck;
 
 /** Is told how a run goes; one call at a time, on the runner's threads. */
 public interface TckListener {
+    /** The subject could be opened: what is known of it, as a result without checks. Not called if it could not. */
+    default void opened(TckResult subject) {}
+
     /** The run begins with so many checks. */
     default void planned(int checks) {}
 

@@ -31,4 +31,9 @@ public final class TckRunner {
     public static List<String> planned(TckConfig config) {
         return Run.planned(config);
     }
+
+    /** Every check of the kit, of all profiles, in the order of the rules. */
+    public static List<CheckInfo> checks() {
+        return Run.checks();
+    }
 }

@@ -4,6 +4,7 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.Discovery;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockUrl;
@@ -11,6 +12,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.Reach;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
+import io.keyway.lock.tck.CheckInfo;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckListener;
@@ -39,8 +41,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
 public final class Run {
-    private static final Duration OPENING = Duration.ofSeconds(30);
-
     private final TckSubject subject;
     private final TckConfig config;
     private final TckListener listener;
@@ -60,6 +60,14 @@ public final class Run {
         return specs(config).stream().map(Spec::id).toList();
     }
 
+    /** Every check of the kit, in order. */
+    public static List<CheckInfo> checks() {
+        return Catalog.all().stream()
+                .map(spec -> new CheckInfo(
+                        spec.id(), spec.rules(), spec.level(), spec.check().from()))
+                .toList();
+    }
+
     private static List<Spec> specs(TckConfig config) {
         return Catalog.all().stream()
                 .filter(spec -> config.profile().includes(spec.check().from()))
@@ -71,22 +79,23 @@ public final class Run {
     /** Makes the run. */
     public TckResult run() throws InterruptedException {
         LockUrl url;
-        Opened opened;
         try {
             url = LockUrl.parse(subject.url());
-            opened = withinLimit(() -> look(LockUrl.parse(subject.url())));
-        } catch (CannotOpen | RuntimeException e) {
-            return result(
-                    null,
-                    "(not a URL that opens)",
-                    new Trouble(Trouble.Kind.CANNOT_OPEN, String.valueOf(e.getMessage())),
-                    List.of());
+        } catch (InvalidLockUrlException e) {
+            return cannotOpen("(no URL)", String.valueOf(e.getMessage()));
+        }
+        Opened opened;
+        try {
+            opened = withinLimit(opening(), () -> look(url));
+        } catch (CannotOpen e) {
+            return cannotOpen(url.toString(), Scrub.of(url).text(String.valueOf(e.getMessage())));
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
         String word = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
         Place place =
                 new Place(subject, config, url, opened.features(), opened.guarantees(), opened.reach(), clock, word);
         List<Spec> specs = specs(config);
+        listener.opened(result(opened, url.toString(), null, List.of()));
         listener.planned(specs.size());
         Map<String, CheckResult> results = new ConcurrentHashMap<>();
         boolean whole;
@@ -142,7 +151,7 @@ public final class Run {
         synchronized (listener) {
             listener.started(spec.id());
         }
-        CheckResult result = new CheckRun(place, spec, meter).run();
+        CheckResult result = Scrub.of(place.url()).result(new CheckRun(place, spec, meter).run());
         results.put(spec.id(), result);
         synchronized (listener) {
             listener.finished(result);
@@ -166,6 +175,15 @@ public final class Run {
         CannotOpen(String message) {
             super(message);
         }
+    }
+
+    private TckResult cannotOpen(String url, String why) {
+        return result(null, url, new Trouble(Trouble.Kind.CANNOT_OPEN, why), List.of());
+    }
+
+    /** How long looking at the subject may take. */
+    private Duration opening() {
+        return Duration.ofMillis((long) (config.checkLimit().toMillis() * config.timeFactor() / 2));
     }
 
     private Opened look(LockUrl url) throws CannotOpen {
@@ -204,7 +222,7 @@ public final class Run {
         return text.isEmpty() ? "" : "\nProviders that could not be loaded:" + text;
     }
 
-    private static <T> T withinLimit(Callable<T> call) throws CannotOpen, InterruptedException {
+    private static <T> T withinLimit(Duration limit, Callable<T> call) throws CannotOpen, InterruptedException {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new Thread(
                 () -> {
@@ -218,10 +236,10 @@ public final class Run {
         thread.setDaemon(true);
         thread.start();
         try {
-            return result.get(OPENING.toSeconds(), TimeUnit.SECONDS);
+            return result.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             StringBuilder text = new StringBuilder("opening the URL, taking one lock and closing did not end within "
-                    + OPENING.toSeconds() + " s; it stands at");
+                    + Trial.text(limit) + "; it stands at");
             for (StackTraceElement frame : thread.getStackTrace()) {
                 text.append("\n    at ").append(frame);
             }

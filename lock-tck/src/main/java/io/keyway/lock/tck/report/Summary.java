@@ -1,0 +1,146 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.report;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** A result in the words that all reports use. */
+final class Summary {
+    private Summary() {}
+
+    /** The one word. */
+    static String word(TckResult result) {
+        return word(result.outcome().name());
+    }
+
+    static String word(String constant) {
+        return constant.toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    /** What the one word means here, in a sentence. */
+    static String meaning(TckResult result) {
+        return switch (result.outcome()) {
+            case COMPATIBLE ->
+                "Every check of the profile " + profile(result) + " that applies and could be tried has passed.";
+            case NOT_COMPATIBLE -> "At least one check has failed.";
+            case CANNOT_OPEN -> "No check was made: " + trouble(result);
+            case INCOMPLETE -> incomplete(result);
+            case CANCELLED -> "The run was ended before its end.";
+        };
+    }
+
+    private static String incomplete(TckResult result) {
+        if (result.count(Verdict.EXCLUDED) > 0) {
+            return "Nothing failed, but checks were excluded: a run with exclusions never says compatible.";
+        }
+        return result.count(Verdict.INCONCLUSIVE) > 0
+                ? "Nothing failed, but checks ended without a verdict."
+                : "Nothing failed, and nothing passed.";
+    }
+
+    static String trouble(TckResult result) {
+        return result.trouble().map(TckResult.Trouble::message).orElse("");
+    }
+
+    static String profile(TckResult result) {
+        return result.profile().name().toLowerCase(Locale.ROOT);
+    }
+
+    /** How many checks have each verdict that occurs. */
+    static String counts(TckResult result) {
+        List<String> parts = new ArrayList<>();
+        for (Verdict verdict : Verdict.values()) {
+            long count = result.count(verdict);
+            if (count > 0) {
+                parts.add(count + " " + label(verdict));
+            }
+        }
+        return parts.isEmpty() ? "no checks" : String.join(", ", parts);
+    }
+
+    static String label(Verdict verdict) {
+        return switch (verdict) {
+            case PASS -> "passed";
+            case FAIL -> "failed";
+            default -> word(verdict.name());
+        };
+    }
+
+    /** The provider and its version; what stands for it if it could not be opened. */
+    static String provider(TckResult result) {
+        return result.provider().isEmpty() ? "(no provider)" : result.provider() + " " + result.providerVersion();
+    }
+
+    /** The ids of the checks with that verdict, by their reason, in order. */
+    static Map<String, List<String>> byReason(TckResult result, Verdict verdict) {
+        Map<String, List<String>> groups = new LinkedHashMap<>();
+        for (CheckResult check : result.with(verdict)) {
+            groups.computeIfAbsent(firstLine(check.message()), reason -> new ArrayList<>())
+                    .add(check.id());
+        }
+        return groups;
+    }
+
+    static String firstLine(String text) {
+        return text.lines().findFirst().orElse("");
+    }
+
+    /** The features in their order, and whether each is declared. */
+    static Map<Feature, Boolean> features(TckResult result) {
+        Map<Feature, Boolean> table = new LinkedHashMap<>();
+        for (Feature feature : Feature.values()) {
+            table.put(feature, result.features().contains(feature));
+        }
+        return table;
+    }
+
+    /** The promises by name. */
+    static Map<String, Guarantee> guarantees(Guarantees promised) {
+        Map<String, Guarantee> table = new LinkedHashMap<>();
+        table.put("exclusion", promised.exclusion());
+        table.put("belief", promised.belief());
+        table.put("tokens", promised.tokens());
+        table.put("failover", promised.failover());
+        return table;
+    }
+
+    /** A duration for people. */
+    static String time(Duration time) {
+        long millis = time.toMillis();
+        if (millis < 1000) {
+            return millis + " ms";
+        }
+        return millis < 120_000
+                ? String.format(Locale.ROOT, "%.1f s", millis / 1000.0)
+                : millis / 60_000 + " min " + millis / 1000 % 60 + " s";
+    }
+
+    /** The time factor as it was given. */
+    static String factor(TckResult result) {
+        double factor = result.timeFactor();
+        return factor == Math.rint(factor) ? Long.toString((long) factor) : Double.toString(factor);
+    }
+
+    /** What machine this is; nothing that names it. */
+    static Map<String, String> host() {
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("os", property("os.name") + " " + property("os.version") + " " + property("os.arch"));
+        facts.put("java", property("java.vendor") + " " + property("java.vm.version"));
+        facts.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        return facts;
+    }
+
+    private static String property(String name) {
+        return System.getProperty(name, "unknown");
+    }
+}
