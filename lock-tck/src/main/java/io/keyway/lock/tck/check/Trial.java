@@ -185,6 +185,14 @@ public final class Trial implements AutoCloseable {
         settle();
     }
 
+    /** Lets time pass until {@link #now()} shows that reading, if it does not yet. */
+    public void passUntil(long reading) throws InterruptedException {
+        long left = reading - now();
+        if (left > 0) {
+            pass(Duration.ofNanos(left));
+        }
+    }
+
     /** Lets time pass until the condition holds; fails the check if it does not within {@link #patience()}. */
     public void until(String what, Callable<Boolean> condition) throws InterruptedException {
         until(what, patience(), condition);
@@ -271,6 +279,11 @@ public final class Trial implements AutoCloseable {
         tasks.add(task);
         task.begin();
         return task;
+    }
+
+    /** Makes a call that may wait for something that only the passing of time brings, and returns its value; in virtual time a check that called it itself would wait for ever. */
+    public <T> T call(String what, Callable<T> work) throws InterruptedException {
+        return start(what, work).get();
     }
 
     // Means

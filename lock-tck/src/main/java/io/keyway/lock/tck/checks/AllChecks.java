@@ -9,6 +9,7 @@ public final class AllChecks {
 
     /** One object of each; they have no state. */
     public static List<Object> all() {
-        return List.of(new ExclusionChecks());
+        return List.of(
+                new ExclusionChecks(), new ExpiryChecks(), new RenewalChecks(), new ReleaseChecks(), new LossChecks());
     }
 }

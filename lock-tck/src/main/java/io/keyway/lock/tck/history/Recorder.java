@@ -6,6 +6,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,12 +99,26 @@ public final class Recorder {
         return recorded;
     }
 
+    /** A lease was handed to work, after which the client itself releases it. */
+    <T, X extends Exception> T during(Hold hold, Lease lease, LockedFunction<T, X> work) throws X {
+        Lease shown = granted(hold, lease);
+        try {
+            return work.apply(shown);
+        } finally {
+            shown.isHeld();
+            releasing(hold);
+        }
+    }
+
     private synchronized void lost(Hold hold, LeaseLoss loss) {
         hold.losses.add(new Hold.Loss(now(), loss.cause()));
     }
 
+    /** What is asked of a lease that is being released says nothing about its life. */
     synchronized void answered(Hold hold, Answer answer) {
-        hold.answers.add(answer);
+        if (!hold.isReleasing() || (answer.held() && answer.before() < hold.releaseCalledAt())) {
+            hold.answers.add(answer);
+        }
     }
 
     synchronized void releasing(Hold hold) {

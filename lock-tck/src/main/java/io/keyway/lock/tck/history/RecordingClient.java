@@ -10,6 +10,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockedAction;
+import io.keyway.lock.LockedFunction;
 import io.keyway.lock.tck.wrap.ForwardingClient;
 import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
@@ -113,6 +115,24 @@ final class RecordingClient extends ForwardingClient {
             Hold hold = asked();
             return follow(super.tryAcquireAsync(wait), found -> found.map(lease -> recorder.granted(hold, lease)));
         }
+
+        @Override
+        public <T, X extends Exception> T callLocked(LockedFunction<T, X> work) throws X, InterruptedException {
+            Hold hold = asked();
+            return to().callLocked(lease -> recorder.during(hold, lease, work));
+        }
+
+        @Override
+        public <X extends Exception> boolean tryRunLocked(Duration wait, LockedAction<X> work)
+                throws X, InterruptedException {
+            Hold hold = asked();
+            return to().tryRunLocked(
+                            wait,
+                            lease -> recorder.during(hold, lease, held -> {
+                                work.run(held);
+                                return true;
+                            }));
+        }
     }
 
     private final class RecordingReadWriteLock extends ForwardingReadWriteLock {
@@ -193,6 +213,29 @@ final class RecordingClient extends ForwardingClient {
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
             Hold hold = asked(permits);
             return follow(super.tryAcquireAsync(permits, wait), found -> found.map(lease -> granted(hold, lease)));
+        }
+
+        @Override
+        public <T, X extends Exception> T callLocked(int permits, LockedFunction<T, X> work)
+                throws X, InterruptedException {
+            Hold hold = asked(permits);
+            return to().callLocked(permits, lease -> {
+                hold.stated(capacity.current());
+                return recorder.during(hold, lease, work);
+            });
+        }
+
+        @Override
+        public <X extends Exception> boolean tryRunLocked(int permits, Duration wait, LockedAction<X> work)
+                throws X, InterruptedException {
+            Hold hold = asked(permits);
+            return to().tryRunLocked(permits, wait, lease -> {
+                hold.stated(capacity.current());
+                recorder.during(hold, lease, held -> {
+                    work.run(held);
+                    return true;
+                });
+            });
         }
     }
 }

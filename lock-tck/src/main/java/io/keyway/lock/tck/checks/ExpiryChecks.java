@@ -1,0 +1,263 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Rules 501 to 505, 511 and 512: how a lease ends by the clock. */
+final class ExpiryChecks {
+    private static final LockOptions UNRENEWED = LockOptions.none().withRenewal(Renewal.NONE);
+
+    @Check(
+            rules = {"LK-501", "LK-503"},
+            from = Profile.SMOKE,
+            first =
+                    "From what reading of the clock is the deadline counted, and does isHeld() compare it with the clock at each call?")
+    void beliefEndsByThreeQuartersOfTheTtl(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        long got = t.now();
+        Duration three = lease.ttl().multipliedBy(3).dividedBy(4);
+        Duration remaining = lease.remaining();
+        t.expect(
+                remaining.compareTo(three) <= 0,
+                "remaining() says " + Trial.text(remaining) + ", more than 3/4 of the ttl, " + Trial.text(three));
+        t.passUntil(got + three.toNanos() + 1);
+        // No tolerance: whoever computes it from the clock at this call cannot answer otherwise.
+        t.expect(
+                !lease.isHeld(),
+                "3/4 of the ttl after its grant a lease that was never renewed still says that it is held, with "
+                        + Trial.text(lease.remaining()) + " remaining");
+        t.expectEqual("the state after the deadline", Lease.State.LOST, lease.state());
+        t.expectEqual("remaining() after the deadline", Duration.ZERO, lease.remaining());
+    }
+
+    @Check(
+            rules = "LK-511",
+            from = Profile.SMOKE,
+            first = "Is the term that the store granted the one that was asked for, and does anything end it early?")
+    void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(Trial t) throws Exception {
+        long sent = t.now();
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        long half = sent + lease.ttl().toNanos() / 2;
+        t.passUntil(half - t.ttl(1, 20).toNanos());
+        boolean held = lease.isHeld();
+        t.expect(
+                held || t.now() - half > 0,
+                "a lease of " + Trial.text(lease.ttl()) + " that is not renewed ended within half of its ttl, state "
+                        + lease.state());
+    }
+
+    @Check(
+            rules = "LK-503",
+            first = "Is remaining() computed from the clock at each call, and from the deadline alone?")
+    void remainingFollowsTheClock(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        long rounding = 1_000_000;
+        for (int i = 0; i < 5; i++) {
+            long before = t.now();
+            Duration first = lease.remaining();
+            long between = t.now();
+            t.pass(t.ttl(1, 10));
+            long later = t.now();
+            Duration second = lease.remaining();
+            long after = t.now();
+            long went = first.minus(second).toNanos();
+            t.expect(
+                    second.isZero() || went >= later - between - rounding,
+                    "while " + Trial.text(Duration.ofNanos(later - between)) + " passed, remaining() went from "
+                            + Trial.text(first) + " to " + Trial.text(second) + ", though nothing renews the lease");
+            t.expect(
+                    first.isZero() || went <= after - before + rounding,
+                    "while at most " + Trial.text(Duration.ofNanos(after - before)) + " passed, remaining() went from "
+                            + Trial.text(first) + " to " + Trial.text(second));
+            t.expect(!first.isNegative() && !second.isNegative(), "remaining() is negative");
+        }
+    }
+
+    @Check(
+            rules = {"LK-504", "LK-505"},
+            from = Profile.SMOKE,
+            first = "Does anything that arrives after the deadline, or the release, change the state of a lost lease?")
+    void aLeaseThatLapsedStaysLost(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        Lease lapsed = client.lock(t.name()).with(UNRENEWED).acquire();
+        Lease sibling = client.lock(t.name("renewed")).acquire();
+        t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
+        for (int i = 0; i < 4; i++) {
+            t.expect(!lapsed.isHeld(), "a lease that had ended says that it is held again");
+            t.expectEqual("the state of a lease that lapsed", Lease.State.LOST, lapsed.state());
+            t.expectEqual("remaining() of a lease that lapsed", Duration.ZERO, lapsed.remaining());
+            t.pass(t.ttl(1, 4));
+        }
+        t.expectEqual("the outcome of releasing it", ReleaseOutcome.ALREADY_LOST, lapsed.release());
+        t.expectEqual("the state of a lease that lapsed and was released later", Lease.State.LOST, lapsed.state());
+        t.expect(sibling.isHeld(), "another lease of the same client, which is renewed, ended too");
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-302"},
+            from = Profile.SMOKE,
+            first = "When does the store give the lock away: counted from when, for how long, by whose clock?")
+    void nobodyIsGrantedWhileASilentHolderBelieves(Trial t) throws Exception {
+        LockClient second = t.client("second");
+        second.lock(t.name("other")).tryAcquire();
+        long sent = t.now();
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        long earliest = sent + lease.ttl().toNanos() * 3 / 4;
+        Task<Lease> waits =
+                t.start("a second client's acquire", () -> second.lock(t.name()).acquire());
+        for (int i = 1; i <= 6; i++) {
+            t.passUntil(sent + lease.ttl().toNanos() * i / 8 - 1_000_000);
+            boolean granted = waits.isDone();
+            t.expect(
+                    !granted || t.now() - earliest >= 0,
+                    "a second client was granted the lock within " + i + "/8 of the ttl, " + Trial.text(lease.ttl())
+                            + ", after the request of a holder that had not released; 6/8 belong to the holder");
+        }
+        waits.get();
+    }
+
+    @Check(
+            rules = {"LK-511", "LK-502"},
+            from = Profile.SMOKE,
+            first = "Does the store end the grant of a holder that does not renew, and does it wake the waiter then?")
+    void aLeaseThatIsNotRenewedComesFree(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Task<Optional<Lease>> waits = t.start(
+                "the acquire of a second client",
+                () -> t.client("second").lock(t.name()).tryAcquire(t.patience()));
+        t.until("the first lease ends", () -> !lease.isHeld());
+        t.expect(waits.get().isPresent(), "the lease of the first client lapsed, and the lock never came free");
+    }
+
+    @Check(
+            rules = "LK-511",
+            needs = {Feature.WAKE_UP},
+            first = "Does the client give a lease that it does not renew back by its token when belief ends?")
+    void aLeaseThatIsNotRenewedIsGivenBackAtItsDeadline(Trial t) throws Exception {
+        LockClient second = t.client("second");
+        Duration twice = t.ttl().multipliedBy(2);
+        Duration most = t.guarantees().maxTtl();
+        Duration longer = twice.compareTo(most) > 0 ? most : twice;
+        long best = Long.MAX_VALUE;
+        for (int i = 0; i < 3 && best > longer.toNanos(); i++) {
+            String name = t.freshName();
+            long sent = t.now();
+            t.client("holder" + i).lock(name).with(UNRENEWED.withTtl(longer)).acquire();
+            t.call("the acquire of a second client", () -> second.lock(name).acquire())
+                    .release();
+            best = Math.min(best, t.now() - sent);
+        }
+        // By expiry alone it would have taken the whole ttl.
+        t.expect(
+                best < longer.toNanos(),
+                "a lease without renewal came free after " + Trial.text(Duration.ofNanos(best))
+                        + ", not before its ttl, " + Trial.text(longer)
+                        + ", was over; its client should have given it back at 3/4 of that");
+    }
+
+    @Check(
+            rules = {"LK-512", "LK-801"},
+            from = Profile.SMOKE,
+            first = "Who ends a lease that is renewed well when its maxHold has passed, and with what cause?")
+    void aLeaseEndsAtItsMaxHold(Trial t) throws Exception {
+        LockClient second = t.client("second");
+        Duration limit = t.ttl(3, 2);
+        long sent = t.now();
+        Lease lease = t.client("holder")
+                .lock(t.name())
+                .with(LockOptions.none().withMaxHold(limit))
+                .acquire();
+        long got = t.now();
+        t.passUntil(sent + limit.toNanos() - t.ttl(1, 8).toNanos());
+        boolean held = lease.isHeld();
+        t.expect(
+                held || t.now() - sent >= limit.toNanos(),
+                "a lease with maxHold " + Trial.text(limit) + " ended before that, state " + lease.state());
+        t.passUntil(got + limit.toNanos() + 1);
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + Trial.text(limit));
+        LeaseLoss loss = LossChecks.lossOf(t, lease);
+        t.expectEqual("the cause of the loss", LeaseLoss.Cause.MAX_HOLD, loss.cause());
+        t.expect(
+                second.lock(t.name()).tryAcquire(t.patience()).isPresent(),
+                "the lock did not come free after the holder's maxHold");
+        t.expectEqual("the release afterwards", ReleaseOutcome.ALREADY_LOST, lease.release());
+    }
+
+    @Check(rules = "LK-512", first = "Is maxHold looked at when it is shorter than the ttl?")
+    void aMaxHoldBelowTheTtlCounts(Trial t) throws Exception {
+        Duration limit = t.ttl(1, 4);
+        Lease lease = t.client("holder")
+                .lock(t.name())
+                .with(LockOptions.none().withMaxHold(limit))
+                .acquire();
+        long got = t.now();
+        Duration remaining = lease.remaining();
+        t.expect(
+                remaining.compareTo(limit) <= 0,
+                "remaining() says " + Trial.text(remaining) + ", more than the maxHold of " + Trial.text(limit));
+        t.passUntil(got + limit.toNanos() + 1);
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold of a quarter of the ttl");
+        t.expectEqual(
+                "the cause of the loss",
+                LeaseLoss.Cause.MAX_HOLD,
+                LossChecks.lossOf(t, lease).cause());
+    }
+
+    @Check(
+            rules = {"LK-505", "LK-802"},
+            statistical =
+                    "an end that is told twice, or by two causes, is found if it happens in one of 20 releases at the deadline",
+            first = "Is the step from held to its one end atomic?")
+    void aReleaseAtTheDeadlineEndsTheLeaseOnce(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        int leases = t.rounds(20, 60, 200);
+        List<Lease> all = new ArrayList<>();
+        List<Task<ReleaseOutcome>> releases = new ArrayList<>();
+        for (int i = 0; i < leases; i++) {
+            all.add(client.lock(t.name("n" + i)).with(UNRENEWED).acquire());
+        }
+        int threads = 4;
+        t.passUntil(t.now() + all.get(0).remaining().toNanos() - t.ttl(1, 100).toNanos());
+        for (int i = 0; i < threads; i++) {
+            int mine = i;
+            releases.add(t.start("releasing at the deadline", () -> {
+                for (int j = mine; j < leases; j += threads) {
+                    all.get(j).release();
+                }
+                return ReleaseOutcome.RELEASED;
+            }));
+        }
+        t.pass(t.ttl(1, 50));
+        for (Task<ReleaseOutcome> task : releases) {
+            task.get();
+        }
+        t.pass(t.ttl(1, 4));
+        for (Lease lease : all) {
+            ReleaseOutcome outcome = lease.release();
+            Lease.State state = lease.state();
+            boolean told = LossChecks.toldNow(lease);
+            boolean lost = state == Lease.State.LOST;
+            t.expect(
+                    state == Lease.State.LOST || state == Lease.State.RELEASED,
+                    "the state after release() is " + state);
+            t.expect(
+                    lost == (outcome == ReleaseOutcome.ALREADY_LOST),
+                    "the state is " + state + ", and release() says " + outcome);
+            t.expect(lost == told, "the state is " + state + ", and lost() is " + (told ? "" : "not ") + "complete");
+        }
+    }
+}
