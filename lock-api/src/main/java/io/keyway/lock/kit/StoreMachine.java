@@ -274,7 +274,13 @@ final class StoreMachine {
                 continue;
             }
             if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
-                leases.end(entry, cause, detail, now);
+                if (cause == Cause.BROKEN) {
+                    // Nobody believes in it from here on: the store may wait for that word.
+                    out.add(new StoreEffect.Ended(entry.id(), cause, detail));
+                    startRelease(entry, now);
+                } else {
+                    leases.end(entry, cause, detail, now);
+                }
                 return;
             }
             // Its answer may be on the way, and older than this.

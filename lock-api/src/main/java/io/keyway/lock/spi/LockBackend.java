@@ -107,7 +107,10 @@ public interface LockBackend extends AutoCloseable {
         /** Something is wrong with the store: all leases are doubted until they are renewed. */
         void doubt(String why);
 
-        /** That grant is over, by the store's word. */
+        /**
+         * That grant is over, by the store's word. To BROKEN the kit answers by {@link LockBackend#release}, as soon as the
+         * lease is lost: a store that waits for it, at most until the grant would have expired, keeps rule LK-1105.
+         */
         void ended(LockKey key, long token, LeaseLoss.Cause cause);
 
         /** As {@link #ended(LockKey, long, LeaseLoss.Cause)}, with a sentence for people, such as who broke it and why. */

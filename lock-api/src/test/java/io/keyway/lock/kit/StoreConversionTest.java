@@ -134,9 +134,11 @@ class StoreConversionTest extends MachineScript {
         upgrading();
         machine.attempted(2, at(0), waiting(), at(1));
         machine.ended(KEY, 1, Cause.BROKEN, "broken", at(2));
-        expect("waiting 2", "ended 1 BROKEN", "failed 2 LockUnavailableException", "withdraw 2", "gone 1");
+        expect("waiting 2", "ended 1 BROKEN", "failed 2 LockUnavailableException", "withdraw 2");
         machine.withdrawn(2);
-        expect("gone 2");
+        expect("gone 2", "release 1 token 1");
+        machine.released(1, Answer.NOT_HELD, at(3));
+        expect("released 1 NOT_HELD", "gone 1");
         assertThat(machine.idle()).isTrue();
     }
 

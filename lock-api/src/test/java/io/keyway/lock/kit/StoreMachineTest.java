@@ -240,6 +240,18 @@ class StoreMachineTest extends MachineScript {
     }
 
     @Test
+    void aBreakIsAnsweredByARelease() {
+        grantAll(1);
+        machine.ended(KEY, 1, Cause.BROKEN, "broken", at(2));
+        expect("ended 1 BROKEN", "release 1 token 1");
+        machine.cleanUpFailed(1, true, at(3));
+        machine.tick(at(60));
+        machine.released(1, Answer.NOT_HELD, at(61));
+        expect("release 1 token 1", "released 1 DONE", "gone 1");
+        assertThat(machine.idle()).isTrue();
+    }
+
+    @Test
     void theStoresDoubtIsAnsweredByARenewal() {
         grantAll(1);
         machine.doubt("suspended", at(100));

@@ -12,8 +12,8 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.reference.ManualTime;
 import io.keyway.lock.tck.reference.ReferenceFaults;
-import io.keyway.lock.tck.reference.ReferenceProvider;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,6 @@ abstract class ReferenceClients {
     @AfterEach
     void closeClients() {
         opened.forEach(LockClient::close);
-        ReferenceProvider.forget();
     }
 
     LockClient open(String name) {
@@ -46,7 +45,7 @@ abstract class ReferenceClients {
     }
 
     static ManualTime time(LockClient client) {
-        return client.unwrap(ReferenceStore.class).manualTime();
+        return client.unwrap(ReferenceWorld.class).time().orElseThrow();
     }
 
     static ReferenceFaults faults(LockClient client) {

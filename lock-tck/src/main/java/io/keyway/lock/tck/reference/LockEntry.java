@@ -1,69 +1,137 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.reference;
 
-import io.keyway.lock.LockMode;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
-import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Who holds one lock or semaphore, and who waits for it. */
-final class LockEntry {
+/** One lock or semaphore: who holds it, and who waits, in the order in which they asked. */
+public final class LockEntry {
 
-    private record Id(ReferenceStore.Session session, long request) {}
+    private record Id(Session session, long request) {}
 
-    final List<Place> holders = new ArrayList<>();
-    private final Map<Id, Place> queue = new LinkedHashMap<>();
+    final String slot;
+    final LockKey key;
 
-    /** A reader that waits to become the writer, before all in the queue; and what it holds. */
+    /** Rings when somebody who stands before others may be over, though nobody asks. */
+    TimeSource.@Nullable Scheduled alarm;
+
+    long alarmAt;
+
+    @Nullable
+    Session alarmOf;
+
+    private final List<Place> holders = new ArrayList<>(1);
+    private Map<Id, Place> queue = Map.of();
+
+    /** A reader that waits to become the writer, before all in the queue; and what it holds meanwhile. */
     private @Nullable Place upgrade;
 
     private @Nullable Place upgrading;
 
-    /** The queue was looked through at this time; nothing expires twice in one instant. */
-    private long scannedAt;
+    LockEntry(String slot, LockKey key) {
+        this.slot = slot;
+        this.key = key;
+    }
 
-    private boolean scanned;
+    /** Returns who holds, in the order of their grants. */
+    public List<Place> holders() {
+        return Collections.unmodifiableList(holders);
+    }
+
+    /** Returns who waits, in the order in which they asked. */
+    public Iterable<Place> waiters() {
+        if (upgrade == null) {
+            return queue.values();
+        }
+        List<Place> all = new ArrayList<>(queue.size() + 1);
+        all.add(upgrade);
+        all.addAll(queue.values());
+        return all;
+    }
+
+    /** Returns whether anybody waits. */
+    public boolean isWaitedFor() {
+        return upgrade != null || !queue.isEmpty();
+    }
+
+    /** Returns who stands before all that wait. */
+    public @Nullable Place first() {
+        if (upgrade != null) {
+            return upgrade;
+        }
+        return queue.isEmpty() ? null : queue.values().iterator().next();
+    }
+
+    /** Returns how many permits are out. */
+    public int permitsOut() {
+        int out = 0;
+        for (Place holder : holders) {
+            out += holder.request.permits();
+        }
+        return out;
+    }
+
+    boolean isEmpty() {
+        return holders.isEmpty() && !isWaitedFor();
+    }
 
     @Nullable
-    Place holder(ReferenceStore.Session session, long id) {
+    Place holder(Session session, long request) {
         for (Place holder : holders) {
-            if (holder.is(session, id)) {
+            if (holder.isOf(session, request)) {
                 return holder;
             }
         }
         return null;
     }
 
-    /** The holder of that grant, by id and token. */
     @Nullable
-    Place holder(ReferenceStore.Session session, Grant grant) {
+    Place holder(Session session, Grant grant) {
         Place holder = holder(session, grant.id());
         return holder != null && holder.token == grant.token() ? holder : null;
     }
 
+    void add(Place holder) {
+        holders.add(holder);
+    }
+
+    void remove(Place holder) {
+        holders.remove(holder);
+        if (upgrading == holder) {
+            endUpgrade();
+        }
+    }
+
+    void broke(Place holder, String reason) {
+        holder.broken = reason;
+        if (upgrading == holder) {
+            endUpgrade();
+        }
+    }
+
     @Nullable
-    Place waiter(ReferenceStore.Session session, long id) {
-        return queue.get(new Id(session, id));
+    Place waiter(Session session, long request) {
+        return queue.get(new Id(session, request));
     }
 
     void enqueue(Place place) {
+        if (queue.isEmpty()) {
+            queue = new LinkedHashMap<>();
+        }
         queue.put(new Id(place.session, place.request.id()), place);
     }
 
-    boolean leave(ReferenceStore.Session session, long id) {
-        if (upgrade != null && upgrade.is(session, id)) {
-            upgrade = null;
-            return true;
-        }
-        return queue.remove(new Id(session, id)) != null;
-    }
-
-    /** The upgrade that waits; null if none does. */
+    /** The upgrade that waits, if one does. */
     @Nullable
     Place upgrade() {
         return upgrade;
@@ -74,72 +142,90 @@ final class LockEntry {
         upgrading = holder;
     }
 
-    /** An upgrade ends with what it was to upgrade. */
-    void settle() {
-        if (upgrade != null && !holders.contains(upgrading)) {
-            upgrade = null;
-        }
+    private void endUpgrade() {
+        upgrade = null;
+        upgrading = null;
     }
 
-    /** All that wait, first one first. */
-    List<Place> waiters() {
-        List<Place> all = new ArrayList<>(queue.size() + 1);
-        if (upgrade != null) {
-            all.add(upgrade);
-        }
-        all.addAll(queue.values());
-        return all;
-    }
-
-    /** Who is to be granted next; null if nobody waits. */
     @Nullable
-    Place first() {
-        if (upgrade != null) {
-            return upgrade;
+    Place leave(Session session, long request) {
+        if (upgrade != null && upgrade.isOf(session, request)) {
+            Place waiter = upgrade;
+            endUpgrade();
+            return waiter;
         }
-        return queue.isEmpty() ? null : queue.values().iterator().next();
+        Place left = queue.isEmpty() ? null : queue.remove(new Id(session, request));
+        if (queue.isEmpty()) {
+            queue = Map.of();
+        }
+        return left;
     }
 
-    int ahead(@Nullable Place place) {
-        int upgrades = upgrade == null ? 0 : 1;
-        if (place == null) {
-            return queue.size() + upgrades;
+    /** How many stand before that waiter, or before one who has just come. */
+    int ahead(@Nullable Place waiter) {
+        int ahead = holders.size();
+        for (Place place : waiters()) {
+            if (place == waiter) {
+                return ahead;
+            }
+            ahead++;
         }
-        return first() == place ? 0 : List.copyOf(queue.values()).indexOf(place) + upgrades;
-    }
-
-    boolean fits(Request request) {
-        return switch (request.mode()) {
-            case EXCLUSIVE -> holders.isEmpty();
-            case SHARED -> holders.stream().allMatch(holder -> holder.request.mode() == LockMode.SHARED);
-            case PERMITS ->
-                holders.stream().mapToInt(holder -> holder.request.permits()).sum() + request.permits()
-                        <= request.capacity();
-        };
+        return ahead;
     }
 
     List<Owner> owners() {
-        return holders.stream().map(holder -> holder.request.owner()).toList();
+        List<Owner> owners = new ArrayList<>(holders.size());
+        for (Place holder : holders) {
+            owners.add(holder.request.owner());
+        }
+        return owners;
     }
 
-    /** Drops what has expired; true if something has. */
+    /**
+     * Ends those that were not heard of in time: all holders, and waiters from the first until one lives, since no other
+     * stands before anybody's grant. True if somebody's turn may have come.
+     */
     boolean expire(long now) {
-        if (scanned && scannedAt == now) {
-            return false;
+        boolean changed = holders.removeIf(holder -> holder.isOver(now));
+        if (upgrading != null && !holders.contains(upgrading)) {
+            // An upgrade ends with what it was to upgrade.
+            endUpgrade();
         }
-        scanned = true;
-        scannedAt = now;
-        boolean changed = holders.removeIf(holder -> now - holder.expires >= 0);
-        changed |= queue.values().removeIf(waiter -> now - waiter.expires >= 0);
-        if (upgrade != null && now - upgrade.expires >= 0) {
-            upgrade = null;
+        for (Place first = first(); first != null && first.isOver(now); first = first()) {
+            leave(first.session, first.request.id());
             changed = true;
         }
-        settle();
         return changed;
     }
 
-    boolean isEmpty() {
-        return holders.isEmpty() && queue.isEmpty();
+    /** When {@link #expire} may change something next, if somebody waits. */
+    long nextExpiry() {
+        Place first = first();
+        long next = first == null ? Long.MAX_VALUE : first.expires;
+        for (Place holder : holders) {
+            if (first == null || holder.expires - next < 0) {
+                next = holder.expires;
+            }
+        }
+        return next;
+    }
+
+    /** For people; empty if nobody who lives holds it or waits. */
+    Optional<LockStatus> status(long now) {
+        List<LockStatus.Holder> holding = new ArrayList<>();
+        List<LockStatus.Waiter> waiting = new ArrayList<>();
+        for (Place place : holders) {
+            if (!place.isOver(now)) {
+                holding.add(place.holder(now));
+            }
+        }
+        for (Place place : waiters()) {
+            if (!place.isOver(now)) {
+                waiting.add(place.waiter(now));
+            }
+        }
+        return holding.isEmpty() && waiting.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new LockStatus(key, holding, waiting));
     }
 }

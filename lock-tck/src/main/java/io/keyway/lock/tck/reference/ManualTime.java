@@ -4,10 +4,12 @@ package io.keyway.lock.tck.reference;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.PriorityQueue;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** A clock that stands still until it is moved; timers run on the thread that moves it, each at its own time. */
 public final class ManualTime implements TimeSource {
 
+    private final ReentrantLock lock = new ReentrantLock();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
     private long now = Long.MAX_VALUE - 1_000_000_000L;
     private long sequence;
@@ -34,8 +36,11 @@ public final class ManualTime implements TimeSource {
 
         @Override
         public void cancel() {
-            synchronized (ManualTime.this) {
+            lock.lock();
+            try {
                 timers.remove(this);
+            } finally {
+                lock.unlock();
             }
         }
     }
@@ -46,48 +51,77 @@ public final class ManualTime implements TimeSource {
     }
 
     @Override
-    public synchronized long nanoTime() {
-        return now;
+    public long nanoTime() {
+        lock.lock();
+        try {
+            return now;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
-    public synchronized Scheduled at(long atNanos, Runnable task) {
-        Timer timer = new Timer(atNanos, sequence++, task);
-        timers.add(timer);
-        return timer;
+    public Scheduled at(long atNanos, Runnable task) {
+        lock.lock();
+        try {
+            Timer timer = new Timer(atNanos, sequence++, task);
+            timers.add(timer);
+            return timer;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Moves the clock on, from timer to timer. */
     public void advance(Duration by) {
         long end = nanoTime() + by.toNanos();
-        while (true) {
-            Runnable due;
-            synchronized (this) {
-                Timer first = timers.peek();
-                if (first == null || first.at - end > 0) {
-                    now = end;
-                    return;
-                }
-                timers.poll();
-                if (first.at - now > 0) {
-                    now = first.at;
-                }
-                due = first.task;
-            }
-            due.run();
+        while (step(end)) {
+            // Each timer at its own time.
         }
     }
 
     /** Moves the clock as a suspended process sees it: timers are late, and run when it goes on. */
     public void leap(Duration by) {
-        synchronized (this) {
+        lock.lock();
+        try {
             now += by.toNanos();
+        } finally {
+            lock.unlock();
         }
         advance(Duration.ZERO);
     }
 
-    /** How many tasks are due later. */
-    public synchronized int armed() {
-        return timers.size();
+    /** Moves the clock to the next timer, and runs it; or to {@code end}, and is false, if none is due by then. */
+    boolean step(long end) {
+        Runnable due;
+        lock.lock();
+        try {
+            Timer first = timers.peek();
+            if (first == null || first.at - end > 0) {
+                if (end - now > 0) {
+                    now = end;
+                }
+                return false;
+            }
+            timers.poll();
+            if (first.at - now > 0) {
+                now = first.at;
+            }
+            due = first.task;
+        } finally {
+            lock.unlock();
+        }
+        due.run();
+        return true;
+    }
+
+    /** Returns how many tasks are due later. */
+    public int armed() {
+        lock.lock();
+        try {
+            return timers.size();
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -14,56 +14,71 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.ReferenceFaults.Verb;
-import java.io.IOException;
+import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** One client's way to a {@link ReferenceStore}. */
-public final class ReferenceBackend implements LockBackend {
+/**
+ * One client's way to a {@link ReferenceStore}: each verb is one call of the store, which may fail on its way. It decides
+ * nothing: it does not retry, wait or remember, and has no thread (LK-1504).
+ */
+public class ReferenceBackend implements LockBackend {
 
     /** What it offers unless the URL says otherwise. */
-    public static final Set<Feature> FEATURES = Set.of(
-            Feature.READ_WRITE,
-            Feature.UPGRADE,
-            Feature.SEMAPHORE,
-            Feature.FENCING,
-            Feature.FIFO,
-            Feature.LIST,
-            Feature.BREAK,
-            Feature.WAKE_UP);
+    public static final Set<Feature> FEATURES =
+            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
 
-    private static final Guarantee ALWAYS = new Guarantee(Grade.ALWAYS, "");
-    private static final Guarantee TIMED = new Guarantee(Grade.TIMED, "clock rates within 1 %");
-    private static final Guarantee NO = new Guarantee(Grade.NO, "one process");
+    static final String SERVER = "reference";
 
+    private static final Guarantees GUARANTEES = new Guarantees(
+            new Guarantee(Grade.ALWAYS, "within one JVM, over a restart of the store, too"),
+            new Guarantee(Grade.TIMED, "if the answer is used at once; the store and its clients share one clock"),
+            new Guarantee(Grade.ALWAYS, "while the JVM lives"),
+            new Guarantee(Grade.NO, "the store ends with its JVM"),
+            LockOptions.MIN_TTL,
+            Duration.ofHours(1));
+
+    private final ReferenceWorld world;
     private final ReferenceStore store;
+    private final TimeSource time;
     private final Set<Feature> features;
-    private final boolean unreachable;
-    private final ReferenceFaults faults = new ReferenceFaults();
-    private ReferenceStore.@Nullable Session session;
-    private @Nullable Signals signals;
+    private final String trouble;
+    private final ReferenceFaults faults;
+    private @Nullable Session session;
+    private boolean closed;
 
-    /** Makes the way to that store. */
-    public ReferenceBackend(ReferenceStore store, Set<Feature> features, boolean unreachable) {
-        this.unreachable = unreachable;
-        this.store = store;
-        this.features = features;
+    /**
+     * Makes the way to the store of that world.
+     *
+     * @param time the client's clock
+     * @param trouble why the store cannot be reached; empty if it can
+     */
+    public ReferenceBackend(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+        this.world = world;
+        this.store = world.store();
+        this.time = time;
+        this.features = Set.copyOf(features);
+        this.trouble = trouble;
+        this.faults = new ReferenceFaults(world::isDown, this::link);
     }
 
     @Override
-    public void start(Signals told, Incarnation client) throws IOException {
-        if (unreachable) {
-            throw new IOException("connection refused");
+    public void start(Signals signals, Incarnation client) throws NotExecutedException {
+        if (!trouble.isEmpty()) {
+            throw new NotExecutedException(trouble);
         }
-        signals = told;
-        session = new ReferenceStore.Session(told);
-        told.connected("reference");
+        Session begun = new Session(signals, time);
+        session = begun;
+        store.join(begun);
+        signals.connected(SERVER);
     }
 
     @Override
@@ -79,7 +94,7 @@ public final class ReferenceBackend implements LockBackend {
     @Override
     public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
         return faults.call(Verb.RENEW, () -> {
-            List<Answer> answers = new ArrayList<>();
+            List<Answer> answers = new ArrayList<>(grants.size());
             for (Grant grant : grants) {
                 answers.add(store.renew(session(), grant));
             }
@@ -107,7 +122,7 @@ public final class ReferenceBackend implements LockBackend {
 
     @Override
     public Guarantees guarantees() {
-        return new Guarantees(ALWAYS, TIMED, ALWAYS, NO, LockOptions.MIN_TTL, Duration.ofHours(1));
+        return GUARANTEES;
     }
 
     @Override
@@ -132,18 +147,46 @@ public final class ReferenceBackend implements LockBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        Object found = type == ReferenceStore.class ? store : type == ReferenceFaults.class ? faults : signals;
-        return type.isInstance(found) ? Optional.of(type.cast(found)) : Optional.empty();
+        return Stream.of(world, faults, store)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst();
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (session != null) {
+            store.leave(session);
+        }
+        world.leave();
+    }
 
-    private ReferenceStore.Session session() {
-        ReferenceStore.Session started = session;
-        if (started == null) {
+    /** The store sees the connection of this client break: that ends nothing (LK-510). */
+    protected void connectionBroken() {}
+
+    private void link(boolean stands) {
+        Session begun = session;
+        if (begun == null) {
+            return;
+        }
+        if (stands) {
+            begun.signals.connected(SERVER);
+        } else {
+            connectionBroken();
+            begun.signals.disconnected(SERVER, "connection reset");
+        }
+    }
+
+    /** Returns this client's life at the store. */
+    protected final Session session() {
+        Session begun = session;
+        if (begun == null) {
             throw new IllegalStateException("not started");
         }
-        return started;
+        return begun;
     }
 }

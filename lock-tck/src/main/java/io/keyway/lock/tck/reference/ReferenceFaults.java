@@ -7,31 +7,29 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
-/** What goes wrong between one client and the store. */
+/** What goes wrong between one client and the store: {@code client.unwrap(ReferenceFaults.class)}. */
 public final class ReferenceFaults {
-
-    /** The verbs of a backend. */
-    public enum Verb {
-        /** Attempts. */
-        ATTEMPT,
-        /** Renewals. */
-        RENEW,
-        /** Releases. */
-        RELEASE,
-        /** Withdrawals. */
-        WITHDRAW,
-        /** Listing and breaking. */
-        ADMIN
-    }
 
     private final Map<Verb, Integer> dropped = new EnumMap<>(Verb.class);
     private final Map<Verb, Integer> failed = new EnumMap<>(Verb.class);
     private final Map<Verb, CountDownLatch> hung = new EnumMap<>(Verb.class);
+    private final BooleanSupplier down;
+    private final Consumer<Boolean> link;
     private boolean cut;
 
-    /** Makes one without faults. */
-    public ReferenceFaults() {}
+    /**
+     * Makes one without faults.
+     *
+     * @param down whether nobody is there to be called
+     * @param link is told when the link breaks (false) or stands again
+     */
+    ReferenceFaults(BooleanSupplier down, Consumer<Boolean> link) {
+        this.down = down;
+        this.link = link;
+    }
 
     /** The next {@code count} calls are executed, but their replies are lost. */
     public synchronized void dropReplies(Verb verb, int count) {
@@ -56,9 +54,15 @@ public final class ReferenceFaults {
         }
     }
 
-    /** While cut, no call arrives, and the backend cannot tell whether it did. */
+    /** While cut, no call arrives, and the backend cannot tell whether one did; nobody is told. */
     public synchronized void cut(boolean on) {
         cut = on;
+    }
+
+    /** The connection breaks, which both sides see, and stands again at once. */
+    public void reset() {
+        link.accept(false);
+        link.accept(true);
     }
 
     <T> T call(Verb verb, Callable<T> executed) throws Exception {
@@ -71,7 +75,7 @@ public final class ReferenceFaults {
         }
         boolean drop;
         synchronized (this) {
-            if (cut) {
+            if (cut || down.getAsBoolean()) {
                 throw new IOException("connection reset");
             }
             if (take(failed, verb)) {

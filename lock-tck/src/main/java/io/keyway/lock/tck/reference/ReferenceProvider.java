@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
@@ -9,18 +10,22 @@ import io.keyway.lock.Reach;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
+import io.keyway.lock.spi.TimeSource;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 /**
- * {@code lock:reference://name}: clients of one name share a store in this JVM, until {@link #forget}. With
- * {@code clock=manual} time stands still but for {@link ManualTime#advance}, and the calls of the store run on the
- * threads that cause them. {@code without=fifo,list} takes features away.
+ * {@code lock:reference://name}: locks of one JVM, kept by a store in memory that follows every rule. It is what the kit of
+ * tests is tested with, and a model for authors of providers: {@link ReferenceBackend} is the way to the store, and
+ * {@link ReferenceStore} what a server would be.
+ *
+ * <p>Clients of one name share a {@link ReferenceWorld}. With {@code clock=manual} its time stands still but for
+ * {@link ReferenceWorld#advance}, and the calls of the store run on the threads that cause them. {@code without=fifo,list}
+ * takes features away.
  */
-public final class ReferenceProvider implements LockProvider {
+public class ReferenceProvider implements LockProvider {
 
     /** The clocks. */
     public enum Clock {
@@ -30,7 +35,7 @@ public final class ReferenceProvider implements LockProvider {
         MANUAL
     }
 
-    /** Which clock; the first client of a name decides. */
+    /** Which clock; the same for all clients of one world. */
     public static final Option<Clock> CLOCK = Option.choice("clock", Clock.class)
             .withDefault(Clock.REAL)
             .withDescription("manual: time stands still until a test moves it");
@@ -52,7 +57,7 @@ public final class ReferenceProvider implements LockProvider {
             .withDefault(Fail.NOTHING)
             .withDescription("start: the store cannot be reached");
 
-    private static final Map<String, ReferenceStore> STORES = new ConcurrentHashMap<>();
+    private static final Worlds WORLDS = new Worlds();
 
     /** As discovery needs it. */
     public ReferenceProvider() {}
@@ -64,12 +69,12 @@ public final class ReferenceProvider implements LockProvider {
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("reference", "1", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
+        return new ProviderInfo("Keyway reference", "0.1.0", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
     }
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        Set<Feature> features = new TreeSet<>(ReferenceBackend.FEATURES);
+        Set<Feature> features = EnumSet.copyOf(ReferenceBackend.FEATURES);
         Set<String> without = Set.of(url.option(WITHOUT).orElse("").split(","));
         features.removeIf(feature -> without.contains(feature.label()));
         return features;
@@ -82,22 +87,28 @@ public final class ReferenceProvider implements LockProvider {
 
     @Override
     public LockClient open(OpenRequest request) {
-        String name = request.url().toString().replaceAll("[?].*", "");
-        boolean manual = request.get(CLOCK) == Clock.MANUAL;
-        ReferenceStore store =
-                STORES.computeIfAbsent(name, fresh -> new ReferenceStore(manual ? new ManualTime() : request.time()));
-        ReferenceBackend backend =
-                new ReferenceBackend(store, features(request.url()), request.get(FAIL) == Fail.START);
-        if (!manual) {
-            return request.over(backend);
+        LockUrl url = request.url();
+        if (url.hosts().size() != 1 || url.hosts().get(0).port().isPresent()) {
+            throw new InvalidLockUrlException(
+                    url + ": a world has one name and no port, as in lock:reference://name?clock=manual");
         }
-        OpenRequest onManualTime =
-                new OpenRequest(request.url(), request.options(), request.loader(), store.manualTime());
-        return onManualTime.over(backend);
+        String name = url.toString().replaceAll("[?].*", "");
+        boolean manual = request.get(CLOCK) == Clock.MANUAL;
+        ReferenceWorld world = WORLDS.join(name, manual, (clock, tokensAbove) -> store(url, clock, tokensAbove));
+        TimeSource time = world.time(request.time());
+        ReferenceBackend backend =
+                backend(url, world, time, request.get(FAIL) == Fail.START ? "connection refused" : "");
+        // On the real clock each client has its own; a manual one moves the world and all clients together.
+        return new OpenRequest(url, request.options(), request.loader(), time).over(backend);
     }
 
-    /** Ends the stores; the next client of a name has an empty one. */
-    public static void forget() {
-        STORES.clear();
+    /** Makes the store of a world that begins; for stores with a defect. */
+    protected ReferenceStore store(LockUrl url, LongSupplier clock, long tokensAbove) {
+        return new ReferenceStore(clock, tokensAbove);
+    }
+
+    /** Makes one client's way to the store; for backends with a defect. {@code trouble}: why it cannot be reached, or empty. */
+    protected ReferenceBackend backend(LockUrl url, ReferenceWorld world, TimeSource time, String trouble) {
+        return new ReferenceBackend(world, time, features(url), trouble);
     }
 }

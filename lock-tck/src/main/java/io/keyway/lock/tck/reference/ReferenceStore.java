@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.reference;
 
-import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
@@ -9,358 +8,408 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
-import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store that clients of one name share: strict FIFO for each key, one counter of tokens, expiry by its own clock
- * when it is next asked about a key.
+ * The store that clients of one name share, as simple as the rules allow: one table, one lock over it, one clock.
+ *
+ * <p>A request is granted when it stands first in the queue of its key and fits those that hold; nobody passes anybody
+ * (LK-310, LK-1203). A grant ends by its release, by its term counted from the last attempt or renewal that arrived
+ * (LK-502), or by a break. A waiter keeps its place by attempts, and loses it after its term (LK-410). Whoever's turn may
+ * have come is signalled: when somebody before it leaves, and by an alarm on a waiter's own clock when somebody before it
+ * dies, so that no thread of the store's own is needed. Tokens come from one counter that a restart does not touch
+ * (LK-603).
  */
-public final class ReferenceStore {
+public class ReferenceStore extends StoreRules {
 
-    /** One client's life at the store. */
-    public static final class Session {
-        final LockBackend.Signals signals;
-        final Map<Long, Long> withdrawn = new HashMap<>();
+    /** Longer than any call can be under way. */
+    private static final long WITHDRAWN_FOR = Duration.ofMinutes(1).toNanos();
 
-        /** Begins a life; {@code signals} is told of what concerns it. */
-        public Session(LockBackend.Signals signals) {
-            this.signals = signals;
-        }
-    }
-
-    private final TimeSource time;
-    private final Map<LockKey, LockEntry> entries =
-            new TreeMap<>(Comparator.comparing(LockKey::name).thenComparing(LockKey::kind));
-    private long lastToken;
+    private final LongSupplier clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Table entries = new Table();
+    private final Alarms alarms = new Alarms(this::ring);
+    private final Closure closure = new Closure();
+    private final Set<Session> sessions = new LinkedHashSet<>();
     private long attempts;
 
-    /** Makes an empty store on that clock. */
-    public ReferenceStore(TimeSource time) {
-        this.time = time;
+    /** Makes an empty store on that monotonic clock, in nanoseconds; its tokens are higher than {@code tokensAbove}. */
+    public ReferenceStore(LongSupplier clock, long tokensAbove) {
+        super(tokensAbove);
+        this.clock = clock;
     }
 
-    /** As the verb of the backend, for one session; likewise the next three. */
+    /** As the verb of the backend, for one session; likewise those that follow. */
     public Attempt attempt(Session session, Request request) throws NotExecutedException {
-        Set<Runnable> wake = new LinkedHashSet<>();
+        Turn turn = begin();
         try {
-            return attempt(session, request, wake);
+            admit(turn, session, request);
+            LockEntry entry = entries.open(slot(request.key()), request.key());
+            expire(turn, entry);
+            Attempt result = attempt(turn, entry, session, request);
+            settle(entry);
+            return result;
         } finally {
-            wake.forEach(Runnable::run);
+            end(turn);
         }
     }
 
-    private synchronized Attempt attempt(Session session, Request request, Set<Runnable> wake)
-            throws NotExecutedException {
-        attempts++;
-        long now = time.nanoTime();
-        long ttl = request.ttl().toNanos();
-        if (session.withdrawn.containsKey(request.id())) {
-            throw new NotExecutedException("request " + request.id() + " was withdrawn");
+    private Attempt attempt(Turn turn, LockEntry entry, Session session, Request request) {
+        Place holder = entry.holder(session, request.id());
+        if (holder != null && holder.broken == null) {
+            holder.expires = expiry(request, true, turn.now);
+            return new Attempt.Granted(holder.grant());
         }
-        LockEntry entry = entries.computeIfAbsent(request.key(), key -> new LockEntry());
-        expire(request.key(), entry, now, wake);
-        Place granted = entry.holder(session, request.id());
-        if (granted != null) {
-            granted.expires = now + ttl;
-            return granted.granted();
+        if (holder != null) {
+            // Broken before its answer arrived: nobody ever believed in it.
+            entry.remove(holder);
         }
-        Place place = entry.waiter(session, request.id());
-        int ahead = entry.ahead(place);
-        if (ahead == 0 && entry.fits(request)) {
-            Place holder = new Place(session, request, now);
-            holder.token = ++lastToken;
-            holder.expires = now + ttl;
-            entry.leave(session, request.id());
-            entry.holders.add(holder);
-            if (request.mode() != LockMode.EXCLUSIVE) {
-                wake(request.key(), entry, wake);
-            }
-            return holder.granted();
+        Place waiter = entry.waiter(session, request.id());
+        if (isTurnOf(entry, waiter, request) && admits(entry, request, turn.now)) {
+            return new Attempt.Granted(grant(turn, entry, session, request));
         }
         if (request.queue()) {
-            if (place == null) {
-                place = new Place(session, request, now);
-                entry.enqueue(place);
+            if (waiter == null) {
+                waiter = new Place(session, request, turn.now);
+                entry.enqueue(waiter);
             }
-            place.expires = now + ttl;
+            waiter.expires = expiry(request, false, turn.now);
         }
-        Attempt waiting = waiting(entry, request, ahead);
-        drop(request.key(), entry);
-        return waiting;
+        return Conversion.waiting(this, entry, waiter, request);
     }
 
-    /** As the verb of the backend, for one session. */
+    /** Changes the mode of a grant in one step. */
     public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
-        Set<Runnable> wake = new LinkedHashSet<>();
+        Turn turn = begin();
         try {
-            return convert(session, held, wanted, wake);
+            admit(turn, session, wanted);
+            LockEntry entry = look(turn, wanted.key());
+            if (entry == null) {
+                return new Attempt.Refused(List.of());
+            }
+            Attempt result = Conversion.attempt(this, entry, session, held, wanted, turn.now);
+            if (result instanceof Attempt.Granted) {
+                closure.given(wanted.ttl());
+                // A writer that has become a reader may leave room for others.
+                wake(turn, entry, null);
+            }
+            settle(entry);
+            return result;
         } finally {
-            wake.forEach(Runnable::run);
+            end(turn);
         }
     }
 
-    private synchronized Attempt convert(Session session, Grant held, Request wanted, Set<Runnable> wake)
-            throws NotExecutedException {
-        attempts++;
-        long now = time.nanoTime();
-        long expires = now + wanted.ttl().toNanos();
-        if (session.withdrawn.containsKey(wanted.id())) {
-            throw new NotExecutedException("request " + wanted.id() + " was withdrawn");
+    private Grant grant(Turn turn, LockEntry entry, Session session, Request request) {
+        Place holder = new Place(session, request, turn.now);
+        holder.token = nextToken(session, request.key());
+        holder.expires = expiry(request, true, turn.now);
+        closure.given(request.ttl());
+        entry.leave(session, request.id());
+        entry.add(holder);
+        if (request.mode() != LockMode.EXCLUSIVE) {
+            // There may be room for the next, too.
+            wake(turn, entry, null);
         }
-        LockEntry entry = entries.get(wanted.key());
-        if (entry == null) {
-            return new Attempt.Refused(List.of());
-        }
-        expire(wanted.key(), entry, now, wake);
-        Place granted = entry.holder(session, wanted.id());
-        if (granted != null) {
-            granted.expires = expires;
-            return granted.granted();
-        }
-        Place holder = entry.holder(session, held);
-        Place waiter = entry.upgrade();
-        if (holder == null || (waiter != null && !waiter.is(session, wanted.id()))) {
-            Attempt refused = new Attempt.Refused(entry.owners());
-            drop(wanted.key(), entry);
-            return refused;
-        }
-        if (wanted.mode() == LockMode.EXCLUSIVE && entry.holders.size() > 1) {
-            if (wanted.queue()) {
-                Place place = waiter != null ? waiter : new Place(session, wanted, now);
-                place.expires = expires;
-                entry.awaitUpgrade(place, holder);
-            }
-            return waiting(entry, wanted, 0);
-        }
-        entry.leave(session, wanted.id());
-        holder.become(wanted, ++lastToken);
-        holder.expires = expires;
-        if (wanted.mode() == LockMode.SHARED) {
-            wake(wanted.key(), entry, wake);
-        }
-        return holder.granted();
+        return holder.grant();
     }
 
-    private static Attempt waiting(LockEntry entry, Request request, int ahead) {
-        return new Attempt.Waiting(
-                request.ttl().dividedBy(4), OptionalInt.of(ahead + entry.holders.size()), entry.owners());
-    }
-
+    /** Extends the grant if it is in force. */
     public Answer renew(Session session, Grant grant) {
-        Set<Runnable> wake = new LinkedHashSet<>();
-        Answer answer;
-        synchronized (this) {
-            Place holder = holder(session, grant, wake);
-            if (holder != null) {
-                holder.expires = time.nanoTime() + grant.ttl().toNanos();
-                holder.known();
+        Turn turn = begin();
+        try {
+            LockEntry entry = look(turn, grant.key());
+            Place holder = entry == null ? null : inForce(entry, session, grant);
+            if (holder == null) {
+                return Answer.NOT_HELD;
             }
-            answer = holder == null ? Answer.NOT_HELD : Answer.DONE;
+            if (holder.broken != null) {
+                // Said again, before the answer: the holder learns why.
+                turn.broken(holder, holder.broken);
+                return Answer.NOT_HELD;
+            }
+            holder.expires = expiry(holder.request, true, turn.now);
+            holder.known();
+            return Answer.DONE;
+        } finally {
+            end(turn);
         }
-        wake.forEach(Runnable::run);
-        return answer;
     }
 
+    /** Ends the grant if it is in force; of one that was broken it says that its holder has stopped. */
     public Answer release(Session session, Grant grant) {
-        Set<Runnable> wake = new LinkedHashSet<>();
-        Answer answer;
-        synchronized (this) {
-            Place holder = holder(session, grant, wake);
-            if (holder != null) {
-                end(grant.key(), holder, wake);
+        Turn turn = begin();
+        try {
+            LockEntry entry = look(turn, grant.key());
+            Place holder = entry == null ? null : inForce(entry, session, grant);
+            if (entry == null || holder == null) {
+                return Answer.NOT_HELD;
             }
-            answer = holder == null ? Answer.NOT_HELD : Answer.DONE;
+            entry.remove(holder);
+            wake(turn, entry, holder);
+            settle(entry);
+            return holder.broken == null ? Answer.DONE : Answer.NOT_HELD;
+        } finally {
+            end(turn);
         }
-        wake.forEach(Runnable::run);
-        return answer;
     }
 
+    /** Ends the place and the grant of that request, and refuses what is still under way for it. */
     public void withdraw(Session session, Request request) {
-        Set<Runnable> wake = new LinkedHashSet<>();
-        synchronized (this) {
-            long now = time.nanoTime();
-            session.withdrawn.values().removeIf(until -> now - until > 0);
-            session.withdrawn.put(request.id(), now + 4 * request.ttl().toNanos());
-            LockEntry entry = entries.get(request.key());
-            if (entry != null) {
-                expire(request.key(), entry, now, wake);
-                Place holder = entry.holder(session, request.id());
-                boolean waited = entry.leave(session, request.id());
-                if (holder != null && !holder.undo()) {
-                    entry.holders.remove(holder);
-                }
-                if (holder != null || waited) {
-                    wake(request.key(), entry, wake);
-                }
-                drop(request.key(), entry);
+        Turn turn = begin();
+        try {
+            long term = request.ttl().toNanos();
+            session.withdraw(request.id(), turn.now, turn.now + Math.max(4 * term, WITHDRAWN_FOR));
+            LockEntry entry = look(turn, request.key());
+            if (entry == null) {
+                return;
             }
+            Place left = entry.leave(session, request.id());
+            if (left == null) {
+                left = entry.holder(session, request.id());
+                if (left != null && !left.undo()) {
+                    entry.remove(left);
+                }
+            }
+            if (left != null) {
+                wake(turn, entry, left);
+            }
+            settle(entry);
+        } finally {
+            end(turn);
         }
-        wake.forEach(Runnable::run);
     }
 
-    /** Ends the grant of that token and tells its client. */
-    public boolean breakGrant(LockKey key, long token, String reason) {
-        Set<Runnable> wake = new LinkedHashSet<>();
-        boolean found = false;
-        synchronized (this) {
-            LockEntry entry = entries.get(key);
+    /**
+     * Ends the grant of that token, and tells its client. Its place is kept until the client has answered by a release, or
+     * its term has passed (LK-1105).
+     */
+    public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+        Turn turn = begin();
+        try {
+            closure.refuseWhileClosed(turn.now);
+            LockEntry entry = look(turn, key);
             if (entry != null) {
-                expire(key, entry, time.nanoTime(), wake);
-                for (Place holder : List.copyOf(entry.holders)) {
-                    if (holder.token == token) {
-                        found = true;
-                        wake.add(() -> holder.session.signals.ended(key, token, Cause.BROKEN, "broken: " + reason));
-                        end(key, holder, wake);
+                for (Place holder : entry.holders()) {
+                    if (holder.token == token && holder.broken == null) {
+                        entry.broke(holder, reason);
+                        turn.broken(holder, reason);
+                        return true;
                     }
                 }
             }
-        }
-        wake.forEach(Runnable::run);
-        return found;
-    }
-
-    synchronized int availablePermits(LockKey key, int capacity) {
-        Optional<LockStatus> status = show(key);
-        int out = status.stream()
-                .flatMap(shown -> shown.holders().stream())
-                .mapToInt(LockStatus.Holder::permits)
-                .sum();
-        return Math.max(0, capacity - out);
-    }
-
-    /** What lives, with a cursor. */
-    public synchronized LockPage list(String prefix, Optional<String> after, int max) {
-        List<LockStatus> page = new ArrayList<>();
-        for (LockKey key : List.copyOf(entries.keySet())) {
-            if (!key.name().value().startsWith(prefix)
-                    || (after.isPresent() && cursor(key).compareTo(after.get()) <= 0)) {
-                continue;
-            }
-            if (page.size() == max) {
-                return new LockPage(page, Optional.of(cursor(page.get(max - 1).key())));
-            }
-            show(key).ifPresent(page::add);
-        }
-        return new LockPage(page, Optional.empty());
-    }
-
-    synchronized Optional<LockStatus> show(LockKey key) {
-        long now = time.nanoTime();
-        LockEntry entry = entries.get(key);
-        if (entry == null) {
-            return Optional.empty();
-        }
-        // Shown, not ended: whoever asks about it next sees the same.
-        List<LockStatus.Holder> holders = new ArrayList<>();
-        List<LockStatus.Waiter> waiters = new ArrayList<>();
-        for (Place place : entry.holders) {
-            if (now - place.expires < 0) {
-                Request request = place.request;
-                holders.add(new LockStatus.Holder(
-                        request.owner().client(),
-                        request.mode(),
-                        request.permits(),
-                        OptionalLong.of(place.token),
-                        Duration.ofNanos(now - place.since),
-                        request.owner().metadata()));
-            }
-        }
-        for (Place place : entry.waiters()) {
-            if (now - place.expires < 0) {
-                Request request = place.request;
-                waiters.add(new LockStatus.Waiter(
-                        request.owner().client(),
-                        request.mode(),
-                        request.permits(),
-                        OptionalLong.empty(),
-                        Duration.ofNanos(now - place.since),
-                        request.owner().metadata()));
-            }
-        }
-        return holders.isEmpty() && waiters.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new LockStatus(key, holders, waiters));
-    }
-
-    /** Nothing is held or queued, not even something that has expired. */
-    public synchronized boolean isEmpty() {
-        return entries.isEmpty();
-    }
-
-    /** The store loses its memory, but for the tokens. */
-    public synchronized void forgetAll() {
-        entries.clear();
-    }
-
-    /** How many attempts arrived. */
-    public synchronized long attempts() {
-        return attempts;
-    }
-
-    /** The clock, if it is a manual one. */
-    public ManualTime manualTime() {
-        return (ManualTime) time;
-    }
-
-    private @Nullable Place holder(Session session, Grant grant, Set<Runnable> wake) {
-        LockEntry entry = entries.get(grant.key());
-        if (entry == null) {
-            return null;
-        }
-        expire(grant.key(), entry, time.nanoTime(), wake);
-        drop(grant.key(), entry);
-        return entry.holder(session, grant);
-    }
-
-    private void end(LockKey key, Place holder, Set<Runnable> wake) {
-        LockEntry entry = entries.get(key);
-        if (entry == null) {
-            return;
-        }
-        entry.holders.remove(holder);
-        wake(key, entry, wake);
-        drop(key, entry);
-    }
-
-    private void expire(LockKey key, LockEntry entry, long now, Set<Runnable> wake) {
-        if (entry.expire(now)) {
-            wake(key, entry, wake);
+            return false;
+        } finally {
+            end(turn);
         }
     }
 
-    /** Tells the client at the head of the queue. */
-    private static void wake(LockKey key, LockEntry entry, Set<Runnable> wake) {
-        entry.settle();
-        Place first = entry.first();
-        if (first != null) {
-            LockBackend.Signals signals = first.session.signals;
-            wake.add(() -> signals.recheck(key));
+    /** Returns the capacity less the permits that are out, at least 0. */
+    public int availablePermits(LockKey key, int capacity) throws NotExecutedException {
+        Turn turn = begin();
+        try {
+            closure.refuseWhileClosed(turn.now);
+            LockEntry entry = look(turn, key);
+            return entry == null ? capacity : Math.max(0, capacity - entry.permitsOut());
+        } finally {
+            end(turn);
         }
     }
 
-    private void drop(LockKey key, LockEntry entry) {
+    /** Returns who holds and who waits; changes nothing. */
+    public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+        Turn turn = begin();
+        try {
+            closure.refuseWhileClosed(turn.now);
+            LockEntry entry = entries.find(slot(key));
+            return entry == null ? Optional.empty() : entry.status(turn.now);
+        } finally {
+            end(turn);
+        }
+    }
+
+    /** Returns one page, in the order of the names; a page costs what it shows, however many names there are. */
+    public LockPage list(String prefix, Optional<String> after, int max) throws NotExecutedException {
+        Turn turn = begin();
+        try {
+            closure.refuseWhileClosed(turn.now);
+            return entries.page(prefix, after, max, turn.now);
+        } finally {
+            end(turn);
+        }
+    }
+
+    /** A client begins its life. */
+    public void join(Session session) {
+        lock.lock();
+        try {
+            sessions.add(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A client has gone: what it left ends in its time, and alarms ring on the clocks of others. */
+    public void leave(Session session) {
+        lock.lock();
+        try {
+            sessions.remove(session);
+            alarms.closed(session);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the clients that are there. */
+    public List<Session> sessions() {
+        lock.lock();
+        try {
+            return List.copyOf(sessions);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Forgets all grants and queues, but not the tokens, and is closed for the longest term that it has given: by then
+     * whoever holds what it forgot has stopped (LK-1510).
+     */
+    public void restart() {
+        List<Session> told;
+        long opensAt;
+        lock.lock();
+        try {
+            forgetAll();
+            opensAt = closure.begin(clock.getAsLong());
+            restarted();
+            told = List.copyOf(sessions);
+        } finally {
+            lock.unlock();
+        }
+        for (Session session : told) {
+            session.time.at(opensAt, () -> session.signals.connected(ReferenceBackend.SERVER));
+        }
+    }
+
+    /** Forgets all grants and queues, tells nobody, and goes on: what no store may do. */
+    public void forgetAll() {
+        lock.lock();
+        try {
+            entries.forEach(alarms::drop);
+            entries.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether nothing is held or queued, not even something that has expired. */
+    public boolean isEmpty() {
+        lock.lock();
+        try {
+            return entries.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether nobody who lives holds anything or waits. */
+    boolean isAtRest() {
+        lock.lock();
+        try {
+            return entries.isAtRest(clock.getAsLong());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns how many attempts arrived. */
+    public long attempts() {
+        lock.lock();
+        try {
+            return attempts;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // Under the lock.
+
+    private Turn begin() {
+        lock.lock();
+        return new Turn(clock.getAsLong());
+    }
+
+    private void end(Turn turn) {
+        lock.unlock();
+        turn.send();
+    }
+
+    private void admit(Turn turn, Session session, Request request) throws NotExecutedException {
+        attempts++;
+        closure.refuseWhileClosed(turn.now);
+        if (session.hasWithdrawn(request.id())) {
+            throw new NotExecutedException("request " + request.id() + " was withdrawn");
+        }
+        sweep(turn);
+    }
+
+    private @Nullable LockEntry look(Turn turn, LockKey key) {
+        LockEntry entry = entries.find(slot(key));
+        if (entry != null) {
+            expire(turn, entry);
+            settle(entry);
+        }
+        return entry;
+    }
+
+    private void expire(Turn turn, LockEntry entry) {
+        if (entry.expire(turn.now)) {
+            wake(turn, entry, null);
+        }
+    }
+
+    private void wake(Turn turn, LockEntry entry, @Nullable Place left) {
+        Place next = next(entry, left);
+        if (next != null) {
+            turn.recheck(next);
+        }
+    }
+
+    private void settle(LockEntry entry) {
+        alarms.set(entry);
         if (entry.isEmpty()) {
-            entries.remove(key);
+            entries.remove(entry);
         }
     }
 
-    private static String cursor(LockKey key) {
-        return key.name().value() + "\n" + (key.kind() == LockKey.Kind.LOCK ? 0 : 1);
+    /** What dead clients left goes away although nobody asks for it: each attempt looks at two more entries. */
+    private void sweep(Turn turn) {
+        for (int i = 0; i < 2; i++) {
+            LockEntry entry = entries.nextToSweep();
+            if (entry != null) {
+                expire(turn, entry);
+                settle(entry);
+            }
+        }
+    }
+
+    private void ring(LockEntry entry) {
+        Turn turn = begin();
+        try {
+            alarms.drop(entry);
+            expire(turn, entry);
+            settle(entry);
+        } finally {
+            end(turn);
+        }
     }
 }

@@ -1,0 +1,40 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.reference;
+
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.TimeSource;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** One client's life at the store: whom to signal, what it has withdrawn, and which alarms ring on its clock. */
+public final class Session {
+
+    final LockBackend.Signals signals;
+    final TimeSource time;
+    final Set<LockEntry> alarms = new LinkedHashSet<>();
+    boolean closed;
+
+    private final Map<Long, Long> withdrawn = new LinkedHashMap<>();
+
+    /** Begins a life: {@code signals} is told of what concerns it, on a thread of {@code time} if nobody else asked. */
+    public Session(LockBackend.Signals signals, TimeSource time) {
+        this.signals = signals;
+        this.time = time;
+    }
+
+    /** No attempt of that request succeeds before {@code until}; by then none can be under way. */
+    void withdraw(long request, long now, long until) {
+        Iterator<Long> oldest = withdrawn.values().iterator();
+        while (oldest.hasNext() && now - oldest.next() > 0) {
+            oldest.remove();
+        }
+        withdrawn.put(request, until);
+    }
+
+    boolean hasWithdrawn(long request) {
+        return withdrawn.containsKey(request);
+    }
+}

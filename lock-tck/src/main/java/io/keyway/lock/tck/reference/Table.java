@@ -1,0 +1,79 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.reference;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The entries of a store, in the order of their names; used under its lock. */
+final class Table {
+
+    private final TreeMap<String, LockEntry> entries = new TreeMap<>();
+    private String swept = "";
+
+    @Nullable
+    LockEntry find(String slot) {
+        return entries.get(slot);
+    }
+
+    LockEntry open(String slot, LockKey key) {
+        return entries.computeIfAbsent(slot, fresh -> new LockEntry(fresh, key));
+    }
+
+    void remove(LockEntry entry) {
+        entries.remove(entry.slot, entry);
+    }
+
+    boolean isEmpty() {
+        return entries.isEmpty();
+    }
+
+    boolean isAtRest(long now) {
+        return entries.values().stream().allMatch(entry -> entry.status(now).isEmpty());
+    }
+
+    void forEach(Consumer<LockEntry> each) {
+        entries.values().forEach(each);
+    }
+
+    void clear() {
+        entries.clear();
+    }
+
+    /** Each entry in turn, round and round. */
+    @Nullable
+    LockEntry nextToSweep() {
+        Map.Entry<String, LockEntry> next = entries.higherEntry(swept);
+        swept = next == null ? "" : next.getKey();
+        return next == null ? null : next.getValue();
+    }
+
+    /** One page of what lives; it costs what it shows, however many names there are. The cursor is the slot shown last. */
+    LockPage page(String prefix, Optional<String> after, int max, long now) {
+        List<LockStatus> page = new ArrayList<>();
+        String last = "";
+        for (LockEntry entry :
+                entries.tailMap(after.orElse(prefix), after.isEmpty()).values()) {
+            if (!entry.slot.startsWith(prefix)) {
+                break;
+            }
+            Optional<LockStatus> status = entry.status(now);
+            if (status.isEmpty()) {
+                continue;
+            }
+            if (page.size() == max) {
+                return new LockPage(page, Optional.of(last));
+            }
+            page.add(status.get());
+            last = entry.slot;
+        }
+        return new LockPage(page, Optional.empty());
+    }
+}
