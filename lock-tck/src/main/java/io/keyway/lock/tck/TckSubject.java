@@ -1,10 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck;
 
+import io.keyway.lock.DistributedLock;
+import io.keyway.lock.FenceGuard;
+import io.keyway.lock.JavaLocks;
+import io.keyway.lock.LockName;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +32,20 @@ public final class TckSubject {
         void by(Duration time) throws Exception;
     }
 
+    /** Makes a {@code Lock} of the JDK over a distributed one. */
+    @FunctionalInterface
+    public interface Adapter {
+        /** Returns the lock, bound to threads and re-entrant. */
+        Lock over(DistributedLock lock);
+    }
+
+    /** What protects a resource from late holders. */
+    @FunctionalInterface
+    public interface Guard {
+        /** Whether an effect under that token may happen, none having been admitted under a higher one of that name. */
+        boolean admits(LockName name, long token);
+    }
+
     /** Gives the URL that a client behind proxies uses. */
     @FunctionalInterface
     public interface AddressMap {
@@ -41,6 +61,8 @@ public final class TckSubject {
     private final @Nullable Control resume;
     private final @Nullable Advance advance;
     private final @Nullable AddressMap addresses;
+    private final Adapter adapter;
+    private final Supplier<Guard> guard;
 
     private TckSubject(
             String url,
@@ -50,7 +72,9 @@ public final class TckSubject {
             @Nullable Control pause,
             @Nullable Control resume,
             @Nullable Advance advance,
-            @Nullable AddressMap addresses) {
+            @Nullable AddressMap addresses,
+            Adapter adapter,
+            Supplier<Guard> guard) {
         this.url = url;
         this.loader = loader;
         this.kill = kill;
@@ -59,6 +83,8 @@ public final class TckSubject {
         this.resume = resume;
         this.advance = advance;
         this.addresses = addresses;
+        this.adapter = adapter;
+        this.guard = guard;
     }
 
     /** A subject at that URL, its provider found by the context class loader. */
@@ -73,12 +99,15 @@ public final class TckSubject {
                 null,
                 null,
                 null,
-                null);
+                null,
+                JavaLocks::reentrant,
+                () -> FenceGuard.inMemory()::admits);
     }
 
     /** The same, its provider found by that loader. */
     public TckSubject withLoader(ClassLoader other) {
-        return new TckSubject(url, Objects.requireNonNull(other), kill, restart, pause, resume, advance, addresses);
+        return new TckSubject(
+                url, Objects.requireNonNull(other), kill, restart, pause, resume, advance, addresses, adapter, guard);
     }
 
     /**
@@ -96,7 +125,9 @@ public final class TckSubject {
                 pause,
                 resume,
                 advance,
-                addresses);
+                addresses,
+                adapter,
+                guard);
     }
 
     /** The same, with a server that can be made to stand still, as by SIGSTOP, and to go on. */
@@ -109,17 +140,42 @@ public final class TckSubject {
                 Objects.requireNonNull(pausing),
                 Objects.requireNonNull(resuming),
                 advance,
-                addresses);
+                addresses,
+                adapter,
+                guard);
     }
 
     /** The same, on a clock that the kit moves: checks run one after another, in virtual time. */
     public TckSubject withAdvance(Advance advancing) {
-        return new TckSubject(url, loader, kill, restart, pause, resume, Objects.requireNonNull(advancing), addresses);
+        return new TckSubject(
+                url,
+                loader,
+                kill,
+                restart,
+                pause,
+                resume,
+                Objects.requireNonNull(advancing),
+                addresses,
+                adapter,
+                guard);
     }
 
     /** The same, whose servers announce addresses to clients: this says how to lead a client through proxies. */
     public TckSubject withAddressMap(AddressMap map) {
-        return new TckSubject(url, loader, kill, restart, pause, resume, advance, Objects.requireNonNull(map));
+        return new TckSubject(
+                url, loader, kill, restart, pause, resume, advance, Objects.requireNonNull(map), adapter, guard);
+    }
+
+    /** The same, with an adapter of the author's own instead of {@link JavaLocks#reentrant}. */
+    public TckSubject withAdapter(Adapter other) {
+        return new TckSubject(
+                url, loader, kill, restart, pause, resume, advance, addresses, Objects.requireNonNull(other), guard);
+    }
+
+    /** The same, with guards of the author's own instead of {@link FenceGuard#inMemory()}; asked for a fresh one for each check. */
+    public TckSubject withGuard(Supplier<Guard> other) {
+        return new TckSubject(
+                url, loader, kill, restart, pause, resume, advance, addresses, adapter, Objects.requireNonNull(other));
     }
 
     /** The URL, with its secrets. */
@@ -149,6 +205,14 @@ public final class TckSubject {
 
     public Optional<Advance> advance() {
         return Optional.ofNullable(advance);
+    }
+
+    public Adapter adapter() {
+        return adapter;
+    }
+
+    public Supplier<Guard> guard() {
+        return guard;
     }
 
     public Optional<AddressMap> addresses() {

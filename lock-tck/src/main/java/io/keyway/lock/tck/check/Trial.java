@@ -8,6 +8,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Reach;
 import io.keyway.lock.tck.Profile;
@@ -145,6 +146,43 @@ public final class Trial implements AutoCloseable {
     /** The key of a lock of that name. */
     public LockKey key(String name) {
         return LockKey.lock(LockName.of(name));
+    }
+
+    /** The subject's URL with one more option. */
+    public LockUrl urlWith(String option, String value) {
+        String text = place.url().reveal();
+        if (!place.url().isOpaque()) {
+            return LockUrl.parse(text + (text.contains("?") ? "&" : "?") + option + "=" + value);
+        }
+        // Some drivers separate their parameters by semicolons.
+        String mark = text.contains("?") ? "&" : text.contains(";") ? ";" : "?";
+        return LockUrl.parse(text + mark + "lock." + option + "=" + value);
+    }
+
+    /** Opens a client that is not recorded and that the check closes itself. */
+    public LockClient openUnrecorded(LockUrl where, ClientOptions options) {
+        return place.open(where, options);
+    }
+
+    /** Collects what a client tells its listeners from now on. */
+    public Events events(LockClient client) {
+        return new Events(client);
+    }
+
+    /** The authority's view of a lock; needs LIST. */
+    public LockStatus status(LockClient client, LockKey key) throws InterruptedException {
+        return client.admin().show(key).orElse(new LockStatus(key, List.of(), List.of()));
+    }
+
+    /** Lets time pass until so many wait for the lock; without LIST, a quarter of a ttl. */
+    public void untilWaiting(LockClient client, String name, int waiters) throws InterruptedException {
+        if (has(Feature.LIST)) {
+            until(
+                    waiters + " wait for the lock",
+                    () -> status(client, key(name)).waiters().size() >= waiters);
+        } else {
+            pass(ttl(1, 4));
+        }
     }
 
     // Terms and time

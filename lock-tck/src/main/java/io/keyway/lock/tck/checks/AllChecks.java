@@ -10,6 +10,23 @@ public final class AllChecks {
     /** One object of each; they have no state. */
     public static List<Object> all() {
         return List.of(
-                new ExclusionChecks(), new ExpiryChecks(), new RenewalChecks(), new ReleaseChecks(), new LossChecks());
+                new NameChecks(),
+                new OpeningChecks(),
+                new ExclusionChecks(),
+                new ExpiryChecks(),
+                new RenewalChecks(),
+                new ReleaseChecks(),
+                new LossChecks(),
+                new EventChecks(),
+                new AdminChecks(),
+                new ModeChecks(),
+                new UpgradeChecks(),
+                new PermitChecks(),
+                new FeatureChecks(),
+                new ProcessChecks(),
+                new LinkChecks(),
+                new ServerChecks(),
+                new LeakChecks(),
+                new AdapterChecks());
     }
 }

@@ -39,7 +39,8 @@ final class LossIsTold implements Rule {
             if (answer.held() && answer.remaining() > hold.ttl() / 4 * 3) {
                 return Optional.of("believed for more than 3/4 ttl from now");
             }
-            gone |= !answer.held();
+            // From the call of release on it is not held, and not lost.
+            gone |= !answer.held() && !(hold.isReleasing() && answer.after() > hold.releaseCalledAt());
         }
         Optional<ReleaseOutcome> outcome = hold.outcome();
         if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent() && (gone || !hold.losses.isEmpty())) {

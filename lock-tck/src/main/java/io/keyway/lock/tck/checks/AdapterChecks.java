@@ -1,0 +1,135 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeasedLock;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+
+/** Rules 605 and 1601 to 1603: what is built over a provider's locks. */
+@SuppressWarnings("LockNotBeforeTry") // these checks break the habit on purpose
+final class AdapterChecks {
+
+    @Check(
+            rules = "LK-1601",
+            from = Profile.SMOKE,
+            first = "Does a nested lock() go to the store, instead of counting?")
+    void theHoldingThreadLocksAgainUnderOneToken(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lock lock = t.subject().adapter().over(client.lock(t.name()));
+        Task<String> nested = t.start("lock() by the thread that holds it", () -> {
+            lock.lock();
+            long outer = token(lock);
+            lock.lock();
+            boolean again = lock.tryLock();
+            boolean waited = lock.tryLock(1, TimeUnit.MILLISECONDS);
+            long inner = token(lock);
+            for (int i = 0; i < (again ? 1 : 0) + (waited ? 1 : 0) + 2; i++) {
+                lock.unlock();
+            }
+            return outer == inner && again && waited
+                    ? ""
+                    : "outer token " + outer + ", inner " + inner + ", tryLock " + again + ", tryLock with a wait "
+                            + waited;
+        });
+        t.expectEqual("what is wrong with a nested lock", "", nested.get());
+        t.expect(
+                t.client("other").lock(t.name()).tryAcquire().isPresent(),
+                "a lock that was unlocked as often as it was locked is not free");
+    }
+
+    private static long token(Lock lock) {
+        return lock instanceof LeasedLock leased
+                ? leased.currentLease().map(Lease::token).orElse(-1L)
+                : 0;
+    }
+
+    @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Does unlock() release the lease at each call?")
+    void anInnerUnlockFreesNothing(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        LockClient other = t.client("other");
+        Lock lock = t.subject().adapter().over(client.lock(t.name()));
+        Task<Boolean> user = t.start("a nested use", () -> {
+            lock.lock();
+            lock.lock();
+            lock.unlock();
+            boolean free = other.lock(t.name()).tryAcquire().isPresent();
+            lock.unlock();
+            return free;
+        });
+        t.expect(!user.get(), "the inner unlock() of two has freed the lock");
+        t.expect(other.lock(t.name()).tryAcquire().isPresent(), "the outer unlock() of two has not freed the lock");
+    }
+
+    @Check(
+            rules = "LK-1603",
+            from = Profile.SMOKE,
+            first = "Is the thread that unlocks compared with the one that locked?")
+    void anotherThreadCannotUnlock(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lock lock = t.subject().adapter().over(client.lock(t.name()));
+        Task<Boolean> owner = t.start("lock()", () -> {
+            lock.lock();
+            return true;
+        });
+        owner.get();
+        Task<Boolean> stranger = t.start("unlock() by another thread", () -> {
+            lock.unlock();
+            return true;
+        });
+        Optional<Throwable> thrown = stranger.outcome();
+        t.expect(thrown.isPresent(), "a thread that did not lock has unlocked");
+        t.expectType("unlock() by another thread", IllegalMonitorStateException.class, thrown.orElseThrow());
+        t.expect(
+                t.client("other").lock(t.name()).tryAcquire().isEmpty(),
+                "the unlock() of another thread, which was refused, has freed the lock");
+    }
+
+    @Check(rules = "LK-1603", from = Profile.SMOKE, first = "Does unlock() look whether the thread holds anything?")
+    void oneUnlockTooManyIsRefused(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lock lock = t.subject().adapter().over(client.lock(t.name()));
+        Task<Boolean> user = t.start("an unlock() too many", () -> {
+            lock.lock();
+            lock.unlock();
+            lock.unlock();
+            return true;
+        });
+        Optional<Throwable> thrown = user.outcome();
+        t.expect(thrown.isPresent(), "an unlock() too many was ignored");
+        t.expectType("an unlock() too many", IllegalMonitorStateException.class, thrown.orElseThrow());
+    }
+
+    @Check(
+            rules = "LK-605",
+            needs = Feature.FENCING,
+            from = Profile.SMOKE,
+            first = "Does the guard compare with the highest token that it has seen of that name?")
+    void aGuardRefusesWhatIsOlderThanTheNewest(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        TckSubject.Guard guard = t.subject().guard().get();
+        LockName name = LockName.of(t.name());
+        long old;
+        try (Lease lease = client.lock(name).acquire()) {
+            old = lease.token();
+            t.expect(guard.admits(name, old), "the guard refused the first token that it saw");
+        }
+        try (Lease lease = t.client("other").lock(name).acquire()) {
+            t.expect(guard.admits(name, lease.token()), "the guard refused the token of a later grant");
+            t.expect(guard.admits(name, lease.token()), "the guard refused a second effect under the same token");
+            t.expect(!guard.admits(name, old), "the guard admitted the token of an earlier holder");
+            t.expect(guard.admits(LockName.of(t.name("other")), old), "the guard mixes up two names");
+            t.expect(
+                    guard.admits(name, lease.token()), "after refusing an old token the guard refuses the current one");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Rules 1101 to 1106: looking and breaking. */
+final class AdminChecks {
+
+    @Check(
+            rules = {"LK-1101", "LK-1102"},
+            needs = Feature.LIST,
+            from = Profile.SMOKE,
+            first = "Is all of this kept at the store with the grant: client, mode, permits, token, metadata, since?")
+    void aHeldLockIsShownWithItsHolder(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Map<String, String> metadata = Map.of("job", "nightly – ü", "host", "a=b;c");
+        Lease lease = client.lock(t.name())
+                .with(LockOptions.none().withMetadata(metadata))
+                .acquire();
+        t.pass(t.ttl(1, 4));
+        LockStatus status = t.status(t.client("onlooker"), t.key(t.name()));
+        t.expectEqual("the number of holders shown", 1, status.holders().size());
+        LockStatus.Holder holder = status.holders().get(0);
+        t.expectEqual("the holder's client", client.name(), holder.client());
+        t.expectEqual("the holder's mode", LockMode.EXCLUSIVE, holder.mode());
+        t.expectEqual("the holder's permits", 1, holder.permits());
+        t.expectEqual("the holder's token", OptionalLong.of(lease.token()), holder.token());
+        t.expectEqual("the holder's metadata", metadata, holder.metadata());
+        t.expect(
+                !holder.since().isNegative() && holder.since().compareTo(Duration.ofMinutes(10)) < 0,
+                "the holder is said to hold since " + holder.since() + ", and got it about " + t.ttl(1, 4) + " ago");
+        t.expectEqual("the waiters", List.of(), status.waiters());
+        lease.release();
+        t.until(
+                "a lock that was released is shown no more",
+                () -> client.admin().show(t.key(t.name())).isEmpty());
+    }
+
+    @Check(
+            rules = {"LK-1101", "LK-310"},
+            needs = {Feature.LIST, Feature.FIFO},
+            from = Profile.SMOKE,
+            first = "Are waiters kept at the store in the order of their requests?")
+    void waitersAreShownInTheirOrder(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(t.name()).acquire();
+        List<LockClient> clients = new ArrayList<>();
+        List<Task<Lease>> tasks = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            LockClient client = t.client("waiter-" + i);
+            clients.add(client);
+            tasks.add(t.start(
+                    "the acquire of waiter " + i, () -> client.lock(t.name()).acquire()));
+            t.untilWaiting(holder, t.name(), i + 1);
+        }
+        List<String> shown = t.status(holder, t.key(t.name())).waiters().stream()
+                .map(LockStatus.Waiter::client)
+                .toList();
+        t.expectEqual(
+                "the waiters shown", clients.stream().map(LockClient::name).toList(), shown);
+        held.release();
+        for (Task<Lease> task : tasks) {
+            task.get().release();
+        }
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = Feature.LIST,
+            from = Profile.SMOKE,
+            first =
+                    "Does the cursor say after which key the next page begins, and is the order of keys the same for each page?")
+    void everyHeldLockIsListedOnceOverAllPages(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        List<String> names = new ArrayList<>();
+        List<Lease> held = new ArrayList<>();
+        for (int i = 0; i < 23; i++) {
+            String name = t.name("p/" + Integer.toString(i * 7919 % 1000, 36));
+            names.add(name);
+            held.add(client.lock(name).acquire());
+        }
+        Lease other = client.lock(t.name("q")).acquire();
+        List<String> listed = new ArrayList<>();
+        Optional<String> after = Optional.empty();
+        int pages = 0;
+        do {
+            LockPage page = client.admin().list(t.name("p/"), after, 5);
+            t.expect(
+                    page.locks().size() <= 5,
+                    "a page of at most 5 has " + page.locks().size());
+            page.locks().forEach(status -> listed.add(status.key().name().value()));
+            after = page.next();
+            pages++;
+            t.expect(pages < 50, "after 50 pages of 5 there is a next page, and 23 locks are held");
+        } while (after.isPresent());
+        t.expectEqual(
+                "what the pages list",
+                names.stream().sorted().toList(),
+                listed.stream().sorted().toList());
+        held.forEach(Lease::close);
+        other.close();
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = {Feature.LIST, Feature.SEMAPHORE},
+            first = "Are semaphores listed beside locks, with their permits?")
+    void aSemaphoreIsListedWithItsPermits(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease two = client.semaphore(t.name(), Capacity.of(5)).acquire(2);
+        Lease one = client.semaphore(t.name(), Capacity.of(5)).acquire(1);
+        LockKey key = LockKey.semaphore(LockName.of(t.name()));
+        LockStatus status = t.status(client, key);
+        t.expectEqual(
+                "the permits shown",
+                List.of(1, 2),
+                status.holders().stream()
+                        .map(LockStatus.Holder::permits)
+                        .sorted()
+                        .toList());
+        t.expect(
+                status.holders().stream().allMatch(holder -> holder.mode() == LockMode.PERMITS),
+                "the holders of a semaphore are shown with the mode of a lock");
+        two.close();
+        one.close();
+    }
+
+    @Check(
+            rules = "LK-1103",
+            needs = {Feature.LIST, Feature.CACHING},
+            first = "Does the authority know of a cached grant whether it is in use?")
+    void aCachedLockIsNotShownAsHeld(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        client.lock(t.name()).acquire().release();
+        t.until(
+                "a lock that lies in an idle cache is not shown as held",
+                () -> t.status(t.client("onlooker"), t.key(t.name())).holders().isEmpty());
+    }
+
+    @Check(
+            rules = {"LK-1104", "LK-1106", "LK-801"},
+            needs = {Feature.BREAK, Feature.LIST},
+            from = Profile.SMOKE,
+            first = "Is the holder told by Signals.ended, with BROKEN and the reason?")
+    void theHolderOfABrokenLeaseIsTold(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).acquire();
+        LockClient operator = t.client("operator");
+        t.expect(
+                operator.admin().breakLease(t.key(t.name()), lease.token(), "for the kit's sake"),
+                "a lease that is in force was not broken");
+        t.until("the broken holder's lease is LOST", () -> lease.state() == Lease.State.LOST);
+        t.until(
+                "the broken holder is told",
+                () -> lease.lost().toCompletableFuture().isDone());
+        LeaseLoss loss = lease.lost().toCompletableFuture().join();
+        t.expectEqual("the cause of the loss", LeaseLoss.Cause.BROKEN, loss.cause());
+        t.expect(
+                loss.detail().contains("for the kit's sake"),
+                "the reason of the break is not in the detail of the loss: " + loss.detail());
+        t.expectEqual("the outcome of the release of a broken lease", ReleaseOutcome.ALREADY_LOST, lease.release());
+        t.until(
+                "the lock can be acquired after the break",
+                () -> operator.lock(t.name()).tryAcquire().isPresent());
+    }
+
+    @Check(
+            rules = "LK-1104",
+            needs = Feature.BREAK,
+            from = Profile.SMOKE,
+            first = "Is the token compared in the same step in which the grant is ended?")
+    void aBreakByAnotherTokenEndsNothing(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        Lease first = client.lock(t.name()).acquire();
+        long old = first.token();
+        first.release();
+        Lease second = client.lock(t.name()).acquire();
+        LockClient operator = t.client("operator");
+        t.expect(
+                !operator.admin().breakLease(t.key(t.name()), old, "an old token"),
+                "a break by the token of an earlier grant was said to be done");
+        t.expect(
+                !operator.admin().breakLease(t.key(t.name()), second.token() + 1, "a token to come"),
+                "a break by a token that was never granted was said to be done");
+        t.expect(
+                !operator.admin().breakLease(t.key(t.name("free")), 1, "nothing there"),
+                "a break of a lock that nobody holds was said to be done");
+        t.pass(t.ttl(5, 4));
+        t.expect(second.isHeld(), "a break by another token ended the lease");
+        second.release();
+    }
+
+    @Check(
+            rules = {"LK-1105", "LK-302"},
+            needs = Feature.BREAK,
+            first = "Is the place of a broken holder kept until its release arrives or its ttl has passed?")
+    void theNextGrantWaitsUntilABrokenHolderHasStopped(Trial t) throws Exception {
+        for (int i = 0; i < t.rounds(1, 3, 20); i++) {
+            String name = t.freshName();
+            LockClient holder = t.client("holder-" + i);
+            LockClient waiter = t.client("waiter-" + i);
+            Lease lease = holder.lock(name).acquire();
+            Task<Lease> next =
+                    t.start("the acquire of a waiter", () -> waiter.lock(name).acquire());
+            t.untilWaiting(waiter, name, 1);
+            waiter.admin().breakLease(t.key(name), lease.token(), "in favour of the waiter");
+            Lease after = next.get();
+            t.expect(!lease.isHeld(), "after a break the next lease was granted while the broken holder believed");
+            t.expect(after.isHeld(), "the lease granted after a break is not held");
+            after.release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-1104", "LK-1305"},
+            needs = {Feature.BREAK, Feature.SEMAPHORE},
+            first = "Does a break of a semaphore's grant end that one alone?")
+    void aBreakOfPermitsEndsTheOneGrant(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        Lease one = client.semaphore(t.name(), Capacity.of(2)).acquire();
+        Lease two = client.semaphore(t.name(), Capacity.of(2)).acquire();
+        LockKey key = LockKey.semaphore(LockName.of(t.name()));
+        t.expect(client.admin().breakLease(key, one.token(), "one of two"), "a grant in force was not broken");
+        t.until("the broken lease is lost", () -> one.state() == Lease.State.LOST);
+        t.expect(two.isHeld(), "the break of one grant ended another one of the same semaphore");
+        t.until(
+                "the permit is back",
+                () -> client.semaphore(t.name(), Capacity.of(2)).tryAcquire().isPresent());
+    }
+}

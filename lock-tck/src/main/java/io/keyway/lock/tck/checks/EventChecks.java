@@ -1,0 +1,185 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Events;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Rules 901 to 906: listeners and events. */
+final class EventChecks {
+
+    /** Has no stack: it is thrown often, and logged. */
+    private static final class ThrownOnPurpose extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ThrownOnPurpose() {
+            super("a listener of the kit threw this on purpose", null, false, false);
+        }
+    }
+
+    @Check(
+            rules = "LK-902",
+            from = Profile.SMOKE,
+            first =
+                    "Are events handed to one queue at the moment of what they tell, and delivered by one thread at a time?")
+    void theEventsOfALeaseComeInTheirOrder(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        Events events = t.events(waiter);
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> waiting =
+                t.start("the waiter's acquire", () -> waiter.lock(t.name()).acquire());
+        t.until("the waiter's listener is told WAITING", () -> events.count(t.name(), LockEvent.Type.WAITING) > 0);
+        held.release();
+        Lease lease = waiting.get();
+        lease.release();
+        t.until("the waiter's listener is told RELEASED", () -> events.count(t.name(), LockEvent.Type.RELEASED) > 0);
+        List<LockEvent.Type> told = events.of(t.name()).stream()
+                .filter(type -> type != LockEvent.Type.WAITING)
+                .toList();
+        t.expectEqual("the events after WAITING", List.of(LockEvent.Type.GRANTED, LockEvent.Type.RELEASED), told);
+        t.expectEqual(
+                "the first event", LockEvent.Type.WAITING, events.of(t.name()).get(0));
+        LockEvent granted = events.all().stream()
+                .filter(event -> event.type() == LockEvent.Type.GRANTED)
+                .findFirst()
+                .orElseThrow();
+        t.expectEqual("the token of the event GRANTED", OptionalLong.of(lease.token()), granted.token());
+    }
+
+    @Check(
+            rules = {"LK-902", "LK-906"},
+            from = Profile.SMOKE,
+            first = "Is a loss told to listeners once, by whichever way it was found?")
+    void aLossIsToldToListenersOnce(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Events events = t.events(client);
+        Lease lease = client.lock(t.name())
+                .with(LockOptions.none().withRenewal(Renewal.NONE))
+                .acquire();
+        t.until("the lease is lost", () -> lease.state() == Lease.State.LOST);
+        t.until("the loss is told to the listener", () -> events.count(t.name(), LockEvent.Type.LOST) > 0);
+        t.pass(t.ttl());
+        lease.release();
+        t.pass(t.ttl(1, 4));
+        t.expectEqual("how often LOST was told", 1L, events.count(t.name(), LockEvent.Type.LOST));
+        t.expectEqual(
+                "how often RELEASED was told of a lost lease", 0L, events.count(t.name(), LockEvent.Type.RELEASED));
+    }
+
+    @Check(
+            rules = "LK-901",
+            means = Means.REAL_TIME,
+            first = "Which thread calls listeners: one that renews, or reads from the store?")
+    void aListenerThatBlocksCostsNoLease(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        CountDownLatch block = new CountDownLatch(1);
+        try {
+            client.addListener(event -> {
+                try {
+                    block.await(60, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            Task<Lease> acquire = t.start(
+                    "an acquire while a listener blocks",
+                    () -> client.lock(t.name()).acquire());
+            Lease lease = acquire.get();
+            t.pass(t.ttl(3, 2));
+            t.expect(lease.isHeld(), "a lease was lost while a listener blocked for 3/2 ttl");
+            Task<?> release = t.start("a release while a listener blocks", () -> lease.release());
+            release.get();
+        } finally {
+            block.countDown();
+        }
+    }
+
+    @Check(
+            rules = {"LK-902", "LK-901"},
+            first = "May two threads deliver events of one client at the same time?")
+    void eventsAreDeliveredOneAtATime(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        AtomicInteger told = new AtomicInteger();
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        client.addListener(event -> {
+            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+            threads.add(Thread.currentThread().getName());
+            inside.decrementAndGet();
+            told.incrementAndGet();
+        });
+        List<Task<Integer>> users = List.of(use(t, client, "a"), use(t, client, "b"), use(t, client, "c"));
+        for (Task<Integer> user : users) {
+            user.get();
+        }
+        t.until("all 60 grants and releases have been told", () -> told.get() >= 60);
+        t.expectEqual("how many events were delivered at once", 1, most.get());
+        t.expect(
+                threads.stream().noneMatch(name -> name.startsWith("tck-task")),
+                "a listener was called by the thread that acquires or releases: " + threads);
+    }
+
+    private static Task<Integer> use(Trial t, LockClient client, String suffix) {
+        return t.start("ten uses of a lock", () -> {
+            for (int i = 0; i < 10; i++) {
+                client.lock(t.name(suffix)).acquire().release();
+            }
+            return 10;
+        });
+    }
+
+    @Check(rules = "LK-904", from = Profile.SMOKE, first = "Is each call of a listener guarded?")
+    void aListenerThatThrowsKeepsNothingFromTheOthers(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        client.addListener(event -> {
+            throw new ThrownOnPurpose();
+        });
+        Events events = t.events(client);
+        client.lock(t.name()).acquire().release();
+        client.lock(t.name()).acquire().release();
+        t.until(
+                "the second listener is told of the second release",
+                () -> events.count(t.name(), LockEvent.Type.RELEASED) >= 2);
+        t.expectEqual("how often GRANTED was told", 2L, events.count(t.name(), LockEvent.Type.GRANTED));
+    }
+
+    @Check(
+            rules = "LK-905",
+            from = Profile.SMOKE,
+            first = "Is the subscription looked at when an event is handed over, rather than when it is queued?")
+    void afterItsSubscriptionIsClosedAListenerIsToldNothing(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Events events = t.events(client);
+        Events witness = t.events(client);
+        client.lock(t.name()).acquire().release();
+        t.until("the listener is told of the first release", () -> events.count(t.name(), LockEvent.Type.RELEASED) > 0);
+        events.subscription().close();
+        events.subscription().close();
+        int told = events.all().size();
+        client.lock(t.name()).acquire().release();
+        t.until(
+                "another listener is told of the second release",
+                () -> witness.count(t.name(), LockEvent.Type.RELEASED) >= 2);
+        t.expectEqual(
+                "how many events a closed subscription was told",
+                told,
+                events.all().size());
+    }
+}

@@ -1,0 +1,75 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Rule 1403: what is not declared is refused. */
+final class FeatureChecks {
+    private static final String FIRST =
+            "Declare the feature, or let the client refuse it: half a feature is worse than none.";
+
+    @Check(rules = "LK-1403", lacks = Feature.READ_WRITE, from = Profile.SMOKE, first = FIRST)
+    void readWriteLocksAreRefusedIfNotDeclared(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        refused(t, Feature.READ_WRITE, "readWriteLock", () -> client.readWriteLock(t.name()));
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.SEMAPHORE, from = Profile.SMOKE, first = FIRST)
+    void semaphoresAreRefusedIfNotDeclared(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        refused(t, Feature.SEMAPHORE, "semaphore", () -> client.semaphore(t.name(), Capacity.of(2)));
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.LIST, from = Profile.SMOKE, first = FIRST)
+    void listingIsRefusedIfNotDeclared(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        refused(t, Feature.LIST, "list", () -> client.admin().list(t.prefix(), Optional.empty(), 10));
+        refused(t, Feature.LIST, "show", () -> client.admin().show(t.key(t.name())));
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.BREAK, from = Profile.SMOKE, first = FIRST)
+    void breakingIsRefusedIfNotDeclared(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease lease = client.lock(t.name()).acquire();
+        refused(
+                t,
+                Feature.BREAK,
+                "breakLease",
+                () -> client.admin().breakLease(t.key(t.name()), lease.token(), "not declared"));
+        t.expect(lease.isHeld(), "a break that was refused has ended the lease");
+    }
+
+    @Check(rules = "LK-1403", needs = Feature.READ_WRITE, lacks = Feature.UPGRADE, from = Profile.SMOKE, first = FIRST)
+    void upgradesAreRefusedIfNotDeclared(Trial t) throws Exception {
+        DistributedReadWriteLock lock = t.client("first").readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        refused(t, Feature.UPGRADE, "tryUpgrade", () -> lock.tryUpgrade(read, Duration.ZERO));
+        t.expect(read.isHeld(), "an upgrade that was refused has ended the read lease");
+        read.release();
+        Lease write = lock.write().acquire();
+        refused(t, Feature.UPGRADE, "downgrade", () -> lock.downgrade(write));
+        t.expect(write.isHeld(), "a downgrade that was refused has ended the write lease");
+    }
+
+    private static void refused(Trial t, Feature feature, String call, java.util.concurrent.Callable<?> made)
+            throws InterruptedException {
+        UnsupportedFeatureException e = t.expectThrows(
+                call + ", which needs " + feature.label() + " and that is not declared,",
+                UnsupportedFeatureException.class,
+                made);
+        t.expectEqual("the feature that the refusal names", Optional.of(feature), e.feature());
+        t.expect(
+                !e.retryable() && !e.mayHold(),
+                "the refusal of a feature says that it may succeed later, or that a grant may be in force");
+    }
+}

@@ -1,0 +1,153 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.VirtualThreads;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+
+/** What a client leaves behind, and what it costs: rules 312, 1004, 1006. */
+final class LeakChecks {
+    private static final long MEBIBYTE = 1 << 20;
+
+    @Check(
+            rules = {"LK-1004", "LK-1006"},
+            alone = true,
+            from = Profile.SMOKE,
+            first = "Which thread pool, timer or connection does close() not end?")
+    void afterCloseNoThreadOfTheClientIsLeft(Trial t) throws Exception {
+        use(t, "warm");
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        for (int i = 0; i < 3; i++) {
+            use(t, "c" + i);
+        }
+        t.until(
+                "the threads that three clients started have ended after close(): " + left(before),
+                () -> left(before).isEmpty());
+    }
+
+    private static void use(Trial t, String name) throws InterruptedException {
+        LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-leak-" + name));
+        client.lock(t.name(name)).acquire().release();
+        client.lock(t.name(name)).acquire();
+        client.close();
+    }
+
+    private static Set<String> left(Set<Thread> before) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.isAlive() && !before.contains(thread))
+                .map(Thread::getName)
+                // The kit's own, and the JVM's.
+                .filter(name ->
+                        !name.startsWith("tck-") && !name.startsWith("Attach") && !name.startsWith("process reaper"))
+                .collect(Collectors.toSet());
+    }
+
+    @Check(
+            rules = "LK-1006",
+            alone = true,
+            means = Means.REAL_TIME,
+            first = "Do the threads of a client have names that start with keyway-?")
+    void theThreadsOfAClientHaveItsName(Trial t) throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-names"));
+        try {
+            client.lock(t.name()).acquire().release();
+            Set<String> strangers = left(before).stream()
+                    .filter(name -> !name.startsWith("keyway"))
+                    .collect(Collectors.toSet());
+            t.expect(strangers.isEmpty(), "threads of a client whose names do not start with keyway-: " + strangers);
+        } finally {
+            client.close();
+        }
+    }
+
+    @Check(
+            rules = "LK-1004",
+            alone = true,
+            from = Profile.FULL,
+            first = "Which map of names, waiters or caches is never cleared?")
+    void aMillionNamesLeaveNoMemoryBehind(Trial t) throws Exception {
+        LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-memory"));
+        try {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(t.isVirtual() ? 1 : 60);
+            int most = t.isVirtual() ? 50_000 : 1_000_000;
+            takeAndRelease(t, client, 0, most / 20, end);
+            long before = used();
+            int names = takeAndRelease(t, client, most / 20, most, end);
+            t.pass(t.ttl(5, 1));
+            long grown = used() - before;
+            t.note(names + " names left " + grown / 1024 + " KiB of heap");
+            long allowed = Math.max(16 * MEBIBYTE, 16L * names);
+            t.expect(
+                    grown < allowed,
+                    names + " names were locked and released once, and " + grown / MEBIBYTE
+                            + " MiB of heap stayed in use");
+        } finally {
+            client.close();
+        }
+    }
+
+    private static int takeAndRelease(Trial t, LockClient client, int from, int to, long end)
+            throws InterruptedException {
+        int done = from;
+        while (done < to && System.nanoTime() - end < 0) {
+            client.lock(t.name("m" + done)).acquire().release();
+            done++;
+        }
+        return done - from;
+    }
+
+    private static long used() throws InterruptedException {
+        Runtime runtime = Runtime.getRuntime();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+        }
+        return least;
+    }
+
+    @Check(
+            rules = "LK-312",
+            means = {Means.VIRTUAL_THREADS, Means.REAL_TIME},
+            alone = true,
+            first = "Does a call block while it holds a monitor? A virtual thread then keeps its carrier")
+    void manyVirtualThreadsWaitAtOnce(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        int threads = 200;
+        AtomicInteger done = new AtomicInteger();
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            String name = t.name("v" + i % 10);
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            ends.add(end);
+            VirtualThreads.start(() -> {
+                try {
+                    client.lock(name).tryAcquire(Duration.ofMinutes(1)).ifPresent(lease -> {
+                        done.incrementAndGet();
+                        lease.release();
+                    });
+                    end.complete(null);
+                } catch (Throwable e) {
+                    end.completeExceptionally(e);
+                }
+            });
+        }
+        t.until(
+                threads + " virtual threads have had their locks",
+                () -> ends.stream().allMatch(CompletableFuture::isDone));
+        t.expectEqual("how many virtual threads were granted", threads, done.get());
+    }
+}

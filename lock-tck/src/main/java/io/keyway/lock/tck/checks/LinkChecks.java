@@ -1,0 +1,318 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Network;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.proxy.Direction;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What a broken link between client and server must not do, and what must follow from it. */
+final class LinkChecks {
+    private static final ClientOptions SHORT = ClientOptions.defaults().withRequestTimeout(Duration.ofMillis(500));
+
+    @Check(
+            rules = {"LK-510", "LK-304"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "What happens when the connection ends: are grants tied to it, at the client or at the server?")
+    void aConnectionThatIsResetEndsNoLease(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("holder");
+        LockClient rival = t.client("rival");
+        Lease lease = client.lock(t.name()).acquire();
+        for (int i = 0; i < 3; i++) {
+            network.reset();
+            t.expect(
+                    rival.lock(t.name()).tryAcquire().isEmpty(),
+                    "a reset of the holder's connection has freed its lock");
+            t.pass(t.ttl(1, 2));
+            t.expect(lease.isHeld(), "a reset of the holder's connection has ended its lease");
+        }
+        t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, lease.release());
+        t.expect(rival.lock(t.name()).tryAcquire().isPresent(), "the lock was released, and is not free");
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-502", "LK-801"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "From when is belief counted, and is it computed at each question?")
+    void aHolderThatIsCutOffStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+        cutOff(t, Network::blackHole);
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-502"},
+            means = Means.PROXY,
+            first = "Does the client go on believing while its renewals get no answer?")
+    void aHolderThatIsNotAnsweredStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+        cutOff(t, network -> network.cut(Direction.TO_CLIENT));
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-502"},
+            means = Means.PROXY,
+            first = "Does the client go on believing while its renewals do not arrive?")
+    void aHolderThatIsNotHeardStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+        cutOff(t, network -> network.cut(Direction.TO_SERVER));
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-801"},
+            means = Means.PROXY,
+            first = "Is a lease whose server is gone told to be lost at its deadline?")
+    void aHolderWhoseServerIsGoneIsToldAtItsDeadline(Trial t) throws Exception {
+        cutOff(t, Network::disconnect);
+    }
+
+    private interface Cut {
+        void make(Network network);
+    }
+
+    private static void cutOff(Trial t, Cut cut) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("holder");
+        LockClient rival = t.client("rival");
+        Lease lease = client.lock(t.name()).acquire();
+        cut.make(network);
+        Task<Lease> next =
+                t.start("the rival's acquire", () -> rival.lock(t.name()).acquire());
+        Lease after = next.get();
+        t.expect(!lease.isHeld(), "another client was granted the lock while the holder that was cut off believed");
+        t.until(
+                "the holder that was cut off is told",
+                () -> lease.lost().toCompletableFuture().isDone());
+        LeaseLoss loss = lease.lost().toCompletableFuture().join();
+        t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
+        network.reset();
+        network.heal();
+        t.pass(t.ttl(3, 2));
+        t.expect(!lease.isHeld(), "a lease that was lost is held again after the link was healed");
+        t.expect(after.isHeld(), "the next holder's lease ended when the former holder's link was healed");
+        t.expectEqual("the outcome of the late release", ReleaseOutcome.ALREADY_LOST, lease.release());
+        t.expect(after.isHeld(), "the late release has ended the next holder's lease");
+        after.release();
+        Task<Lease> again = t.start(
+                "an acquire over the healed link", () -> client.lock(t.name()).acquire());
+        again.get().release();
+    }
+
+    @Check(
+            rules = {"LK-510", "LK-507"},
+            means = Means.PROXY,
+            first = "Is a renewal repeated in time for the deadline when its answer is late?")
+    void aCutOfAQuarterOfTheTtlCostsNoLease(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("holder");
+        Lease lease = client.lock(t.name()).acquire();
+        for (int i = 0; i < 3; i++) {
+            network.cut(i == 1 ? Direction.TO_SERVER : Direction.TO_CLIENT);
+            t.pass(t.ttl(1, 8));
+            network.heal();
+            t.pass(t.ttl(3, 4));
+            t.expect(lease.isHeld(), "a link that was cut for an eighth of the ttl has cost a lease");
+        }
+        lease.release();
+    }
+
+    @Check(
+            rules = {"LK-1402", "LK-307", "LK-407"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first =
+                    "What becomes of a grant whose answer was lost: does a repetition find it by the id of the request, and a withdrawal end it?")
+    void aGrantWhoseReplyWasLostIsFoundOrGivenBack(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("asker", SHORT);
+        LockClient rival = t.client("rival");
+        // The connection stands before its replies are lost.
+        client.lock(t.name("before")).acquire().release();
+        network.loseReplies();
+        Task<Optional<Lease>> attempt = t.start(
+                "an attempt whose reply is lost", () -> client.lock(t.name()).tryAcquire());
+        Optional<Throwable> thrown = attempt.outcome();
+        network.reset();
+        network.heal();
+        if (thrown.isPresent()) {
+            boolean honest =
+                    thrown.get() instanceof LockUnavailableException || thrown.get() instanceof OutcomeUnknownException;
+            t.expect(honest, "an attempt whose reply was lost ended with " + thrown.get());
+        }
+        Optional<Lease> kept = thrown.isPresent() ? Optional.empty() : attempt.get();
+        t.expect(
+                thrown.isPresent() || kept.isPresent(),
+                "an attempt whose reply was lost ended with \"held by another\", and nobody holds the lock");
+        if (kept.isPresent()) {
+            kept.orElseThrow().release();
+        }
+        Task<Lease> next = t.start(
+                "an acquire after the orphan", () -> rival.lock(t.name()).acquire());
+        next.get().release();
+    }
+
+    @Check(
+            rules = {"LK-304", "LK-307", "LK-302"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "Does acquire() go on by itself after a lost reply, with the same request?")
+    void anAcquireOutlastsLostReplies(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("asker", SHORT);
+        client.lock(t.name("before")).acquire().release();
+        network.loseReplies();
+        Task<Lease> acquire = t.start(
+                "an acquire whose first reply is lost",
+                () -> client.lock(t.name()).acquire());
+        t.pass(t.ttl(1, 4));
+        network.reset();
+        network.heal();
+        Lease lease = acquire.get();
+        t.expect(lease.isHeld(), "an acquire that outlasted a lost reply returned a lease that is not held");
+        t.expect(
+                t.client("rival").lock(t.name()).tryAcquire().isEmpty(),
+                "after an acquire with a lost reply a second client was given the lock");
+        t.pass(t.ttl(3, 2));
+        t.expect(
+                lease.isHeld(),
+                "the lease of an acquire with a lost reply was lost within 3/2 ttl: which grant is renewed?");
+        t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, lease.release());
+        t.until(
+                "the lock is free after the release",
+                () -> t.client("next").lock(t.name()).tryAcquire().isPresent());
+    }
+
+    @Check(
+            rules = {"LK-508", "LK-504", "LK-802"},
+            means = Means.PROXY,
+            first = "Is a renewal whose answer was lost simply sent again?")
+    void aRenewalWhoseReplyWasLostIsRepeated(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("holder", SHORT);
+        Lease lease = client.lock(t.name()).acquire();
+        long token = lease.token();
+        for (int i = 0; i < 3; i++) {
+            network.loseReplies();
+            t.pass(t.ttl(1, 8));
+            network.reset();
+            network.heal();
+            t.pass(t.ttl(3, 4));
+            t.expect(lease.isHeld(), "replies that were lost for an eighth of the ttl have cost a lease");
+            t.expectEqual("the token after a repeated renewal", token, lease.token());
+        }
+        lease.release();
+    }
+
+    @Check(
+            rules = {"LK-703", "LK-1402", "LK-708"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "Is a release whose answer was lost said to be UNKNOWN, and repeated in the background?")
+    void aReleaseWhoseReplyWasLostIsUnknownAndRepeated(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("holder", SHORT);
+        Lease lease = client.lock(t.name()).acquire();
+        network.loseReplies();
+        Task<ReleaseOutcome> release = t.start("a release whose reply is lost", lease::release);
+        ReleaseOutcome outcome = release.get();
+        t.expect(!lease.isHeld(), "a lease is held after its release was called");
+        t.expectEqual("a repetition of the release", outcome, lease.release());
+        network.reset();
+        network.heal();
+        Task<Lease> next = t.start(
+                "an acquire after a release without reply",
+                () -> t.client("next").lock(t.name()).acquire());
+        next.get().release();
+    }
+
+    @Check(
+            rules = {"LK-401", "LK-1404", "LK-1405"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "Is \"could not ask\" told apart from \"held by another\"?")
+    void anAttemptThatReachesNobodyIsNotARefusal(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("asker", SHORT);
+        client.lock(t.name("before")).acquire().release();
+        network.disconnect();
+        Task<Optional<Lease>> attempt = t.start(
+                "an attempt while no server can be reached",
+                () -> client.lock(t.name()).tryAcquire(t.ttl(1, 4)));
+        Optional<Throwable> thrown = attempt.outcome();
+        t.expect(thrown.isPresent(), "an attempt while no server could be reached was answered: " + thrown);
+        LockException e =
+                t.expectType("an attempt while no server can be reached", LockException.class, thrown.orElseThrow());
+        t.expect(
+                e instanceof LockUnavailableException || e instanceof OutcomeUnknownException,
+                "an attempt while no server could be reached ended with " + e);
+        t.expect(e.retryable(), "an attempt that reached no server is said not to be worth repeating: " + e);
+        t.expect(e.server().isPresent(), "the exception names no server: " + e);
+        network.heal();
+        Task<Lease> next = t.start(
+                "an acquire when the server is back",
+                () -> client.lock(t.name()).acquire());
+        next.get().release();
+    }
+
+    @Check(
+            rules = {"LK-304", "LK-412"},
+            means = Means.PROXY,
+            from = Profile.SMOKE,
+            first = "Does a waiter get its place again after its connection has broken?")
+    void aWaiterOutlastsABrokenLink(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("waiter");
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> waits = t.start(
+                "an acquire over a link that breaks",
+                () -> client.lock(t.name()).acquire());
+        t.untilWaiting(holder, t.name(), 1);
+        network.disconnect();
+        t.pass(t.ttl(1, 2));
+        network.heal();
+        t.pass(t.ttl(1, 2));
+        network.blackHole();
+        t.pass(t.ttl(1, 2));
+        network.reset();
+        network.heal();
+        held.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = {"LK-305", "LK-703", "LK-1001"},
+            means = Means.PROXY,
+            first = "Is each call bounded by a timer, rather than by the socket?")
+    void callsEndInTimeWhileNothingAnswers(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("asker", SHORT);
+        Lease lease = client.lock(t.name("held")).acquire();
+        network.blackHole();
+        long before = t.now();
+        Task<Optional<Lease>> attempt = t.start(
+                "tryAcquire() while nothing answers",
+                () -> client.lock(t.name()).tryAcquire());
+        attempt.outcome();
+        Task<ReleaseOutcome> release = t.start("release() while nothing answers", lease::release);
+        t.expectEqual("the outcome of a release that nobody answers", ReleaseOutcome.UNKNOWN, release.get());
+        Task<Boolean> close = t.start("close() while nothing answers", () -> {
+            client.close();
+            return true;
+        });
+        close.get();
+        t.note("tryAcquire, release and close took " + (t.now() - before) / 1_000_000 + " ms while nothing answered");
+    }
+}

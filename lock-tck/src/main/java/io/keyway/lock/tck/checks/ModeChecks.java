@@ -1,0 +1,167 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Rules 1201 to 1203: readers and writers. */
+final class ModeChecks {
+
+    @Check(
+            rules = {"LK-1201", "LK-301"},
+            needs = Feature.READ_WRITE,
+            from = Profile.SMOKE,
+            first = "Do lock(n) and readWriteLock(n) come to one key of the store?")
+    void aLockIsTheWriteLockOfItsName(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient other = t.client("other");
+        Lease plain = one.lock(t.name()).acquire();
+        t.expect(
+                other.readWriteLock(t.name()).read().tryAcquire().isEmpty(),
+                "a reader was admitted beside the holder of lock(n)");
+        t.expect(
+                other.readWriteLock(t.name()).write().tryAcquire().isEmpty(),
+                "a writer was admitted beside the holder of lock(n)");
+        t.expectEqual("the mode of lock(n)", LockMode.EXCLUSIVE, plain.mode());
+        plain.release();
+        Lease read = other.readWriteLock(t.name()).read().acquire();
+        t.expectEqual("the mode of a read lease", LockMode.SHARED, read.mode());
+        t.expect(one.lock(t.name()).tryAcquire().isEmpty(), "lock(n) was granted beside a reader");
+        read.release();
+        t.expect(one.lock(t.name()).tryAcquire().isPresent(), "lock(n) was refused after the reader had left");
+    }
+
+    @Check(
+            rules = "LK-1202",
+            needs = Feature.READ_WRITE,
+            from = Profile.SMOKE,
+            first = "Is a SHARED request compatible with SHARED holders, of other clients and of its own?")
+    void readersHoldTogether(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient other = t.client("other");
+        List<Lease> readers = new ArrayList<>();
+        for (LockClient client : List.of(one, other, one)) {
+            Optional<Lease> lease = client.readWriteLock(t.name()).read().tryAcquire();
+            t.expect(lease.isPresent(), "a reader was refused while only " + readers.size() + " readers held the lock");
+            readers.add(lease.orElseThrow());
+        }
+        readers.get(0).release();
+        t.expect(
+                t.client("writer").lock(t.name()).tryAcquire().isEmpty(),
+                "one of three readers has left, and a writer was admitted");
+        t.expect(readers.get(1).isHeld() && readers.get(2).isHeld(), "the release of one reader ended another");
+        readers.get(1).release();
+        readers.get(2).release();
+        t.expect(t.client("last").lock(t.name()).tryAcquire().isPresent(), "all readers left, and a writer is refused");
+    }
+
+    @Check(
+            rules = {"LK-301", "LK-1202"},
+            needs = Feature.READ_WRITE,
+            first = "Does each reader expire on its own?")
+    void readersExpireEachOnItsOwn(Trial t) throws Exception {
+        LockClient client = t.client("reader");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease silent = lock.read()
+                .with(io.keyway.lock.LockOptions.none().withRenewal(io.keyway.lock.Renewal.NONE))
+                .acquire();
+        Lease renewed = t.client("other").readWriteLock(t.name()).read().acquire();
+        t.until("the reader that does not renew has lost its lease", () -> silent.state() == Lease.State.LOST);
+        t.pass(t.ttl());
+        t.expect(renewed.isHeld(), "the end of one reader's lease ended another's, which is renewed");
+        t.expect(t.client("writer").lock(t.name()).tryAcquire().isEmpty(), "a writer was admitted beside a reader");
+        renewed.release();
+        t.until(
+                "a writer is admitted when the last reader has left",
+                () -> t.client("next").lock(t.name()).tryAcquire().isPresent());
+    }
+
+    @Check(
+            rules = "LK-1203",
+            needs = {Feature.READ_WRITE, Feature.FIFO},
+            from = Profile.SMOKE,
+            first = "Does a reader look at the queue, or only at the holders?")
+    void aReaderDoesNotPassAWriterThatAskedEarlier(Trial t) throws Exception {
+        LockClient reader = t.client("reader");
+        LockClient writer = t.client("writer");
+        LockClient late = t.client("late");
+        Lease read = reader.readWriteLock(t.name()).read().acquire();
+        Task<Lease> writes =
+                t.start("the writer's acquire", () -> writer.lock(t.name()).acquire());
+        t.untilWaiting(reader, t.name(), 1);
+        t.expect(
+                late.readWriteLock(t.name()).read().tryAcquire().isEmpty(),
+                "a reader was admitted before a writer that had asked earlier");
+        Task<Lease> reads = t.start(
+                "the late reader's acquire",
+                () -> late.readWriteLock(t.name()).read().acquire());
+        t.untilWaiting(reader, t.name(), 2);
+        read.release();
+        Lease written = writes.get();
+        t.expect(!reads.isDone(), "the late reader was admitted beside the writer");
+        written.release();
+        reads.get().release();
+    }
+
+    @Check(
+            rules = "LK-1203",
+            needs = {Feature.READ_WRITE, Feature.FIFO},
+            first = "When a writer leaves, are all readers up to the next writer admitted?")
+    void readersThatWaitTogetherAreAdmittedTogether(Trial t) throws Exception {
+        LockClient writer = t.client("writer");
+        Lease written = writer.lock(t.name()).acquire();
+        List<Task<Lease>> readers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            LockClient reader = t.client("reader-" + i);
+            readers.add(t.start(
+                    "the acquire of reader " + i,
+                    () -> reader.readWriteLock(t.name()).read().acquire()));
+            t.untilWaiting(writer, t.name(), i + 1);
+        }
+        written.release();
+        List<Lease> leases = new ArrayList<>();
+        for (Task<Lease> reader : readers) {
+            leases.add(reader.get());
+        }
+        t.expect(leases.stream().allMatch(Lease::isHeld), "three readers that waited do not hold the lock together");
+        leases.forEach(Lease::close);
+    }
+
+    @Check(
+            rules = {"LK-301", "LK-302", "LK-1202"},
+            needs = Feature.READ_WRITE,
+            from = Profile.FULL,
+            first = "Are looking and taking one step for each mode?")
+    void readersAndWritersAtRandomExcludeEachOther(Trial t) throws Exception {
+        List<Task<Integer>> users = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockClient client = t.client("user-" + i);
+            long seed = t.random().nextLong();
+            users.add(t.start("a random user", () -> {
+                java.util.SplittableRandom random = new java.util.SplittableRandom(seed);
+                DistributedReadWriteLock lock = client.readWriteLock(t.name());
+                for (int use = 0; use < 60; use++) {
+                    Lease lease = random.nextInt(3) == 0
+                            ? lock.write().acquire()
+                            : lock.read().acquire();
+                    lease.isHeld();
+                    lease.release();
+                }
+                return 60;
+            }));
+        }
+        for (Task<Integer> user : users) {
+            user.get();
+        }
+    }
+}

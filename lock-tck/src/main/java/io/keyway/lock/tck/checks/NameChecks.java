@@ -1,0 +1,193 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Trial;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Rules 101 to 106: names. */
+final class NameChecks {
+    /** Endings that some store or other folds, trims, escapes, matches as a pattern or cuts off. */
+    private static final List<String> ENDINGS = List.of(
+            "a",
+            "A",
+            "a ",
+            " a",
+            "ä",
+            "a\u0308",
+            "ß",
+            "ss",
+            "SS",
+            "a.b",
+            "a-b",
+            "a_b",
+            "a%b",
+            "a%25b",
+            "a b",
+            "a+b",
+            "a*",
+            "a?",
+            "[a]",
+            "{a}",
+            "a:b",
+            "a;b",
+            "a'b",
+            "a\"b",
+            "a\\b",
+            "a\\\\b",
+            "$a",
+            "#a",
+            "~a",
+            "-",
+            ".",
+            "..",
+            "Aa",
+            "BB",
+            "İ",
+            "i",
+            "ı",
+            "I",
+            "日本",
+            "😀",
+            "null",
+            "0",
+            "00",
+            "a/b",
+            "a/B",
+            "a%2Fb",
+            "lock",
+            "semaphore",
+            "write",
+            "read");
+
+    @Check(
+            rules = "LK-103",
+            from = Profile.SMOKE,
+            first =
+                    "How does a name become a key of the store: is anything folded, trimmed, normalised, escaped or hashed?")
+    void namesThatDifferAtAllAreDifferentLocks(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        LockClient other = t.client("second");
+        List<Lease> held = new ArrayList<>();
+        for (String ending : ENDINGS) {
+            Optional<Lease> lease = client.lock(t.name(ending)).tryAcquire();
+            t.expect(
+                    lease.isPresent(),
+                    "the lock named ..." + ending
+                            + " was refused, while only locks of other names were held, such as ..."
+                            + ENDINGS.get(Math.max(0, held.size() - 1)));
+            held.add(lease.orElseThrow());
+        }
+        for (String ending : ENDINGS) {
+            t.expect(
+                    other.lock(t.name(ending)).tryAcquire().isEmpty(),
+                    "the lock named ..." + ending + " is held, and a second client was given it");
+        }
+        held.forEach(Lease::close);
+    }
+
+    @Check(
+            rules = {"LK-103", "LK-101"},
+            first = "How long may a key of the store be: is a long name cut off, or refused?")
+    void longNamesAreTakenWhole(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        String filler = "x".repeat(512 - t.name("").length() - 1);
+        String one = t.name(filler + "1");
+        String two = t.name(filler + "2");
+        t.expectEqual("the length of the name", 512, one.getBytes(StandardCharsets.UTF_8).length);
+        Optional<Lease> first = client.lock(one).tryAcquire();
+        Optional<Lease> second = client.lock(two).tryAcquire();
+        t.expect(first.isPresent(), "a free lock with a name of 512 bytes was refused");
+        t.expect(second.isPresent(), "two names of 512 bytes that differ in the last one are taken for one lock");
+        t.expect(
+                t.client("other").lock(one).tryAcquire().isEmpty(),
+                "a lock with a name of 512 bytes is held, and a second client was given it");
+        String wide = t.prefix() + "/" + "é".repeat((510 - t.prefix().length()) / 2);
+        t.expect(client.lock(wide).tryAcquire().isPresent(), "a name of 512 bytes in two-byte characters was refused");
+        String deep = t.prefix() + "/a".repeat(16 - t.prefix().split("/", -1).length);
+        t.expect(client.lock(deep).tryAcquire().isPresent(), "a name of 16 segments was refused");
+    }
+
+    @Check(
+            rules = {"LK-106", "LK-101", "LK-102"},
+            from = Profile.SMOKE,
+            first = "Do the client's methods that take a text go through LockName.of?")
+    void whatIsNoNameIsRefused(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        List<String> bad = List.of(
+                "",
+                "/",
+                "/a",
+                "a/",
+                "a//b",
+                "a\nb",
+                "a\u0000b",
+                "\ud800",
+                "a/\udc00/b",
+                "x".repeat(513),
+                "a/".repeat(16) + "a",
+                "é".repeat(257));
+        for (String name : bad) {
+            IllegalArgumentException e = t.expectThrows(
+                    "lock(\"" + printable(name) + "\")", IllegalArgumentException.class, () -> client.lock(name));
+            t.expect(
+                    e.getMessage() != null && e.getMessage().length() > 10,
+                    "the refusal of the name \"" + printable(name) + "\" does not say what is wrong with it");
+        }
+    }
+
+    private static String printable(String name) {
+        String text = name.length() > 40 ? name.substring(0, 40) + "..." : name;
+        return text.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?");
+    }
+
+    @Check(
+            rules = "LK-104",
+            needs = Feature.LIST,
+            from = Profile.SMOKE,
+            first = "Is the escaping of names for the store undone in listings?")
+    void listingsShowNamesAsTheyWereGiven(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        List<String> names = ENDINGS.stream().map(t::name).toList();
+        List<Lease> held = new ArrayList<>();
+        for (String name : names) {
+            held.add(client.lock(name).acquire());
+        }
+        List<String> shown = new ArrayList<>();
+        Optional<String> after = Optional.empty();
+        do {
+            LockPage page = client.admin().list(t.prefix() + "/", after, 20);
+            page.locks().forEach(status -> shown.add(status.key().name().value()));
+            after = page.next();
+        } while (after.isPresent());
+        for (String name : names) {
+            t.expect(shown.contains(name), "the lock \"" + name + "\" is held, and is listed nowhere by that name");
+        }
+        held.forEach(Lease::close);
+    }
+
+    @Check(
+            rules = "LK-105",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Has the kind of a key a part in the key of the store?")
+    void aLockAndASemaphoreOfOneNameAreTwoThings(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease lock = client.lock(t.name()).acquire();
+        Optional<Lease> permit = client.semaphore(t.name(), Capacity.of(1)).tryAcquire();
+        t.expect(permit.isPresent(), "a semaphore was refused because of the lock of the same name");
+        lock.release();
+        t.expect(
+                client.semaphore(t.name(), Capacity.of(1)).tryAcquire().isEmpty(),
+                "the release of a lock gave back a permit of the semaphore of the same name");
+    }
+}

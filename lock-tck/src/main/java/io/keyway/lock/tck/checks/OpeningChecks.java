@@ -1,0 +1,210 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.Feature;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Rules 203 to 212: options, and opening. */
+final class OpeningChecks {
+    private static final ClientOptions NONE = ClientOptions.defaults();
+
+    @Check(
+            rules = "LK-203",
+            from = Profile.SMOKE,
+            first =
+                    "Does ProviderInfo list all options and no others, so that Locks can check them before open is called?")
+    void anOptionThatNobodyKnowsIsRefused(Trial t) throws Exception {
+        InvalidLockUrlException e = t.expectThrows(
+                "opening with the option requestTimeuot",
+                InvalidLockUrlException.class,
+                () -> t.openUnrecorded(t.urlWith("requestTimeuot", "2s"), NONE));
+        t.expect(
+                String.valueOf(e.getMessage()).contains("requestTimeout"),
+                "the refusal of the option requestTimeuot does not name requestTimeout: " + e.getMessage());
+    }
+
+    @Check(rules = "LK-206", from = Profile.SMOKE, first = "Are durations parsed by Option.duration?")
+    void aDurationWithoutItsUnitIsRefused(Trial t) throws Exception {
+        t.expectThrows(
+                "opening with closeTimeout=10",
+                InvalidLockUrlException.class,
+                () -> t.openUnrecorded(t.urlWith("closeTimeout", "10"), NONE));
+    }
+
+    @Check(rules = "LK-204", from = Profile.SMOKE, first = "Does a message print the URL by reveal()?")
+    void textsOfAClientShowNoSecret(Trial t) throws Exception {
+        LockClient client = t.openUnrecorded(t.url(), NONE.withName("tck-secret"));
+        try {
+            String shown = client + " " + client.url() + " " + client.lock(t.name());
+            t.url()
+                    .password()
+                    .filter(password -> password.length() > 3)
+                    .ifPresent(password ->
+                            t.expect(!shown.contains(password), "the password of the URL is shown: " + t.url()));
+            t.expectEqual("the URL of the client", t.url(), client.url());
+        } finally {
+            client.close();
+        }
+    }
+
+    @Check(
+            rules = "LK-207",
+            from = Profile.SMOKE,
+            first = "Is the ttl taken from the request, which has the result of all levels?")
+    void whatIsSaidNearestToTheUseIsMeant(Trial t) throws Exception {
+        Duration small = t.ttl();
+        Duration middle = small.multipliedBy(2);
+        Duration large = small.multipliedBy(3);
+        if (large.compareTo(t.guarantees().maxTtl()) > 0) {
+            throw t.notTried(io.keyway.lock.tck.Verdict.NOT_APPLICABLE, "the provider has no room for three terms");
+        }
+        LockUrl url = t.url().options().containsKey("ttl") || t.url().isOpaque()
+                ? t.url()
+                : t.urlWith("ttl", large.toMillis() + "ms");
+        LockClient byUrl = t.openUnrecorded(url, NONE.withName("tck-by-url"));
+        LockClient byClient = t.openUnrecorded(
+                url,
+                NONE.withName("tck-by-client").withDefaults(LockOptions.none().withTtl(middle)));
+        try (byUrl;
+                byClient;
+                Lease client = byClient.lock(t.name("client")).acquire();
+                Lease lock = byClient.lock(t.name("lock"))
+                        .with(LockOptions.none().withTtl(small))
+                        .acquire();
+                Lease kept = byClient.lock(t.name("kept"))
+                        .with(LockOptions.none().withMetadata(java.util.Map.of("k", "v")))
+                        .acquire()) {
+            if (!url.equals(t.url())) {
+                try (Lease plain = byUrl.lock(t.name("url")).acquire()) {
+                    t.expectEqual("the ttl that only the URL states", large, plain.ttl());
+                }
+            }
+            t.expectEqual("the ttl that the client's options state over the URL", middle, client.ttl());
+            t.expectEqual("the ttl that with() states over the client's options", small, lock.ttl());
+            t.expectEqual("the ttl of the client's options beside another option of with()", middle, kept.ttl());
+        }
+    }
+
+    @Check(
+            rules = "LK-309",
+            from = Profile.SMOKE,
+            first =
+                    "Are minTtl and maxTtl of Guarantees what the store can keep, and is the ttl of the URL checked too?")
+    void aTtlOutsideTheBoundsIsRefused(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Duration least = t.guarantees().minTtl();
+        Duration most = t.guarantees().maxTtl();
+        if (most.compareTo(LockOptions.MAX_TTL) < 0) {
+            refused(t, client, most.plusSeconds(1), least, most);
+        }
+        if (least.compareTo(LockOptions.MIN_TTL) > 0) {
+            refused(t, client, least.minusMillis(1), least, most);
+        }
+        t.expectThrows(
+                "a ttl of 25 hours",
+                IllegalArgumentException.class,
+                () -> LockOptions.none().withTtl(Duration.ofHours(25)));
+        try (Lease lease =
+                client.lock(t.name()).with(LockOptions.none().withTtl(least)).acquire()) {
+            t.expectEqual("the ttl of a lease with the least ttl", least, lease.ttl());
+        }
+    }
+
+    private static void refused(Trial t, LockClient client, Duration ttl, Duration least, Duration most)
+            throws InterruptedException {
+        IllegalArgumentException e = t.expectThrows(
+                "an acquire with a ttl of " + ttl,
+                IllegalArgumentException.class,
+                () -> client.lock(t.name())
+                        .with(LockOptions.none().withTtl(ttl))
+                        .tryAcquire());
+        t.expect(
+                e.getMessage() != null && e.getMessage().matches("(?s).*\\d.*\\d.*"),
+                "the refusal of a ttl outside " + least + " to " + most + " does not name both bounds: "
+                        + e.getMessage());
+    }
+
+    @Check(
+            rules = "LK-210",
+            from = Profile.SMOKE,
+            first = "Are the features that the client declares those that the provider declares for the URL?")
+    void whatIsRequiredAndNotDeclaredIsRefusedAtOpening(Trial t) throws Exception {
+        for (Feature feature : Feature.values()) {
+            LockUrl url = t.urlWith("require", feature.label());
+            if (t.has(feature)) {
+                t.openUnrecorded(url, NONE).close();
+            } else {
+                t.expectThrows(
+                        "opening with require=" + feature.label() + ", which is not declared,",
+                        UnsupportedFeatureException.class,
+                        () -> t.openUnrecorded(url, NONE));
+            }
+        }
+        for (io.keyway.lock.Grade grade : io.keyway.lock.Grade.values()) {
+            LockUrl url = t.urlWith("require", "exclusion:" + grade.name().toLowerCase(Locale.ROOT));
+            if (t.guarantees().exclusion().grade().compareTo(grade) <= 0) {
+                t.openUnrecorded(url, NONE).close();
+            } else {
+                t.expectThrows(
+                        "opening with a higher grade of exclusion than is promised",
+                        UnsupportedFeatureException.class,
+                        () -> t.openUnrecorded(url, NONE));
+            }
+        }
+    }
+
+    @Check(rules = "LK-212", alone = true, first = "What does the provider's constructor, or a static initialiser, do?")
+    void lookingForProvidersStartsNothing(Trial t) {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        Locks.discover(t.subject().loader());
+        Set<String> started = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread) && thread.getName().startsWith("keyway"))
+                .map(Thread::getName)
+                .collect(Collectors.toSet());
+        t.expect(started.isEmpty(), "looking for providers started threads: " + started);
+    }
+
+    @Check(
+            rules = {"LK-303", "LK-211"},
+            from = Profile.SMOKE,
+            needs = Feature.LIST,
+            first = "Does making a lock object or opening a client write anything to the store?")
+    void aLockObjectLeavesNothingAtTheAuthority(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        client.lock(t.name()).with(t.terms());
+        client.lock(t.name("other"));
+        t.expect(
+                client.admin()
+                        .list(t.prefix() + "/", java.util.Optional.empty(), 10)
+                        .locks()
+                        .isEmpty(),
+                "a lock that nobody has asked for is listed");
+        t.expect(client.admin().show(t.key(t.name())).isEmpty(), "a lock that nobody has asked for is shown");
+    }
+
+    @Check(
+            rules = "LK-211",
+            from = Profile.SMOKE,
+            first = "Does open wait for the store, or start it before the first request?")
+    void anEagerClientOpensAndServes(Trial t) throws Exception {
+        LockClient client = t.client("eager", NONE.with(CommonOptions.CONNECT, CommonOptions.Connect.EAGER));
+        try (Lease lease = client.lock(t.name()).acquire()) {
+            t.expect(lease.isHeld(), "a client opened with connect=eager was granted a lease that is not held");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedSemaphore;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Rules 1301 to 1306: permits. */
+final class PermitChecks {
+
+    @Check(
+            rules = "LK-1301",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Are all permits that are out counted, by whichever client, in the step that grants?")
+    void noMorePermitsAreOutThanTheCapacity(Trial t) throws Exception {
+        List<Lease> out = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Optional<Lease> lease =
+                    t.client("c" + i).semaphore(t.name(), Capacity.of(3)).tryAcquire();
+            t.expect(lease.isPresent(), "permit " + (i + 1) + " of 3 was refused");
+            out.add(lease.orElseThrow());
+        }
+        t.expectEqual(
+                "the mode of a semaphore's lease", LockMode.PERMITS, out.get(0).mode());
+        DistributedSemaphore semaphore = t.client("late").semaphore(t.name(), Capacity.of(3));
+        t.expectEqual("the available permits", 0, semaphore.availablePermits());
+        t.expect(semaphore.tryAcquire().isEmpty(), "a fourth permit of 3 was granted");
+        out.get(1).release();
+        t.until(
+                "a permit that was released can be acquired",
+                () -> semaphore.tryAcquire().isPresent());
+        t.expect(semaphore.tryAcquire().isEmpty(), "one permit came back, and two were granted");
+    }
+
+    @Check(
+            rules = "LK-1301",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Is the capacity taken from each request, or from the one that was first?")
+    void theCapacityIsThatOfTheCallerAtEachAttempt(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
+        t.expect(
+                client.semaphore(t.name(), Capacity.of(1)).tryAcquire().isEmpty(),
+                "a second permit was granted to a caller that stated a capacity of 1");
+        Optional<Lease> two =
+                t.client("wider").semaphore(t.name(), Capacity.of(2)).tryAcquire();
+        t.expect(two.isPresent(), "a caller that stated a capacity of 2 was refused while 1 permit was out");
+        AtomicInteger resources = new AtomicInteger(1);
+        DistributedSemaphore elastic = t.client("elastic").semaphore(t.name(), Capacity.perResource(2, resources::get));
+        t.expect(
+                elastic.tryAcquire().isEmpty(),
+                "with 2 permits out, and 2 for each of 1 resource, a third was granted");
+        resources.set(2);
+        Optional<Lease> three = elastic.tryAcquire();
+        t.expect(
+                three.isPresent(),
+                "the capacity was not asked for again: with 2 resources of 2 permits a third was refused");
+        one.release();
+        two.orElseThrow().release();
+        three.orElseThrow().release();
+    }
+
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Is the capacity asked for anew at the next attempt?")
+    void theNextAttemptStatesTheNewCapacity(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
+        AtomicInteger resources = new AtomicInteger(1);
+        DistributedSemaphore elastic = t.client("elastic").semaphore(t.name(), Capacity.perResource(1, resources::get));
+        Task<Optional<Lease>> waits = t.start("a wait for a second permit", () -> elastic.tryAcquire(t.ttl(1, 4)));
+        t.expect(waits.get().isEmpty(), "a second permit of 1 was granted");
+        resources.set(3);
+        t.expectEqual("the available permits by the new capacity", 2, elastic.availablePermits());
+        t.expect(elastic.tryAcquire().isPresent(), "a permit was refused after the capacity had grown");
+        one.release();
+    }
+
+    @Check(
+            rules = {"LK-1302", "LK-1306"},
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "What happens to permits that are out when a caller states a lower capacity?")
+    void aLowerCapacityRevokesNothingAndBlocks(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        List<Lease> out = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            out.add(client.semaphore(t.name(), Capacity.of(4)).acquire());
+        }
+        DistributedSemaphore narrow = t.client("narrow").semaphore(t.name(), Capacity.of(2));
+        t.expect(narrow.tryAcquire().isEmpty(), "with 4 permits out a caller with a capacity of 2 was granted one");
+        int available = narrow.availablePermits();
+        t.expectEqual("the available permits with 4 out and a capacity of 2", 0, available);
+        t.pass(t.ttl(5, 4));
+        t.expect(out.stream().allMatch(Lease::isHeld), "a caller stated a lower capacity, and a lease was lost");
+        out.get(0).release();
+        out.get(1).release();
+        t.expect(narrow.tryAcquire().isEmpty(), "with 2 permits out a caller with a capacity of 2 was granted one");
+        out.get(2).release();
+        t.until(
+                "with 1 permit out a caller with a capacity of 2 is granted one",
+                () -> narrow.tryAcquire().isPresent());
+        out.get(3).release();
+    }
+
+    @Check(
+            rules = "LK-1303",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Are several permits taken one by one?")
+    void thePermitsOfOneRequestAreGrantedTogether(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        DistributedSemaphore semaphore = client.semaphore(t.name(), Capacity.of(3));
+        Lease two = semaphore.acquire(2);
+        t.expectEqual("the permits of the lease", 2, two.permits());
+        t.expect(semaphore.tryAcquire(2).isEmpty(), "2 permits were granted while 1 of 3 was left");
+        Optional<Lease> one = semaphore.tryAcquire(1);
+        t.expect(one.isPresent(), "an attempt for 2 permits that was refused has taken the one that was left");
+        one.orElseThrow().release();
+        LockClient other = t.client("other");
+        Task<Lease> all = t.start(
+                "an acquire of all 3 permits",
+                () -> other.semaphore(t.name(), Capacity.of(3)).acquire(3));
+        t.pass(t.ttl(1, 4));
+        t.expect(!all.isDone(), "3 permits were granted while 2 of 3 were out");
+        two.release();
+        Lease three = all.get();
+        t.expectEqual("the permits of the lease", 3, three.permits());
+        three.release();
+    }
+
+    @Check(
+            rules = "LK-1304",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Is the number of permits looked at before anything is sent?")
+    void permitsThatCannotBeAreRefused(Trial t) throws Exception {
+        DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
+        for (int permits : new int[] {0, -1, Integer.MIN_VALUE, 4, Integer.MAX_VALUE}) {
+            t.expectThrows(
+                    "tryAcquire(" + permits + ") of 3 permits",
+                    IllegalArgumentException.class,
+                    () -> semaphore.tryAcquire(permits));
+        }
+        t.expectEqual("the available permits", 3, semaphore.availablePermits());
+    }
+
+    @Check(
+            rules = "LK-1305",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Is a release idempotent by its token?")
+    void permitsComeBackOnce(Trial t) throws Exception {
+        DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
+        Lease two = semaphore.acquire(2);
+        Lease one = semaphore.acquire(1);
+        two.release();
+        two.release();
+        two.close();
+        t.expectEqual(
+                "the available permits after a lease of 2 of 3 was released twice", 2, semaphore.availablePermits());
+        t.expect(semaphore.tryAcquire(3).isEmpty(), "a lease that was released twice gave its permits back twice");
+        one.release();
+        t.expectEqual("the available permits after all were released", 3, semaphore.availablePermits());
+    }
+
+    @Check(
+            rules = {"LK-1305", "LK-513"},
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "Do permits expire with their grant?")
+    void permitsOfALeaseThatEndedComeBack(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Lease silent = client.semaphore(t.name(), Capacity.of(2))
+                .with(LockOptions.none().withRenewal(Renewal.NONE))
+                .acquire(2);
+        t.until("a lease that is not renewed is lost", () -> silent.state() == Lease.State.LOST);
+        DistributedSemaphore other = t.client("other").semaphore(t.name(), Capacity.of(2));
+        t.until(
+                "the permits of a lost lease are back",
+                () -> other.tryAcquire(2).isPresent());
+    }
+
+    @Check(
+            rules = {"LK-1305", "LK-402"},
+            needs = Feature.SEMAPHORE,
+            first = "Does a waiter that gives up leave the queue, and a grant on its way go back?")
+    void waitersThatGiveUpCostNoPermits(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        DistributedSemaphore semaphore = holder.semaphore(t.name(), Capacity.of(2));
+        for (int i = 0; i < t.rounds(1, 3, 20); i++) {
+            Lease all = semaphore.acquire(2);
+            LockClient client = t.client("waiter-" + i);
+            Task<Optional<Lease>> waits = t.start(
+                    "a wait for a permit",
+                    () -> client.semaphore(t.name(), Capacity.of(2)).tryAcquire(1, t.ttl(1, 4)));
+            t.expect(waits.get().isEmpty(), "a third permit of 2 was granted");
+            all.release();
+            t.until(
+                    "all permits can be had again",
+                    () -> semaphore
+                            .tryAcquire(2)
+                            .map(lease -> {
+                                lease.release();
+                                return lease;
+                            })
+                            .isPresent());
+        }
+    }
+
+    @Check(
+            rules = {"LK-1301", "LK-1305"},
+            needs = Feature.SEMAPHORE,
+            from = Profile.FULL,
+            first = "Is the count derived from the grants, or kept beside them?")
+    void afterRandomUseAllPermitsAreBack(Trial t) throws Exception {
+        int capacity = 5;
+        List<Task<Integer>> users = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockClient client = t.client("user-" + i);
+            long seed = t.random().nextLong();
+            users.add(t.start("a random user", () -> {
+                SplittableRandom random = new SplittableRandom(seed);
+                DistributedSemaphore semaphore = client.semaphore(t.name(), Capacity.of(capacity));
+                for (int use = 0; use < 60; use++) {
+                    Lease lease = semaphore.acquire(1 + random.nextInt(capacity));
+                    lease.isHeld();
+                    lease.release();
+                }
+                return 60;
+            }));
+        }
+        for (Task<Integer> user : users) {
+            user.get();
+        }
+        t.expectEqual(
+                "the available permits at the end",
+                capacity,
+                t.client("last").semaphore(t.name(), Capacity.of(capacity)).availablePermits());
+    }
+}

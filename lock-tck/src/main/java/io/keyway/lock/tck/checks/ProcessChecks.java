@@ -1,0 +1,177 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.Reach;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.RemoteClient;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** What only a second process shows: rules 301, 410, 502, 503, 513, 807. */
+final class ProcessChecks {
+
+    @Check(
+            rules = {"LK-301", "LK-602"},
+            means = Means.PROCESS,
+            from = Profile.SMOKE,
+            first = "Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.reach")
+    void twoProcessesExcludeEachOther(Trial t) throws Exception {
+        RemoteClient remote = t.process("remote");
+        LockClient here = t.client("here");
+        OptionalLong token = remote.acquire(t.name(), t.patience());
+        t.expect(token.isPresent(), "a client in another process was refused a free lock");
+        t.expect(
+                here.lock(t.name()).tryAcquire().isEmpty(),
+                "another process holds the lock, and a client of this one was given it");
+        t.expect(remote.isHeld(t.name()), "the other process does not hold its lease any more");
+        t.expectEqual("the outcome of the other process's release", ReleaseOutcome.RELEASED, remote.release(t.name()));
+        Optional<Lease> lease = here.lock(t.name()).tryAcquire(t.patience());
+        t.expect(lease.isPresent(), "another process has released the lock, and a client of this one is refused");
+        if (t.has(Feature.FENCING)) {
+            t.expect(
+                    lease.orElseThrow().token() > token.orElseThrow(),
+                    "token " + lease.orElseThrow().token() + " was granted after " + token.orElseThrow()
+                            + " of another process");
+        }
+        t.expect(
+                remote.acquire(t.name(), Duration.ZERO).isEmpty(),
+                "this process holds the lock, and a client of another one was given it");
+    }
+
+    @Check(
+            rules = {"LK-513", "LK-502"},
+            means = Means.PROCESS,
+            from = Profile.SMOKE,
+            first = "Does the store end a grant by itself when its ttl has passed, and not when a connection breaks?")
+    void theLockOfAKilledProcessIsFreeAfterItsTtlAndNotBefore(Trial t) throws Exception {
+        RemoteClient remote = t.process("remote");
+        LockClient here = t.client("here");
+        t.expect(
+                remote.acquire(t.name(), t.patience()).isPresent(),
+                "a client in another process was refused a free lock");
+        // It believes at some instant after this reading, and the authority keeps a grant for a quarter of its ttl
+        // longer.
+        long heldAt = t.now();
+        t.expect(remote.isHeld(t.name()), "the other process does not hold its lease");
+        remote.kill();
+        Task<Lease> waits = t.start(
+                "an acquire after the holder was killed",
+                () -> here.lock(t.name()).acquire());
+        Lease lease = waits.get();
+        long waited = t.now() - heldAt;
+        if (t.reach() == Reach.NETWORK) {
+            long least = t.ttl(1, 4).toNanos();
+            t.expect(
+                    waited >= least,
+                    "the lock of a process that was killed was given away " + waited / 1_000_000
+                            + " ms after it was held: earlier than " + least / 1_000_000
+                            + " ms, when its ttl may have ended at the earliest");
+        }
+        t.note("the lock of a killed process was free after " + waited / 1_000_000 + " ms, its ttl being "
+                + t.ttl().toMillis() + " ms");
+        t.expect(lease.isHeld(), "the lease granted after the holder's death is not held");
+    }
+
+    @Check(
+            rules = {"LK-410", "LK-408"},
+            means = Means.PROCESS,
+            needs = Feature.LIST,
+            first = "Does a waiter leave the queue when nothing is heard of it for its ttl?")
+    void aWaiterThatWasKilledStopsNobody(Trial t) throws Exception {
+        RemoteClient remote = t.process("remote");
+        LockClient here = t.client("here");
+        Lease held = here.lock(t.name()).acquire();
+        Thread waiting = new Thread(
+                () -> {
+                    try {
+                        remote.acquire(t.name(), Duration.ofMinutes(2));
+                    } catch (InterruptedException | RuntimeException | AssertionError e) {
+                        // It is killed while it waits.
+                    }
+                },
+                "tck-remote-waiter");
+        waiting.setDaemon(true);
+        waiting.start();
+        t.untilWaiting(here, t.name(), 1);
+        LockClient behind = t.client("behind");
+        Task<Lease> next = t.start(
+                "the acquire behind a waiter that was killed",
+                () -> behind.lock(t.name()).acquire());
+        t.untilWaiting(here, t.name(), 2);
+        remote.kill();
+        t.until("the waiter that was killed is out of the queue", () -> {
+            LockStatus status = t.status(here, t.key(t.name()));
+            return status.waiters().size() == 1;
+        });
+        held.release();
+        next.get().release();
+    }
+
+    @Check(
+            rules = {"LK-503", "LK-807", "LK-302"},
+            means = Means.PROCESS,
+            from = Profile.SMOKE,
+            first = "Is isHeld() computed from the clock at each call, or a flag that a timer sets?")
+    void aProcessThatStoodStillKnowsAtItsFirstQuestion(Trial t) throws Exception {
+        RemoteClient remote = t.process("remote");
+        LockClient here = t.client("here");
+        t.expect(
+                remote.acquire(t.name(), t.patience()).isPresent(),
+                "a client in another process was refused a free lock");
+        remote.stop();
+        Lease lease;
+        try {
+            Task<Lease> waits = t.start(
+                    "an acquire while the holder stands still",
+                    () -> here.lock(t.name()).acquire());
+            lease = waits.get();
+            t.pass(t.ttl());
+        } finally {
+            remote.cont();
+        }
+        t.expect(
+                !remote.isHeld(t.name()),
+                "a process that stood still for more than its ttl, and whose lock went to another, answered at its first question that it holds it");
+        t.expect(lease.isHeld(), "the lease of the next holder ended when the former one went on");
+        Optional<LeaseLoss.Cause> cause = remote.loss(t.name(), t.patience());
+        t.expect(cause.isPresent(), "the process that stood still was not told of its loss");
+        t.expectEqual("the outcome of its release", ReleaseOutcome.ALREADY_LOST, remote.release(t.name()));
+        t.expect(lease.isHeld(), "the release of a lease that was lost has ended the next holder's");
+    }
+
+    @Check(
+            rules = {"LK-513", "LK-504"},
+            means = Means.PROCESS,
+            first = "Does a connection that ends orderly, with the process, end its grants too early or too late?")
+    void aProcessThatEndsLeavesNothing(Trial t) throws Exception {
+        LockClient here = t.client("here");
+        for (int i = 0; i < t.rounds(1, 1, 3); i++) {
+            String name = t.freshName();
+            RemoteClient remote = t.process("remote-" + i);
+            t.expect(
+                    remote.acquire(name, t.patience()).isPresent(),
+                    "a client in another process was refused a free lock");
+            remote.close();
+            Task<Lease> waits = t.start(
+                    "an acquire after the holder has ended",
+                    () -> here.lock(name).acquire());
+            waits.get().release();
+            if (t.has(Feature.LIST)) {
+                t.until(
+                        "nothing of the dead process is shown",
+                        () -> here.admin().show(t.key(name)).isEmpty());
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+
+/** What a server that crashes, comes back or stands still must not do: rules 304, 412, 502, 603, 1510. */
+final class ServerChecks {
+
+    @Check(
+            rules = {"LK-304", "LK-412"},
+            means = Means.SERVER,
+            alone = true,
+            from = Profile.SMOKE,
+            first = "Does the client connect again by itself, and repeat what was not answered?")
+    void anAcquireOutlastsARestartOfTheServer(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        client.lock(t.name()).acquire().release();
+        t.killServer();
+        Task<Lease> acquire;
+        try {
+            acquire = t.start(
+                    "an acquire while the server is down",
+                    () -> client.lock(t.name()).acquire());
+            t.pass(t.ttl(1, 2));
+        } finally {
+            t.restartServer();
+        }
+        Lease lease = acquire.get();
+        t.expect(lease.isHeld(), "an acquire that outlasted a restart of the server returned a lease that is not held");
+        lease.release();
+    }
+
+    @Check(
+            rules = {"LK-1510", "LK-301", "LK-302"},
+            means = Means.SERVER,
+            alone = true,
+            from = Profile.SMOKE,
+            first = "What does the server know of its grants after a restart; if nothing, how long is it closed?")
+    void aServerThatComesBackGrantsNothingThatIsStillBelieved(Trial t) throws Exception {
+        if (t.guarantees().failover().grade() == Grade.NO
+                && t.guarantees().exclusion().grade() == Grade.NO) {
+            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no exclusion over a restart");
+        }
+        LockClient holder = t.client("holder");
+        LockClient rival = t.client("rival");
+        Lease lease = holder.lock(t.name()).acquire();
+        t.killServer();
+        t.restartServer();
+        Task<Lease> next = t.start(
+                "the rival's acquire after a restart",
+                () -> rival.lock(t.name()).acquire());
+        boolean granted = t.happens(t.ttl(), next::isDone);
+        if (granted) {
+            t.expect(!lease.isHeld(), "after a restart of the server the lock was granted while its holder believed");
+        }
+        lease.release();
+        next.get().release();
+    }
+
+    @Check(
+            rules = "LK-603",
+            means = Means.SERVER,
+            needs = Feature.FENCING,
+            alone = true,
+            from = Profile.SMOKE,
+            first = "Where does the counter of tokens live, and is it forced to disk, or led by an epoch?")
+    void tokensRiseOverARestartOfTheServer(Trial t) throws Exception {
+        if (t.guarantees().tokens().grade() == Grade.NO) {
+            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
+        }
+        LockClient client = t.client("first");
+        long last = 0;
+        for (int i = 0; i < 3; i++) {
+            Lease lease = client.lock(t.name()).acquire();
+            last = lease.token();
+            lease.release();
+        }
+        t.killServer();
+        t.restartServer();
+        Task<Lease> acquire = t.start(
+                "an acquire after a restart", () -> client.lock(t.name()).acquire());
+        Lease lease = acquire.get();
+        t.expect(
+                lease.token() > last,
+                "before a restart of the server token " + last + " was granted, after it " + lease.token());
+        lease.release();
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-502", "LK-412"},
+            means = Means.PAUSE,
+            alone = true,
+            first = "Does a server that goes on look at its clock before it answers what has piled up?")
+    void aServerThatStoodStillMakesNoTwoBelieve(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient rival = t.client("rival");
+        Lease lease = holder.lock(t.name()).acquire();
+        Task<Lease> next =
+                t.start("the rival's acquire", () -> rival.lock(t.name()).acquire());
+        t.untilWaiting(holder, t.name(), 1);
+        t.pauseServer();
+        try {
+            t.until("the holder's belief ends while its server stands still", () -> !lease.isHeld());
+        } finally {
+            t.resumeServer();
+        }
+        Lease after = next.get();
+        t.expect(!lease.isHeld(), "a lease that was lost is held again after its server went on");
+        after.release();
+    }
+}

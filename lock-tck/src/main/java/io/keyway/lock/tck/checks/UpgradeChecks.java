@@ -1,0 +1,146 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Rules 1204 to 1206: a reader becomes the writer, and back. */
+final class UpgradeChecks {
+
+    @Check(
+            rules = {"LK-1204", "LK-602"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            from = Profile.SMOKE,
+            first = "Does the grant change its mode in one step, and get a new token?")
+    void theOnlyReaderBecomesTheWriter(Trial t) throws Exception {
+        LockClient client = t.client("reader");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Optional<Lease> upgraded = lock.tryUpgrade(read, Duration.ZERO);
+        t.expect(upgraded.isPresent(), "the only reader was refused the upgrade");
+        Lease write = upgraded.orElseThrow();
+        t.expectEqual("the mode after the upgrade", LockMode.EXCLUSIVE, write.mode());
+        t.expect(write.isHeld(), "the lease of a successful upgrade is not held");
+        t.expectEqual("the state of the read lease after the upgrade", Lease.State.RELEASED, read.state());
+        t.expect(write.token() != read.token(), "the upgrade kept the token of the read lease");
+        t.expect(
+                t.client("other").readWriteLock(t.name()).read().tryAcquire().isEmpty(),
+                "another reader was admitted beside the upgraded writer");
+        t.pass(t.ttl(3, 2));
+        t.expect(write.isHeld(), "the upgraded lease was lost within 3/2 ttl: is it renewed?");
+        write.release();
+        t.expect(
+                t.client("next").lock(t.name()).tryAcquire().isPresent(),
+                "the upgraded lease was released, and the lock is not free");
+    }
+
+    @Check(
+            rules = {"LK-1205", "LK-1204"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            from = Profile.SMOKE,
+            first = "Does the upgrade touch the read grant before it is granted?")
+    void anUpgradeThatIsRefusedLeavesTheReadLease(Trial t) throws Exception {
+        DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Lease other = t.client("other").readWriteLock(t.name()).read().acquire();
+        t.expect(lock.tryUpgrade(read, Duration.ZERO).isEmpty(), "a reader became the writer beside another reader");
+        t.expect(read.isHeld(), "a refused upgrade ended the read lease");
+        Task<Optional<Lease>> waits = t.start("an upgrade that waits", () -> lock.tryUpgrade(read, t.ttl(1, 2)));
+        t.expect(waits.get().isEmpty(), "a reader became the writer beside another reader");
+        t.pass(t.ttl(3, 2));
+        t.expect(read.isHeld() && other.isHeld(), "an upgrade that timed out ended a read lease");
+        t.expect(
+                t.client("third").readWriteLock(t.name()).read().tryAcquire().isPresent(),
+                "after an upgrade that timed out a further reader is refused");
+        read.release();
+        other.release();
+    }
+
+    @Check(
+            rules = "LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            from = Profile.SMOKE,
+            first = "Is a second upgrade of the same lock refused while the first one waits?")
+    void ofTwoUpgradesAtMostOneSucceedsAndNoneHangs(Trial t) throws Exception {
+        DistributedReadWriteLock one = t.client("one").readWriteLock(t.name());
+        DistributedReadWriteLock two = t.client("two").readWriteLock(t.name());
+        Lease first = one.read().acquire();
+        Lease second = two.read().acquire();
+        Task<Optional<Lease>> a = t.start("the first upgrade", () -> upgradeOrLeave(one, first, t.patience()));
+        t.pass(t.ttl(1, 4));
+        Task<Optional<Lease>> b = t.start("the second upgrade", () -> upgradeOrLeave(two, second, t.patience()));
+        Optional<Lease> won = a.get();
+        Optional<Lease> lost = b.get();
+        t.expect(won.isPresent() || lost.isPresent(), "of two upgrades, of which the refused one left, none succeeded");
+        t.expect(
+                !(won.isPresent() && lost.isPresent())
+                        || !won.orElseThrow().isHeld()
+                        || !lost.orElseThrow().isHeld(),
+                "both upgrades hold the lock");
+        won.ifPresent(Lease::close);
+        lost.ifPresent(Lease::close);
+    }
+
+    private static Optional<Lease> upgradeOrLeave(DistributedReadWriteLock lock, Lease read, Duration wait)
+            throws InterruptedException {
+        Optional<Lease> upgraded = lock.tryUpgrade(read, wait);
+        if (upgraded.isEmpty()) {
+            read.release();
+        }
+        // The other one can have it now.
+        upgraded.ifPresent(Lease::release);
+        return upgraded;
+    }
+
+    @Check(
+            rules = "LK-1206",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            from = Profile.SMOKE,
+            first = "Is a downgrade a release and an acquire, or one step?")
+    void aDowngradeLetsNoWriterIn(Trial t) throws Exception {
+        LockClient client = t.client("writer");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease write = lock.write().acquire();
+        LockClient other = t.client("other");
+        Task<Lease> waits =
+                t.start("another writer's acquire", () -> other.lock(t.name()).acquire());
+        t.untilWaiting(client, t.name(), 1);
+        Lease read = lock.downgrade(write);
+        t.expectEqual("the mode after the downgrade", LockMode.SHARED, read.mode());
+        t.expect(read.isHeld(), "the lease of a downgrade is not held");
+        t.expectEqual("the state of the write lease after the downgrade", Lease.State.RELEASED, write.state());
+        t.pass(t.ttl(3, 2));
+        t.expect(!waits.isDone(), "another writer was admitted at a downgrade, beside the reader that it made");
+        t.expect(read.isHeld(), "the lease of a downgrade was lost within 3/2 ttl: is it renewed?");
+        read.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = {"LK-1206", "LK-1202"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Are readers told that the writer has become a reader?")
+    void aDowngradeLetsReadersIn(Trial t) throws Exception {
+        LockClient client = t.client("writer");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease write = lock.write().acquire();
+        LockClient other = t.client("other");
+        Task<Lease> waits = t.start(
+                "a reader's acquire", () -> other.readWriteLock(t.name()).read().acquire());
+        t.untilWaiting(client, t.name(), 1);
+        Lease read = lock.downgrade(write);
+        Lease beside = waits.get();
+        t.expect(read.isHeld() && beside.isHeld(), "after a downgrade the two readers do not hold together");
+        read.release();
+        beside.release();
+    }
+}
