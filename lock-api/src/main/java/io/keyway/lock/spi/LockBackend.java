@@ -95,9 +95,9 @@ public interface LockBackend extends AutoCloseable {
         return Optional.empty();
     }
 
-    /** Disconnects. Grants and queue places stay; the kit has released what it could. */
+    /** Disconnects, if there is anything to. Grants and queue places stay; the kit has released what it could. */
     @Override
-    void close() throws Exception;
+    default void close() throws Exception {}
 
     /** How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only. */
     interface Signals {

@@ -195,7 +195,7 @@ class CommandLineTest {
     void providersTellFeaturesAndOptions() {
         assertThat(execute("providers")).isZero();
         assertThat(out())
-                .contains("Files 1\n  url       lock:files\n  features  read-write semaphore fencing fifo list break\n")
+                .contains("Table 1\n  url       lock:table\n  features  read-write semaphore fencing fifo list break\n")
                 .contains("    without  features that it pretends not to have, by commas\n")
                 .contains("  options of every provider\n    ttl ");
     }
@@ -209,7 +209,7 @@ class CommandLineTest {
     }
 
     private String url() {
-        return "lock:files://" + directory + "?requestTimeout=10s";
+        return "lock:table://" + directory + "?requestTimeout=10s";
     }
 
     private int execute(String... words) {

@@ -300,7 +300,7 @@ class TerminalStoriesTest {
     @Test
     void whatIsSharedRunsTogether() throws Exception {
         play(LONG);
-        String url = "--url=lock:files://" + directory.resolve("files") + "?ttl=60s";
+        String url = "--url=lock:table://" + directory.resolve("files") + "?ttl=60s";
         ChildProcess first =
                 stage.start(directory, "keyway", "run", url, "--shared", "n", "--", "sh", "-c", stage.untilGo("A"));
         stage.awaitBeat("A");

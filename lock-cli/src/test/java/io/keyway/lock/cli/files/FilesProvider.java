@@ -14,19 +14,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Leases in a directory, {@code lock:files:///directory}: the plainest provider that real processes can share. */
+/** Leases in a directory, {@code lock:table:///directory}: the plainest provider that real processes can share. */
 public final class FilesProvider implements LockProvider {
     private static final Option<String> WITHOUT =
             Option.text("without").withDefault("").withDescription("features that it pretends not to have, by commas");
 
     @Override
     public Set<String> schemes() {
-        return Set.of("files");
+        return Set.of("table");
     }
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("Files", "1", ProviderInfo.API_LEVEL, List.of(WITHOUT));
+        return new ProviderInfo("Table", "1", ProviderInfo.API_LEVEL, List.of(WITHOUT));
     }
 
     @Override
