@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer;
 
+import io.keyway.lock.AddressMap;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import java.util.List;
@@ -129,7 +130,8 @@ public final class NativeOptions {
             TLS_CA,
             TLS_CLIENT_AUTH,
             INSECURE,
-            SSL_CONTEXT);
+            SSL_CONTEXT,
+            AddressMap.OPTION);
 
     private NativeOptions() {}
 }

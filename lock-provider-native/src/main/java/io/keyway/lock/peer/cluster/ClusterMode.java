@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.AddressMap;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
@@ -35,11 +36,24 @@ public final class ClusterMode {
         ClusterPlace place = new ClusterPlace(
                 cluster,
                 addresses,
+                dialled(request),
                 request.get(NativeOptions.GUARD) == 0 ? cells : cells.stoppingBeforeRevoked(),
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));
         return new ClusterSeat(request.clientName(), place, request.time(), ears);
+    }
+
+    private static AddressMap dialled(OpenRequest request) {
+        AddressMap map = request.get(AddressMap.OPTION);
+        for (String address : map.addresses().values()) {
+            try {
+                NodeId.parse(address);
+            } catch (IllegalArgumentException e) {
+                throw new InvalidLockUrlException("In " + request.url() + ": addressMap: " + e.getMessage(), e);
+            }
+        }
+        return map;
     }
 
     /** The name of the cluster: the URL's path. */

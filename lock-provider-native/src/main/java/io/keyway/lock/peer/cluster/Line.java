@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A cell that dials one authority of a cluster: at several addresses in turn, until one answers. Its state is looked at on the event thread only. */
@@ -30,6 +31,7 @@ final class Line implements CellLoop.Surroundings {
 
     private final CellLoop loop;
     private final Operator operator;
+    private final UnaryOperator<NodeId> dialled;
     private final HostNames names;
     private final Connector connector;
     private final CountDownLatch goodbye = new CountDownLatch(1);
@@ -42,7 +44,8 @@ final class Line implements CellLoop.Surroundings {
 
     /**
      * @param server whom this is about, in messages
-     * @param addresses where to dial, in this order, again and again
+     * @param addresses where members say they are, tried in this order, again and again
+     * @param dialled where such an address is reached
      */
     Line(
             EventLoop events,
@@ -50,11 +53,13 @@ final class Line implements CellLoop.Surroundings {
             Cell cell,
             String server,
             List<NodeId> addresses,
+            UnaryOperator<NodeId> dialled,
             HostNames names,
             Function<CellLoop, Connector> connectors,
             Operator operator) {
         this.server = server;
         this.addresses = addresses;
+        this.dialled = dialled;
         this.names = names;
         this.operator = operator;
         this.loop = new CellLoop(events, cell, this, Long.MAX_VALUE, clock);
@@ -80,7 +85,7 @@ final class Line implements CellLoop.Surroundings {
 
     @Override
     public void dial(long link) {
-        NodeId address = addresses.get(Math.floorMod(next++, addresses.size()));
+        NodeId address = dialled.apply(addresses.get(Math.floorMod(next++, addresses.size())));
         names.find(
                 address.host(),
                 address.port(),

@@ -143,6 +143,7 @@ final class Switchboard implements Line.Operator {
                 place.cells().client(aim, 0, 0),
                 server,
                 addresses,
+                address -> NodeId.parse(place.elsewhere().reach(address.toString())),
                 names,
                 cell -> connector(cell, server),
                 this);

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import io.keyway.lock.AddressMap;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
@@ -28,7 +29,7 @@ public final class Network implements AutoCloseable {
         this.url = url;
     }
 
-    static Network before(Trial trial, Place place) throws IOException {
+    static Network before(Trial trial, Place place) throws IOException, InterruptedException {
         Map<String, FaultProxy> proxies = new LinkedHashMap<>();
         try {
             for (LockUrl.Host host : place.url().hosts()) {
@@ -43,18 +44,37 @@ public final class Network implements AutoCloseable {
             proxies.forEach((server, proxy) -> addresses.put(server, address(proxy)));
             LockUrl through = LockUrl.parse(place.subject()
                     .addresses()
-                    .orElse(map -> ProxiedUrl.of(place.url(), map))
+                    .orElse(map -> url(trial, place, map))
                     .url(addresses));
-            return new Network(trial, List.copyOf(proxies.values()), through);
-        } catch (IOException | RuntimeException e) {
+            Network network = new Network(trial, List.copyOf(proxies.values()), through);
+            if (!place.links().areThese(network, trial)) {
+                throw trial.notTried(
+                        Verdict.INCONCLUSIVE,
+                        "clients go round the proxies, since the servers tell them other addresses; supply TckSubject.withAddressMap,"
+                                + " or take the option addressMap (io.keyway.lock.AddressMap), so that links can be broken");
+            }
+            return network;
+        } catch (IOException | InterruptedException | RuntimeException e) {
             proxies.values().forEach(FaultProxy::close);
             throw e;
         }
     }
 
+    private static String url(Trial trial, Place place, Map<String, String> proxies) {
+        if (!place.mapsAddresses()) {
+            return ProxiedUrl.of(place.url(), proxies);
+        }
+        return trial.urlWith(AddressMap.OPTION.name(), new AddressMap(proxies).toString())
+                .reveal();
+    }
+
     private static String address(FaultProxy proxy) {
         InetSocketAddress address = proxy.address();
         return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    LockUrl url() {
+        return url;
     }
 
     /** A client whose links are these. */

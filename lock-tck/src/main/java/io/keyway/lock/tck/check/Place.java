@@ -23,6 +23,8 @@ import java.util.Set;
  * @param features what it declares
  * @param guarantees what it promises
  * @param reach who can share its locks
+ * @param mapsAddresses whether its provider takes the option addressMap
+ * @param links what is known of its links
  * @param clock of all checks
  * @param run a word that no other run uses: the first segment of every name
  */
@@ -33,6 +35,8 @@ record Place(
         Set<Feature> features,
         Guarantees guarantees,
         Reach reach,
+        boolean mapsAddresses,
+        Links links,
         CheckClock clock,
         String run) {
     Place {
@@ -42,6 +46,7 @@ record Place(
         features = Set.copyOf(features);
         Objects.requireNonNull(guarantees, "guarantees");
         Objects.requireNonNull(reach, "reach");
+        Objects.requireNonNull(links, "links");
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(run, "run");
     }
@@ -49,7 +54,7 @@ record Place(
     /** The same with twice the time factor, for a machine that stalled. */
     Place slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
-        return new Place(subject, stretched, url, features, guarantees, reach, clock, run);
+        return new Place(subject, stretched, url, features, guarantees, reach, mapsAddresses, links, clock, run);
     }
 
     LockClient open(LockUrl where, ClientOptions options) {

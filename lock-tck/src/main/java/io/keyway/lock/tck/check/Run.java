@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import io.keyway.lock.AddressMap;
 import io.keyway.lock.Discovery;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
@@ -92,8 +93,18 @@ public final class Run {
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
         String word = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
-        Place place =
-                new Place(subject, config, url, opened.features(), opened.guarantees(), opened.reach(), clock, word);
+        Place place = new Place(
+                subject,
+                config,
+                url,
+                opened.features(),
+                opened.guarantees(),
+                opened.reach(),
+                opened.info().options().stream()
+                        .anyMatch(option -> option.name().equals(AddressMap.OPTION.name())),
+                new Links(),
+                clock,
+                word);
         List<Spec> specs = specs(config);
         listener.opened(result(opened, url.toString(), null, List.of()));
         listener.planned(specs.size());

@@ -81,7 +81,7 @@ final class LeakChecks {
     void aMillionNamesLeaveNoMemoryBehind(Trial t) throws Exception {
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-memory"));
         try {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(t.isVirtual() ? 1 : 60);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(t.isVirtual() ? 1 : 30);
             int most = t.isVirtual() ? 50_000 : 1_000_000;
             takeAndRelease(t, client, 0, most / 20, end);
             long before = used();
