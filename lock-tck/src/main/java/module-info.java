@@ -1,15 +1,22 @@
 /** The technology compatibility kit: rules that any provider can be tested by, and the instruments for it. */
 module io.keyway.lock.tck {
+    requires static info.picocli;
     requires static org.jspecify;
+    requires static transitive org.junit.jupiter.api;
     requires transitive io.keyway.lock;
 
     exports io.keyway.lock.tck;
+    exports io.keyway.lock.tck.command;
     exports io.keyway.lock.tck.history;
+    exports io.keyway.lock.tck.junit;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
     exports io.keyway.lock.tck.reference;
     exports io.keyway.lock.tck.report;
     exports io.keyway.lock.tck.wrap;
+
+    opens io.keyway.lock.tck.command to
+            info.picocli;
 
     provides io.keyway.lock.spi.LockProvider with
             io.keyway.lock.tck.reference.ReferenceProvider;

@@ -21,6 +21,11 @@ public record CheckInfo(String id, List<String> rules, Level level, Profile from
         Objects.requireNonNull(from, "from");
     }
 
+    /** Whether an id of a rule or check, or the beginning of one, means this check; one that ends with a slash is whole. */
+    public boolean named(String wanted) {
+        return (id + "/").startsWith(wanted) || rules.contains(wanted);
+    }
+
     /** The check's name in words, without its rule, as {@code two clients never hold at once}. */
     public String words() {
         return words(id);

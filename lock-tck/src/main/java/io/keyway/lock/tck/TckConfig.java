@@ -44,6 +44,10 @@ public record TckConfig(
         return new TckConfig(profile, 1, 1, 8, List.of(), Map.of(), Duration.ofSeconds(60));
     }
 
+    public TckConfig withProfile(Profile other) {
+        return new TckConfig(other, seed, timeFactor, parallel, only, excluded, checkLimit);
+    }
+
     public TckConfig withSeed(long other) {
         return new TckConfig(profile, other, timeFactor, parallel, only, excluded, checkLimit);
     }

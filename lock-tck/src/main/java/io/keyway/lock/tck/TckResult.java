@@ -101,6 +101,47 @@ public record TckResult(
         checks = List.copyOf(checks);
     }
 
+    /** What is known of a subject that could not be opened: how it was tried. */
+    public static TckResult unopened(String url, TckConfig config) {
+        String version = TckResult.class.getPackage().getImplementationVersion();
+        return new TckResult(
+                "",
+                "",
+                0,
+                version == null ? "development" : version,
+                url,
+                config.profile(),
+                config.seed(),
+                config.timeFactor(),
+                false,
+                Reach.NETWORK,
+                Set.of(),
+                Optional.empty(),
+                Duration.ZERO,
+                Optional.empty(),
+                List.of());
+    }
+
+    /** The same subject, with what came of the run. */
+    public TckResult ended(Duration after, Optional<Trouble> why, List<CheckResult> found) {
+        return new TckResult(
+                provider,
+                providerVersion,
+                apiLevel,
+                tckVersion,
+                url,
+                profile,
+                seed,
+                timeFactor,
+                virtualTime,
+                reach,
+                features,
+                guarantees,
+                after,
+                why,
+                found);
+    }
+
     /** How many checks have that verdict. */
     public long count(Verdict verdict) {
         return checks.stream().filter(check -> check.verdict() == verdict).count();

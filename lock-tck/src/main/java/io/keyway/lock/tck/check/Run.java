@@ -63,10 +63,7 @@ public final class Run {
 
     /** Every check of the kit, in order. */
     public static List<CheckInfo> checks() {
-        return Catalog.all().stream()
-                .map(spec -> new CheckInfo(
-                        spec.id(), spec.rules(), spec.level(), spec.check().from()))
-                .toList();
+        return Catalog.all().stream().map(Spec::info).toList();
     }
 
     private static List<Spec> specs(TckConfig config) {
@@ -266,23 +263,25 @@ public final class Run {
     }
 
     private TckResult result(@Nullable Opened opened, String url, @Nullable Trouble trouble, List<CheckResult> checks) {
-        Package own = TckResult.class.getPackage();
-        String version = own.getImplementationVersion();
-        return new TckResult(
-                opened == null ? "" : opened.info().name(),
-                opened == null ? "" : opened.info().version(),
-                opened == null ? 0 : opened.info().apiLevel(),
-                version == null ? "development" : version,
-                url,
-                config.profile(),
-                config.seed(),
-                config.timeFactor(),
-                subject.advance().isPresent(),
-                opened == null ? Reach.NETWORK : opened.reach(),
-                opened == null ? Set.of() : opened.features(),
-                Optional.ofNullable(opened).map(Opened::guarantees),
-                Duration.ofNanos(System.nanoTime() - begun),
-                Optional.ofNullable(trouble),
-                checks);
+        TckResult unopened = TckResult.unopened(url, config);
+        TckResult subjectOnly = opened == null
+                ? unopened
+                : new TckResult(
+                        opened.info().name(),
+                        opened.info().version(),
+                        opened.info().apiLevel(),
+                        unopened.tckVersion(),
+                        url,
+                        config.profile(),
+                        config.seed(),
+                        config.timeFactor(),
+                        subject.advance().isPresent(),
+                        opened.reach(),
+                        opened.features(),
+                        Optional.of(opened.guarantees()),
+                        Duration.ZERO,
+                        Optional.empty(),
+                        List.of());
+        return subjectOnly.ended(Duration.ofNanos(System.nanoTime() - begun), Optional.ofNullable(trouble), checks);
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import io.keyway.lock.tck.CheckInfo;
 import io.keyway.lock.tck.Level;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
@@ -30,9 +31,14 @@ record Spec(String id, Check check, MethodHandle body) {
         return check.needs().length > 0 || check.lacks().length > 0 ? Level.FEATURE : Level.REQUIRED;
     }
 
+    /** What anybody may know of it. */
+    CheckInfo info() {
+        return new CheckInfo(id, rules(), level(), check.from());
+    }
+
     /** Whether an id of a rule or check, or the beginning of one, means this check. */
     boolean named(String wanted) {
-        return id.startsWith(wanted) || rules().contains(wanted);
+        return info().named(wanted);
     }
 
     void run(Trial trial) throws Throwable {

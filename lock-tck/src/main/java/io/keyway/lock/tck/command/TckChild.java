@@ -1,0 +1,132 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.command;
+
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckListener;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.TckRunner;
+import io.keyway.lock.tck.TckSubject;
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The JVM that a provider is tested in. It is told the URL and the configuration on standard input, so that no secret stands on a command line, and reports on the standard output that it was given; what the provider
+ * prints goes to standard error. When the parent is gone, it ends.
+ */
+final class TckChild {
+    private final PrintStream wire;
+    private volatile boolean done;
+
+    private TckChild(PrintStream wire) {
+        this.wire = wire;
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        PrintStream wire = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        System.setOut(System.err);
+        System.setIn(InputStream.nullInputStream());
+        Iterator<String> order = Wire.parse(in.readLine()).orElseThrow().iterator();
+        order.next();
+        String url = order.next();
+        TckConfig config = Wire.config(order);
+        new TckChild(wire).run(in, url, config);
+    }
+
+    private void run(BufferedReader in, String url, TckConfig config) throws InterruptedException {
+        endWith(in);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::lastWords, "tck-last-words"));
+        TckResult result = TckRunner.run(TckSubject.of(url), config, new TckListener() {
+            @Override
+            public void opened(TckResult subject) {
+                say("opened", Wire.subject(subject));
+            }
+
+            @Override
+            public void started(String id) {
+                say("started", List.of(id));
+            }
+
+            @Override
+            public void finished(CheckResult check) {
+                say("finished", Wire.check(check));
+            }
+        });
+        done = true;
+        say("result", Wire.subject(result));
+        System.exit(0);
+    }
+
+    private void say(String word, List<String> fields) {
+        String line = Wire.line(word, fields);
+        synchronized (wire) {
+            wire.print(line + "\n");
+            wire.flush();
+        }
+    }
+
+    private static void endWith(BufferedReader parent) {
+        Thread watch = new Thread(
+                () -> {
+                    try {
+                        while (parent.readLine() != null) {
+                            // The parent has nothing more to say.
+                        }
+                    } catch (IOException e) {
+                        // As good as the end.
+                    }
+                    Runtime.getRuntime().halt(1);
+                },
+                "tck-parent");
+        watch.setDaemon(true);
+        watch.start();
+    }
+
+    /** Before its time: who ends this JVM, and what it was about. */
+    private void lastWords() {
+        if (done) {
+            return;
+        }
+        Map<Thread, StackTraceElement[]> stacks = Thread.getAllStackTraces();
+        String culprit = "";
+        boolean signal = false;
+        for (Map.Entry<Thread, StackTraceElement[]> entry : stacks.entrySet()) {
+            int exit = exit(entry.getValue());
+            if (exit >= 0) {
+                culprit = text(entry.getKey(), entry.getValue(), exit);
+            }
+            signal |= entry.getKey().getName().matches("SIG(INT|TERM|HUP) handler");
+        }
+        say("dying", List.of(culprit.isEmpty() && signal ? "signal" : "exit", culprit));
+    }
+
+    /** The index of the frame that asked for the end; negative if there is none. */
+    private static int exit(StackTraceElement... stack) {
+        for (int i = stack.length - 1; i >= 0; i--) {
+            String type = stack[i].getClassName();
+            if ((type.equals("java.lang.System") || type.equals("java.lang.Runtime"))
+                    && stack[i].getMethodName().equals("exit")) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static String text(Thread thread, StackTraceElement[] stack, int from) {
+        StringBuilder text = new StringBuilder("thread ").append(thread.getName());
+        for (int i = from; i < stack.length; i++) {
+            text.append("\n    at ").append(stack[i]);
+        }
+        return text.toString();
+    }
+}

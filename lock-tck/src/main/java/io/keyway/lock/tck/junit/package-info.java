@@ -1,0 +1,5 @@
+/** The door for JUnit: the kit as a test class of a provider's build. */
+@NullMarked
+package io.keyway.lock.tck.junit;
+
+import org.jspecify.annotations.NullMarked;

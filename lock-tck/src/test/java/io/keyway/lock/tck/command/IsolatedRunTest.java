@@ -1,0 +1,160 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckListener;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.TckResult.Outcome;
+import io.keyway.lock.tck.TckRunner;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.command.OddProviders.Defect;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What a provider can do to the JVM that it is tested in, and what the run says of it. */
+@Execution(ExecutionMode.CONCURRENT)
+class IsolatedRunTest {
+    private static final String HOLDER_WAITS = "LK-313/the-holder-itself-waits-as-any-other";
+    private static final TckConfig FEW =
+            TckConfig.of(Profile.SMOKE).withOnly(List.of("LK-301/a-second", "LK-301/of-many", HOLDER_WAITS));
+
+    @TempDir
+    Path directory;
+
+    private final List<CheckResult> told = new CopyOnWriteArrayList<>();
+
+    private TckResult run(Defect defect) throws Exception {
+        return run(defect, FEW);
+    }
+
+    private TckResult run(Defect defect, TckConfig config) throws Exception {
+        return new IsolatedRun(
+                        "lock:odd://x",
+                        config,
+                        List.of(OddProviders.jar(directory, defect)),
+                        directory.resolve("provider.log"),
+                        listener())
+                .run();
+    }
+
+    private TckListener listener() {
+        return new TckListener() {
+            @Override
+            public void finished(CheckResult check) {
+                told.add(check);
+            }
+        };
+    }
+
+    private static CheckResult result(TckResult run, String id) {
+        return run.checks().stream()
+                .filter(check -> check.id().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void aGoodProviderIsCompatibleWhateverItPrints() throws Exception {
+        TckResult run = run(
+                Defect.inTryAcquire(
+                        "System.out.println(\"keyway-tck noise\"); System.err.println(\"to err\");"
+                                + " new java.io.PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true).println(\"to the descriptor\");"));
+        assertThat(run.outcome()).as("%s", run).isEqualTo(Outcome.COMPATIBLE);
+        assertThat(run.provider()).isEqualTo("odd");
+        assertThat(run.providerVersion()).isEqualTo("0.9");
+        assertThat(run.guarantees()).isPresent();
+        assertThat(told).hasSize(3).containsExactlyInAnyOrderElementsOf(run.checks());
+        assertThat(directory.resolve("provider.log"))
+                .content()
+                .contains("keyway-tck noise", "to err", "to the descriptor");
+    }
+
+    @Test
+    void aConstructorThatThrowsIsNamed() throws Exception {
+        TckResult run = run(Defect.inConstructor("if (true) throw new IllegalStateException(\"no native library\");"));
+        assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.trouble().orElseThrow().message()).contains("odd.Odd", "no native library");
+    }
+
+    @Test
+    void hangingInOpenIsShownWithTheStack() throws Exception {
+        TckResult run = run(
+                Defect.inOpen("try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { }"),
+                FEW.withCheckLimit(Duration.ofSeconds(4)));
+        assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.trouble().orElseThrow().message()).contains("did not end within 2000 ms", "odd.Odd.open");
+    }
+
+    @Test
+    void whoEndsTheJvmWhileItIsOpenedIsShown() throws Exception {
+        TckResult run = run(Defect.inTryAcquire("System.err.println(\"fatal: goodbye\"); System.exit(9);"));
+        assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.trouble().orElseThrow().message())
+                .contains("ended the JVM (exit code 9)", "odd.Odd$OddLock.tryAcquire", "fatal: goodbye");
+    }
+
+    @Test
+    void theCheckInWhichTheJvmEndsIsFoundAmongThoseThatRunBesideIt() throws Exception {
+        TckResult run = run(Defect.inTryAcquire("if (name.contains(\"LK-313\")) System.exit(9);"));
+        assertThat(run.outcome()).as("%s", run).isEqualTo(Outcome.NOT_COMPATIBLE);
+        CheckResult guilty = result(run, HOLDER_WAITS);
+        assertThat(guilty.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(guilty.message()).isEqualTo("the provider ended the JVM (exit code 9)");
+        assertThat(guilty.evidence().orElseThrow()).contains("java.lang.System.exit", "odd.Odd$OddLock.tryAcquire");
+        assertThat(run.count(Verdict.PASS)).isEqualTo(2);
+    }
+
+    @Test
+    void aJvmThatEndsWithoutAWordIsNoticedToo() throws Exception {
+        TckResult run = run(
+                Defect.inTryAcquire("if (name.contains(\"LK-313\")) Runtime.getRuntime().halt(7);"),
+                FEW.withOnly(List.of(HOLDER_WAITS)));
+        assertThat(result(run, HOLDER_WAITS).verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result(run, HOLDER_WAITS).message()).contains("exit code 7");
+    }
+
+    @Test
+    void aProviderThatAlwaysEndsTheJvmIsGivenUp() throws Exception {
+        TckResult run = run(
+                Defect.inTryAcquire("if (!name.equals(\"tck/look\")) Runtime.getRuntime().halt(7);"),
+                TckConfig.of(Profile.SMOKE).withParallel(1));
+        assertThat(run.outcome()).isEqualTo(Outcome.NOT_COMPATIBLE);
+        assertThat(run.checks())
+                .hasSize(TckRunner.planned(TckConfig.of(Profile.SMOKE)).size());
+        assertThat(run.count(Verdict.FAIL)).isLessThanOrEqualTo(5);
+    }
+
+    @Test
+    void aCancelledRunKeepsWhatItHas() throws Exception {
+        Path jar = OddProviders.jar(directory, Defect.inTryAcquire(""));
+        AtomicReference<IsolatedRun> running = new AtomicReference<>();
+        IsolatedRun run = new IsolatedRun(
+                "lock:odd://x",
+                FEW.withParallel(1),
+                List.of(jar),
+                directory.resolve("provider.log"),
+                new TckListener() {
+                    @Override
+                    public void finished(CheckResult check) {
+                        told.add(check);
+                        running.get().cancel();
+                    }
+                });
+        running.set(run);
+        TckResult result = run.run();
+        assertThat(result.outcome()).isEqualTo(Outcome.CANCELLED);
+        assertThat(result.checks()).hasSize(1);
+        assertThat(result.provider()).isEqualTo("odd");
+    }
+}
