@@ -295,7 +295,7 @@ final class LossChecks {
         free(t, second, "tryRunLocked had returned");
         Lease other = second.lock(t.name()).acquire();
         boolean refused =
-                !t.call("tryRunLocked of a lock that is held", () -> lock.tryRunLocked(t.ttl(1, 8), ran::add));
+                !t.call("tryRunLocked of a lock that is held", () -> lock.tryRunLocked(t.ttl(3, 4), ran::add));
         t.expect(refused, "tryRunLocked says that it ran its work while another client held the lock");
         t.expectEqual("the number of times that the work ran, after one refusal", 1, ran.size());
         t.expect(other.isHeld(), "a refused tryRunLocked ended the holder's lease");

@@ -21,7 +21,9 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /** A client whose requests and leases are written down. */
 final class RecordingClient extends ForwardingClient {
@@ -53,16 +55,33 @@ final class RecordingClient extends ForwardingClient {
         return recorder.asked(who, key, mode, permits, capacity);
     }
 
-    /** What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future. */
-    private static <T, R> CompletableFuture<R> follow(CompletableFuture<T> own, Function<T, R> made) {
-        CompletableFuture<R> shown = own.thenApply(made);
-        CompletionStage<R> end = shown;
-        end.whenComplete((value, failure) -> {
-            if (!own.isDone()) {
-                own.cancel(false);
+    /** What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future, and a lease that comes at the same time must not be left behind. */
+    private static <T, R> CompletableFuture<R> follow(
+            CompletableFuture<T> own, Function<T, R> made, Consumer<R> unwanted) {
+        CompletableFuture<R> shown = new CompletableFuture<>();
+        CompletionStage<T> outcome = own;
+        outcome.whenComplete((value, failure) -> {
+            if (failure != null) {
+                shown.completeExceptionally(failure);
+                return;
+            }
+            R result = made.apply(value);
+            if (!shown.complete(result)) {
+                unwanted.accept(result);
             }
         });
+        CompletionStage<R> end = shown;
+        end.whenComplete((value, failure) -> own.cancel(false));
         return shown;
+    }
+
+    private static CompletableFuture<Lease> followLease(CompletableFuture<Lease> own, UnaryOperator<Lease> made) {
+        return follow(own, made, Lease::releaseAsync);
+    }
+
+    private static CompletableFuture<Optional<Lease>> followFound(
+            CompletableFuture<Optional<Lease>> own, UnaryOperator<Lease> made) {
+        return follow(own, found -> found.map(made), found -> found.ifPresent(Lease::releaseAsync));
     }
 
     private static Lease bare(Lease lease) {
@@ -107,13 +126,13 @@ final class RecordingClient extends ForwardingClient {
         @Override
         public CompletableFuture<Lease> acquireAsync() {
             Hold hold = asked();
-            return follow(super.acquireAsync(), lease -> recorder.granted(hold, lease));
+            return followLease(super.acquireAsync(), lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
             Hold hold = asked();
-            return follow(super.tryAcquireAsync(wait), found -> found.map(lease -> recorder.granted(hold, lease)));
+            return followFound(super.tryAcquireAsync(wait), lease -> recorder.granted(hold, lease));
         }
 
         @Override
@@ -206,13 +225,13 @@ final class RecordingClient extends ForwardingClient {
         @Override
         public CompletableFuture<Lease> acquireAsync(int permits) {
             Hold hold = asked(permits);
-            return follow(super.acquireAsync(permits), lease -> granted(hold, lease));
+            return followLease(super.acquireAsync(permits), lease -> granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
             Hold hold = asked(permits);
-            return follow(super.tryAcquireAsync(permits, wait), found -> found.map(lease -> granted(hold, lease)));
+            return followFound(super.tryAcquireAsync(permits, wait), lease -> granted(hold, lease));
         }
 
         @Override

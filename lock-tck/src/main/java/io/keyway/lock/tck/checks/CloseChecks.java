@@ -1,0 +1,340 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.DistributedLock;
+import io.keyway.lock.DistributedSemaphore;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLostException;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Events;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Chapter 1000: the end of a client. */
+final class CloseChecks {
+
+    @Check(
+            rules = {"LK-1002", "LK-1001"},
+            from = Profile.SMOKE,
+            first = "Does every method look whether the client is closed, also those of locks that were made before?")
+    void everyCallAfterCloseIsRefused(Trial t) throws Exception {
+        LockClient client = t.client("closed");
+        DistributedLock lock = client.lock(t.name());
+        Map<String, Callable<Object>> calls = new LinkedHashMap<>();
+        calls.put("lock()", () -> client.lock(t.name()).tryAcquire());
+        calls.put("acquire()", lock::acquire);
+        calls.put("tryAcquire()", lock::tryAcquire);
+        calls.put("tryAcquire(wait)", () -> lock.tryAcquire(t.ttl()));
+        calls.put("acquireAsync()", () -> lock.acquireAsync().get());
+        calls.put("tryAcquireAsync(wait)", () -> lock.tryAcquireAsync(t.ttl()).get());
+        calls.put("callLocked()", () -> lock.callLocked(lease -> "ran"));
+        calls.put("tryRunLocked()", () -> lock.tryRunLocked(t.ttl(), lease -> {}));
+        calls.put("addListener()", () -> client.addListener(event -> {}));
+        if (t.has(Feature.READ_WRITE)) {
+            calls.put(
+                    "readWriteLock()",
+                    () -> client.readWriteLock(t.name()).read().tryAcquire());
+        }
+        if (t.has(Feature.SEMAPHORE)) {
+            DistributedSemaphore semaphore = client.semaphore(t.name(), Capacity.of(2));
+            calls.put("semaphore.acquire()", semaphore::acquire);
+            calls.put("semaphore.tryAcquire()", semaphore::tryAcquire);
+            calls.put("availablePermits()", semaphore::availablePermits);
+        }
+        if (t.has(Feature.LIST)) {
+            calls.put("admin().show()", () -> client.admin().show(t.key(t.name())));
+            calls.put("admin().list()", () -> client.admin().list(t.prefix(), Optional.empty(), 10));
+        }
+        lock.acquire().release();
+        String name = client.name();
+        client.close();
+        for (Map.Entry<String, Callable<Object>> call : calls.entrySet()) {
+            Task<Object> task = t.start(call.getKey() + " of a closed client", call.getValue());
+            Throwable thrown = task.outcome()
+                    .map(e -> e instanceof ExecutionException && e.getCause() != null ? e.getCause() : e)
+                    .orElseThrow(() -> t.failure(call.getKey() + " of a closed client returned"));
+            t.expectType(call.getKey() + " of a closed client", ClientClosedException.class, thrown);
+        }
+        t.expectEqual("name() of a closed client", name, client.name());
+        client.close();
+        t.expect(
+                t.client("other").lock(t.name()).tryAcquire().isPresent(),
+                "calls of a closed client were refused, and the lock is taken");
+    }
+
+    @Check(
+            rules = {"LK-1002", "LK-1001"},
+            from = Profile.SMOKE,
+            first = "Who ends the requests that wait when the client is closed?")
+    void closeEndsEveryWaiter(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient client = t.client("closed");
+        DistributedLock lock = client.lock(t.name());
+        Lease held = holder.lock(t.name()).acquire();
+        List<Task<?>> waiters = List.of(
+                t.start("an acquire", lock::acquire),
+                t.start("a wait", () -> lock.tryAcquire(t.patience().multipliedBy(3))),
+                t.start("the work of callLocked", () -> lock.callLocked(lease -> "ran")));
+        CompletableFuture<Lease> future = lock.acquireAsync();
+        t.untilWaiting(holder, t.name(), 1);
+        t.pass(t.ttl(1, 8));
+        client.close();
+        for (Task<?> waiter : waiters) {
+            Throwable thrown = waiter.outcome()
+                    .orElseThrow(
+                            () -> t.failure("a request of a closed client returned, though another holds the lock"));
+            t.expectType("a request that waits when its client is closed", ClientClosedException.class, thrown);
+        }
+        t.until("the future of a closed client is completed", future::isDone);
+        Throwable thrown = t.expectThrows("the future of a closed client", ExecutionException.class, future::get);
+        t.expectType(
+                "the future of a closed client",
+                ClientClosedException.class,
+                thrown.getCause() == null ? thrown : thrown.getCause());
+        t.expect(held.isHeld(), "a client that waited was closed, and that ended the holder's lease");
+        if (t.has(Feature.LIST)) {
+            t.until(
+                    "no request of the closed client waits",
+                    () -> t.status(holder, t.key(t.name())).waiters().isEmpty());
+        }
+        held.release();
+        Optional<Lease> next = holder.lock(t.name()).tryAcquire();
+        t.expect(
+                next.isPresent()
+                        || t.happens(
+                                t.ttl(1, 2),
+                                () -> holder.lock(t.name()).tryAcquire().isPresent()),
+                "the requests of a closed client were ended, and one of them has got the lock");
+    }
+
+    @Check(
+            rules = {"LK-1003", "LK-801", "LK-802"},
+            from = Profile.SMOKE,
+            first = "In which order does close() end belief, tell the loss, and send the release?")
+    void closeTellsHoldersBeforeOthersAreGranted(Trial t) throws Exception {
+        LockClient client = t.client("closed");
+        LockClient rival = t.client("rival");
+        Events events = t.events(client);
+        Lease lease = client.lock(t.name()).acquire();
+        Lease once = client.lock(t.name("once"))
+                .with(LockOptions.none().withRenewal(Renewal.NONE))
+                .acquire();
+        AtomicInteger told = new AtomicInteger();
+        lease.lost().thenAccept(loss -> told.incrementAndGet());
+        Task<String> next = t.start("the rival's acquire", () -> {
+            Lease got = rival.lock(t.name()).acquire();
+            String seen = (lease.isHeld() ? "believed to be held" : "")
+                    + (told.get() == 0 ? " not told by lost()" : "")
+                    + (events.count(t.name(), LockEvent.Type.LOST) == 0 ? " not told to listeners" : "");
+            got.release();
+            return seen;
+        });
+        t.untilWaiting(rival, t.name(), 1);
+        client.close();
+        t.expect(!lease.isHeld() && !once.isHeld(), "a lease of a closed client says that it is held");
+        t.expectEqual("the state after close", Lease.State.LOST, lease.state());
+        t.expectEqual("remaining() after close", Duration.ZERO, lease.remaining());
+        boolean prompt = t.happens(t.ttl(1, 2), next::isDone);
+        t.expectEqual("what was missing when another client was granted the lock", "", next.get());
+        t.expect(prompt || !t.has(Feature.WAKE_UP), "close() did not release: the lock came free only by expiry");
+        t.pass(t.ttl(1, 4));
+        t.expectEqual("the number of times that lost() told the loss", 1, told.get());
+        for (Lease ended : List.of(lease, once)) {
+            LeaseLoss loss = LossChecks.lossOf(t, ended);
+            t.expectEqual("the cause of the loss", LeaseLoss.Cause.CLIENT_CLOSED, loss.cause());
+            t.expectEqual("the release after close", ReleaseOutcome.ALREADY_LOST, ended.release());
+            LeaseLostException thrown = t.expectThrows("ensureHeld() after close", LeaseLostException.class, () -> {
+                ended.ensureHeld();
+                return "normally";
+            });
+            t.expectEqual(
+                    "the cause", LeaseLoss.Cause.CLIENT_CLOSED, thrown.loss().cause());
+        }
+        t.expectEqual("the number of LOST events", 1L, events.count(t.name(), LockEvent.Type.LOST));
+    }
+
+    @Check(
+            rules = {"LK-1003", "LK-1005"},
+            from = Profile.SMOKE,
+            first = "Does close() send the releases of all its leases, or leave them to expire?")
+    void closeGivesBackEverything(Trial t) throws Exception {
+        LockClient client = t.client("closed");
+        LockClient next = t.client("next");
+        int locks = t.rounds(10, 50, 300);
+        for (int i = 0; i < locks; i++) {
+            client.lock(t.name("n" + i)).acquire();
+        }
+        if (t.has(Feature.SEMAPHORE)) {
+            client.semaphore(t.name(), Capacity.of(3)).acquire(3);
+        }
+        client.close();
+        for (int i = 0; i < locks; i++) {
+            String name = t.name("n" + i);
+            t.expect(
+                    t.happens(t.ttl(1, 2), () -> next.lock(name).tryAcquire().isPresent()),
+                    "half a ttl after its holder's client was closed, lock " + (i + 1) + " of " + locks
+                            + " is not free");
+        }
+        if (t.has(Feature.SEMAPHORE)) {
+            DistributedSemaphore permits = next.semaphore(t.name(), Capacity.of(3));
+            t.expect(
+                    t.happens(t.ttl(1, 2), () -> permits.tryAcquire(3).isPresent()),
+                    "half a ttl after their holder's client was closed, permits have not come back");
+        }
+    }
+
+    @Check(
+            rules = "LK-1001",
+            from = Profile.SMOKE,
+            first = "What does a second close() wait for, or a close() of a client that never connected?")
+    void closeIsIdempotent(Trial t) throws Exception {
+        LockClient unused = t.client("unused");
+        unused.close();
+        unused.close();
+        LockClient client = t.client("closed");
+        LockClient next = t.client("next");
+        client.lock(t.name()).acquire();
+        List<Task<String>> closers = List.of(close(t, client), close(t, client), close(t, client));
+        for (Task<String> closer : closers) {
+            closer.get();
+        }
+        client.close();
+        t.expect(
+                t.happens(t.ttl(1, 2), () -> next.lock(t.name()).tryAcquire().isPresent()),
+                "a client was closed by three threads at once, and the lock that it held is not free");
+    }
+
+    private static Task<String> close(Trial t, LockClient client) {
+        return t.start("close()", () -> {
+            client.close();
+            return "closed";
+        });
+    }
+
+    @Check(
+            rules = {"LK-1004", "LK-902"},
+            from = Profile.SMOKE,
+            first = "What can still call a listener, or complete a future, after close() has returned?")
+    void nothingIsToldAfterClose(Trial t) throws Exception {
+        LockClient client = t.client("closed");
+        LockClient rival = t.client("rival");
+        Lease elsewhere = rival.lock(t.name("elsewhere")).acquire();
+        AtomicInteger told = new AtomicInteger();
+        client.addListener(event -> told.incrementAndGet());
+        client.lock(t.name())
+                .with(LockOptions.none().withWarnAfter(t.ttl(1, 2)))
+                .acquire();
+        client.lock(t.name("once"))
+                .with(LockOptions.none().withRenewal(Renewal.NONE))
+                .acquire();
+        client.lock(t.name("elsewhere")).acquireAsync();
+        t.pass(t.ttl(1, 8));
+        client.close();
+        int before = told.get();
+        elsewhere.release();
+        t.pass(t.ttl(3, 2));
+        t.expectEqual(
+                "the number of events that a listener was told after close() had returned", 0, told.get() - before);
+    }
+
+    @Check(rules = "LK-1001", first = "Does close() join the thread that it is called on?")
+    void aListenerMayCloseItsClient(Trial t) throws Exception {
+        LockClient client = t.client("closed");
+        AtomicBoolean closed = new AtomicBoolean();
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.GRANTED) {
+                client.close();
+                closed.set(true);
+            }
+        });
+        Task<Boolean> taken = t.start("an acquire whose listener closes the client", () -> {
+            client.lock(t.name()).acquire();
+            return true;
+        });
+        t.until("close() that a listener calls returns", closed::get);
+        taken.outcome();
+        t.expectThrows(
+                "an attempt after that",
+                ClientClosedException.class,
+                () -> client.lock(t.name()).tryAcquire());
+    }
+
+    @Check(
+            rules = "LK-1001",
+            means = Means.REAL_TIME,
+            first = "Is there a bound on waiting for the listener that is running?")
+    void aListenerThatNeverReturnsDoesNotHoldUpClose(Trial t) throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        LockClient next = t.client("next");
+        LockClient client = t.client("closed", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, t.ttl()));
+        client.addListener(event -> {
+            boolean ended = false;
+            while (!ended) {
+                try {
+                    end.await();
+                    ended = true;
+                } catch (InterruptedException e) {
+                    // One that takes no notice: the worst there is.
+                    ended = end.getCount() == 0;
+                }
+            }
+        });
+        try {
+            client.lock(t.name()).acquire();
+            close(t, client).get();
+            t.expect(
+                    t.happens(
+                            t.ttl(2, 1), () -> next.lock(t.name()).tryAcquire().isPresent()),
+                    "a listener never returned, and the lock of the closed client did not come free within two ttl");
+        } finally {
+            end.countDown();
+        }
+    }
+
+    @Check(
+            rules = "LK-1004",
+            from = Profile.SMOKE,
+            first = "What is shared between the clients of one JVM, and who closes it?")
+    void theCloseOfOneClientLeavesTheOthers(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Lease lease = two.lock(t.name()).acquire();
+        one.lock(t.name("one")).acquire();
+        one.close();
+        t.expect(lease.isHeld(), "a client was closed, and that ended the lease of another");
+        two.lock(t.name("more")).acquire().release();
+        LockClient again = t.client("one");
+        t.expect(
+                again.lock(t.name()).tryAcquire().isEmpty(), "a client was closed, and that freed the lock of another");
+        t.pass(t.ttl(5, 4));
+        t.expect(lease.isHeld(), "after the close of one client another one's lease is not renewed any more");
+        Lease reopened = again.lock(t.name("one")).acquire();
+        t.expect(
+                reopened.isHeld(),
+                "a client opened after the close of another of that name got a lease that is not held");
+    }
+}

@@ -1,0 +1,227 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
+
+/** Rules 402, 403, 406 and 408: what becomes of a request whose caller gives up, and of those behind it. */
+final class GivingUpChecks {
+
+    /** A request that waits, and how its caller ends it. */
+    private interface Waiter {
+        /** Ends it; returns when the caller knows that it has no lease. */
+        void giveUp() throws Exception;
+    }
+
+    private interface Way {
+        Waiter ask(Trial t, LockClient client, String name);
+    }
+
+    /** A wait that ends by itself; its limit is long enough for others to queue behind it. */
+    private static Waiter timesOut(Trial t, LockClient client, String name) {
+        Task<Optional<Lease>> task =
+                t.start("a wait with a limit", () -> client.lock(name).tryAcquire(t.ttl(3, 2)));
+        return () -> t.expect(task.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
+    }
+
+    private static Waiter timesOutLater(Trial t, LockClient client, String name) {
+        CompletableFuture<Optional<Lease>> future = client.lock(name).tryAcquireAsync(t.ttl(3, 2));
+        return () -> t.expect(
+                t.call("a future with a limit", future::get).isEmpty(),
+                "a future was completed with a lease of a lock that another client holds");
+    }
+
+    private static Waiter interrupted(Trial t, LockClient client, String name) {
+        Task<Lease> task = t.start(
+                "the acquire of an interrupted thread", () -> client.lock(name).acquire());
+        return () -> interrupt(t, task);
+    }
+
+    private static Waiter interruptedWithLimit(Trial t, LockClient client, String name) {
+        Task<Optional<Lease>> task = t.start(
+                "the wait of an interrupted thread",
+                () -> client.lock(name).tryAcquire(t.patience().multipliedBy(3)));
+        return () -> interrupt(t, task);
+    }
+
+    private static void interrupt(Trial t, Task<?> task) throws InterruptedException {
+        long before = t.now();
+        task.interrupt();
+        Optional<Throwable> outcome = task.outcome();
+        t.expect(
+                outcome.isPresent() && outcome.get() instanceof InterruptedException,
+                "a thread was interrupted while it waited for a lock: acquire should throw InterruptedException, and it "
+                        + outcome.map(thrown -> "threw " + thrown).orElse("returned"));
+        Duration took = Duration.ofNanos(t.now() - before);
+        t.expect(
+                !t.isVirtual() || took.compareTo(t.ttl(1, 2)) < 0,
+                "an interrupt ended the wait only after " + Trial.text(took));
+    }
+
+    private static Waiter cancelled(Trial t, LockClient client, String name) {
+        CompletableFuture<Lease> future = client.lock(name).acquireAsync();
+        return () -> {
+            t.expect(!future.isDone(), "the future for a lock that another client holds is complete: " + future);
+            future.cancel(false);
+        };
+    }
+
+    private static Waiter completedByTheCaller(Trial t, LockClient client, String name) {
+        CompletableFuture<Optional<Lease>> future =
+                client.lock(name).tryAcquireAsync(t.patience().multipliedBy(3));
+        // What orTimeout() does, without a clock.
+        return () -> future.completeExceptionally(new TimeoutException("given up by the caller"));
+    }
+
+    private static void leavesNothing(Trial t, String how, Way way) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient next = t.client("next");
+        Lease held = holder.lock(t.name()).acquire();
+        Waiter waiter = way.ask(t, t.client("waiter"), t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        waiter.giveUp();
+        t.expect(held.isHeld(), how + ", and the holder's lease ended");
+        if (t.has(Feature.LIST)) {
+            boolean gone = t.happens(
+                    t.ttl(1, 2),
+                    () -> t.status(holder, t.key(t.name())).waiters().isEmpty());
+            LockStatus status = t.status(holder, t.key(t.name()));
+            t.expect(gone, how + ", and half a ttl later its request still waits: " + status.waiters());
+        }
+        t.pass(t.ttl(1, 4));
+        held.release();
+        Lease free = takeWithin(t, next, t.name(), how + ", and after the holder's release the lock is not free");
+        // A grant to the request that was given up would end this one, or be found by the history.
+        t.pass(t.ttl(5, 4));
+        t.expect(free.isHeld(), how + ", and the lease of the next holder ended");
+    }
+
+    /** The orphan lasts a round trip, and not a ttl. */
+    private static Lease takeWithin(Trial t, LockClient client, String name, String otherwise)
+            throws InterruptedException {
+        List<Lease> taken = new ArrayList<>();
+        boolean free = t.happens(t.ttl(1, 2), () -> {
+            client.lock(name).tryAcquire().ifPresent(taken::add);
+            return !taken.isEmpty();
+        });
+        t.expect(free, otherwise + ", for half a ttl");
+        return Objects.requireNonNull(taken.get(0));
+    }
+
+    @Check(
+            rules = {"LK-402", "LK-401"},
+            from = Profile.SMOKE,
+            first = "Is the request withdrawn at the store when its time is over?")
+    void aWaitThatIsOverLeavesNothing(Trial t) throws Exception {
+        leavesNothing(t, "a wait was over", GivingUpChecks::timesOut);
+    }
+
+    @Check(
+            rules = {"LK-402", "LK-401"},
+            first = "Is the request withdrawn at the store when the time of its future is over?")
+    void aFutureWhoseTimeIsOverLeavesNothing(Trial t) throws Exception {
+        leavesNothing(t, "the time of a future was over", GivingUpChecks::timesOutLater);
+    }
+
+    @Check(
+            rules = {"LK-403", "LK-402"},
+            from = Profile.SMOKE,
+            first = "Where is InterruptedException thrown, and who withdraws the request then?")
+    void anInterruptedThreadHoldsNothing(Trial t) throws Exception {
+        leavesNothing(t, "a waiting thread was interrupted", GivingUpChecks::interrupted);
+    }
+
+    @Check(
+            rules = {"LK-403", "LK-402"},
+            first = "Does tryAcquire(wait) take an interrupt for the end of its time, or for nothing?")
+    void anInterruptedThreadWithALimitHoldsNothing(Trial t) throws Exception {
+        leavesNothing(t, "a thread that waited with a limit was interrupted", GivingUpChecks::interruptedWithLimit);
+    }
+
+    @Check(
+            rules = {"LK-406", "LK-402"},
+            from = Profile.SMOKE,
+            first = "Does anything listen to the future that the caller has: is its cancellation seen?")
+    void aCancelledFutureLeavesNothing(Trial t) throws Exception {
+        leavesNothing(t, "a future was cancelled", GivingUpChecks::cancelled);
+    }
+
+    @Check(
+            rules = {"LK-406", "LK-402"},
+            first = "Is every completion of the future by its caller seen, as by orTimeout()?")
+    void aFutureThatItsCallerCompletedLeavesNothing(Trial t) throws Exception {
+        leavesNothing(t, "a future was completed by its caller", GivingUpChecks::completedByTheCaller);
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-310"},
+            from = Profile.SMOKE,
+            first = "Who is told of a release if the first in the queue has left: is the wake-up his alone?")
+    void theNextIsServedWhenTheFirstInTheQueueLeaves(Trial t) throws Exception {
+        for (Way way : List.<Way>of(GivingUpChecks::timesOut, GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
+            servesTheRest(t, way, 0);
+        }
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-310"},
+            first = "How is the queue joined again around a request that leaves from its middle?")
+    void theRestAreServedWhenOneInTheMiddleLeaves(Trial t) throws Exception {
+        for (Way way : List.<Way>of(GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
+            servesTheRest(t, way, 1);
+        }
+    }
+
+    private static void servesTheRest(Trial t, Way way, int leaver) throws Exception {
+        String name = t.freshName();
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(name).acquire();
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        List<Task<Lease>> stay = new ArrayList<>();
+        List<Waiter> leave = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            int number = i;
+            LockClient client = t.client(name.substring(name.lastIndexOf('/') + 1) + "w" + i);
+            if (i == leaver) {
+                leave.add(way.ask(t, client, name));
+            } else {
+                stay.add(t.start("a waiter that stays", () -> {
+                    Lease lease = client.lock(name).acquire();
+                    order.add(number);
+                    lease.release();
+                    return lease;
+                }));
+            }
+            t.untilWaiting(holder, name, i + 1);
+        }
+        leave.get(0).giveUp();
+        held.release();
+        for (Task<Lease> task : stay) {
+            boolean prompt = !t.isVirtual() || !t.has(Feature.WAKE_UP) || t.happens(t.ttl(1, 4), task::isDone);
+            t.expect(
+                    prompt,
+                    "one in the queue left, then the holder released, and the next was not granted within a"
+                            + " quarter of the ttl");
+            task.get();
+        }
+        if (t.has(Feature.FIFO)) {
+            List<Integer> asked = new ArrayList<>(List.of(0, 1, 2));
+            asked.remove(leaver);
+            t.expectEqual("the order of those that stayed", asked, order);
+        }
+    }
+}

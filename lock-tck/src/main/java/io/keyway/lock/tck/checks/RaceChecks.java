@@ -1,0 +1,264 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import org.jspecify.annotations.Nullable;
+
+/** Rules 403, 405, 407 and 408: a grant and its caller's leaving at the same moment. */
+final class RaceChecks {
+    private static final String CHANCE = "a window of 1 ms is found in 9 of 10 full runs";
+
+    /** A request that waits, and a leaving that comes together with the grant. */
+    private interface Race {
+        /** Leaves; at the same moment as the holder releases. */
+        void leave() throws Exception;
+
+        /** What came of it: a lease, or null if there is none. */
+        @Nullable
+        Lease outcome() throws Exception;
+    }
+
+    private interface Entry {
+        Race enter(Trial t, LockClient client, String name);
+    }
+
+    private static void race(Trial t, String what, Entry entry) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient third = t.client("third");
+        LockClient waiter = t.client("waiter");
+        int won = 0;
+        int rounds = t.rounds(4, 20, 100);
+        for (int i = 0; i < rounds; i++) {
+            String name = t.freshName();
+            Lease held = holder.lock(name).acquire();
+            Race race = entry.enter(t, waiter, name);
+            t.untilWaiting(holder, name, 1);
+            CyclicBarrier together = new CyclicBarrier(2);
+            int lead = i % 3;
+            Task<Boolean> release = t.start("the release", () -> {
+                together.await();
+                pause(lead == 1);
+                held.release();
+                return true;
+            });
+            Task<Boolean> leave = t.start("leaving", () -> {
+                together.await();
+                pause(lead == 2);
+                race.leave();
+                return true;
+            });
+            release.get();
+            leave.get();
+            Lease lease = race.outcome();
+            if (lease == null) {
+                won++;
+                free(t, third, name, what + " came together with the grant and won, and the lock stayed taken");
+            } else {
+                t.expect(lease.isHeld(), what + " came together with the grant and lost, and the lease is not held");
+                t.expect(
+                        third.lock(name).tryAcquire().isEmpty(),
+                        what + " came together with the grant and lost, and another client was granted the lock too");
+                lease.release();
+                free(
+                        t,
+                        third,
+                        name,
+                        what + " came together with the grant, the lease was released, and the lock stayed taken");
+            }
+        }
+        t.note("of " + rounds + " races the grant won " + (rounds - won));
+    }
+
+    private static void pause(boolean wanted) {
+        for (int i = 0; wanted && i < 200; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void free(Trial t, LockClient client, String name, String otherwise) throws InterruptedException {
+        List<Lease> taken = new ArrayList<>();
+        boolean free = t.happens(t.ttl(1, 2), () -> {
+            client.lock(name).tryAcquire().ifPresent(taken::add);
+            return !taken.isEmpty();
+        });
+        t.expect(free, otherwise + " for half a ttl");
+        Objects.requireNonNull(taken.get(0)).release();
+    }
+
+    @Check(
+            rules = {"LK-405", "LK-403"},
+            from = Profile.SMOKE,
+            statistical = CHANCE,
+            first = "If the thread is interrupted when the grant is there already: is it given back, or returned?")
+    void anInterruptAndAGrantMakeOneEnd(Trial t) throws Exception {
+        race(t, "an interrupt", (trial, client, name) -> {
+            Task<Lease> task = trial.start(
+                    "the interrupted acquire", () -> client.lock(name).acquire());
+            return new Race() {
+                @Override
+                public void leave() {
+                    task.interrupt();
+                }
+
+                @Override
+                public @Nullable Lease outcome() throws InterruptedException {
+                    Optional<Throwable> thrown = task.outcome();
+                    thrown.ifPresent(
+                            e -> trial.expect(e instanceof InterruptedException, "an interrupted acquire threw " + e));
+                    return thrown.isPresent() ? null : task.get();
+                }
+            };
+        });
+    }
+
+    @Check(
+            rules = {"LK-405", "LK-406", "LK-407"},
+            from = Profile.SMOKE,
+            statistical = CHANCE,
+            first = "If cancel() comes first and the grant after it: who releases the grant?")
+    void aCancellationAndAGrantMakeOneEnd(Trial t) throws Exception {
+        race(t, "cancel()", (trial, client, name) -> {
+            CompletableFuture<Lease> future = client.lock(name).acquireAsync();
+            return new Race() {
+                @Override
+                public void leave() {
+                    future.cancel(false);
+                }
+
+                @Override
+                public @Nullable Lease outcome() {
+                    trial.expect(future.isDone(), "a future was cancelled, and is not done");
+                    try {
+                        return future.join();
+                    } catch (CancellationException e) {
+                        return null;
+                    }
+                }
+            };
+        });
+    }
+
+    @Check(
+            rules = {"LK-405", "LK-401"},
+            from = Profile.SMOKE,
+            statistical = CHANCE,
+            first = "If the time is over when the grant is under way: is it waited for, or given back?")
+    void theEndOfAWaitAndAGrantMakeOneEnd(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient third = t.client("third");
+        LockClient waiter = t.client("waiter");
+        Duration wait = t.ttl(1, 8);
+        for (int i = 0; i < t.rounds(4, 12, 40); i++) {
+            String name = t.freshName();
+            Lease held = holder.lock(name).acquire();
+            long before = t.now();
+            Task<Optional<Lease>> waits =
+                    t.start("a wait with a limit", () -> waiter.lock(name).tryAcquire(wait));
+            long jitter = t.random().nextLong(-1_500_000, 1_500_000);
+            t.passUntil(before + wait.toNanos() + (t.isVirtual() && i % 2 == 0 ? 0 : jitter));
+            held.release();
+            Optional<Throwable> thrown = waits.outcome();
+            if (thrown.isPresent()) {
+                // On a slow machine the wait may be over before the first answer.
+                t.expectType("a wait with a limit", LockUnavailableException.class, thrown.orElseThrow());
+            }
+            Optional<Lease> got = thrown.isPresent() ? Optional.empty() : waits.get();
+            if (got.isPresent()) {
+                Lease lease = got.orElseThrow();
+                t.expect(lease.isHeld(), "a wait ended with a lease that is not held");
+                t.expect(
+                        third.lock(name).tryAcquire().isEmpty(),
+                        "a wait ended with a lease at its limit, and another client was granted the lock too");
+                lease.release();
+            }
+            free(t, third, name, "a wait ended at about the time of the release, and the lock stayed taken");
+        }
+    }
+
+    @Check(
+            rules = {"LK-405", "LK-1002"},
+            statistical = CHANCE,
+            first = "If the client is closed while the grant is under way: who gives it back?")
+    void aCloseAndAGrantMakeOneEnd(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient third = t.client("third");
+        for (int i = 0; i < t.rounds(3, 8, 40); i++) {
+            String name = t.freshName();
+            LockClient waiter = t.client("waiter" + i);
+            Lease held = holder.lock(name).acquire();
+            Task<Lease> waits = t.start(
+                    "a waiter whose client is closed", () -> waiter.lock(name).acquire());
+            t.untilWaiting(holder, name, 1);
+            CyclicBarrier together = new CyclicBarrier(2);
+            Task<Boolean> close = t.start("close()", () -> {
+                together.await();
+                waiter.close();
+                return true;
+            });
+            Task<Boolean> release = t.start("the release", () -> {
+                together.await();
+                held.release();
+                return true;
+            });
+            release.get();
+            close.get();
+            Optional<Throwable> thrown = waits.outcome();
+            if (thrown.isPresent()) {
+                t.expectType("an acquire whose client is closed", ClientClosedException.class, thrown.orElseThrow());
+            } else {
+                t.expect(!waits.get().isHeld(), "a lease of a client that is closed says that it is held");
+            }
+            free(t, third, name, "a client was closed at about the time of its grant, and the lock stayed taken");
+        }
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-405"},
+            statistical = CHANCE,
+            first = "If the first in the queue leaves while the release wakes it: who wakes the second?")
+    void aWakeUpOfOneWhoLeavesGoesToTheNext(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient first = t.client("first");
+        LockClient second = t.client("second");
+        for (int i = 0; i < t.rounds(4, 20, 100); i++) {
+            String name = t.freshName();
+            Lease held = holder.lock(name).acquire();
+            CompletableFuture<Lease> leaves = first.lock(name).acquireAsync();
+            t.untilWaiting(holder, name, 1);
+            Task<Lease> stays =
+                    t.start("the second waiter", () -> second.lock(name).acquire());
+            t.untilWaiting(holder, name, 2);
+            CyclicBarrier together = new CyclicBarrier(2);
+            Task<Boolean> release = t.start("the release", () -> {
+                together.await();
+                held.release();
+                return true;
+            });
+            Task<Boolean> cancel = t.start("cancel()", () -> {
+                together.await();
+                return leaves.cancel(false);
+            });
+            release.get();
+            cancel.get();
+            if (!leaves.isCancelled()) {
+                leaves.join().release();
+            }
+            stays.get().release();
+        }
+    }
+}

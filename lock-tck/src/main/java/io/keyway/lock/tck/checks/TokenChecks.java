@@ -1,0 +1,223 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedSemaphore;
+import io.keyway.lock.Feature;
+import io.keyway.lock.FenceGuard;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/** Rules 601, 602, 606 and 607: tokens of grants, while no server restarts. */
+final class TokenChecks {
+    private static final LockOptions UNRENEWED = LockOptions.none().withRenewal(Renewal.NONE);
+
+    /** The tokens of one name in the order of grants; each is compared with the one before. */
+    private static final class Row {
+        private final Trial trial;
+        private long last;
+        private boolean any;
+
+        Row(Trial trial) {
+            this.trial = trial;
+        }
+
+        Lease next(String how, Lease lease) {
+            trial.expect(
+                    !any || lease.token() != last,
+                    "two grants of one name have the token " + last + "; the later one came " + how);
+            trial.expect(
+                    !any || lease.token() > last,
+                    "a grant " + how + " has token " + lease.token() + ", lower than " + last
+                            + ", that of the grant before it");
+            any = true;
+            last = lease.token();
+            return lease;
+        }
+    }
+
+    @Check(
+            rules = {"LK-602", "LK-601"},
+            needs = {Feature.FENCING},
+            from = Profile.SMOKE,
+            first = "Who draws the token: the store, in the same step as the grant, or the client, or a clock?")
+    void tokensRiseFromGrantToGrant(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Row row = new Row(t);
+        for (int i = 0; i < t.rounds(10, 40, 200); i++) {
+            // The same client twice, then another: a re-acquire from a cache is a grant too.
+            row.next("to the same client", one.lock(t.name()).acquire()).release();
+            row.next("to the same client", one.lock(t.name()).acquire()).release();
+            row.next("to another client", two.lock(t.name()).acquire()).close();
+        }
+    }
+
+    @Check(
+            rules = {"LK-602", "LK-601"},
+            needs = {Feature.FENCING},
+            from = Profile.SMOKE,
+            first = "Is the token counted for each client, or for the name?")
+    void aClientThatIsAheadElsewhereIsNotAheadHere(Trial t) throws Exception {
+        LockClient busy = t.client("busy");
+        LockClient idle = t.client("idle");
+        Row row = new Row(t);
+        row.next("at first", idle.lock(t.name()).acquire()).release();
+        for (int i = 0; i < 20; i++) {
+            busy.lock(t.name("elsewhere" + i % 3)).acquire().release();
+        }
+        row.next("to a client that used other names", busy.lock(t.name()).acquire())
+                .release();
+        row.next("to a client that used no other name", idle.lock(t.name()).acquire())
+                .release();
+        row.next("to a new client", t.client("new").lock(t.name()).acquire()).release();
+    }
+
+    @Check(
+            rules = {"LK-602", "LK-601"},
+            needs = {Feature.FENCING},
+            from = Profile.SMOKE,
+            first = "Is the counter of a name forgotten together with its last grant?")
+    void tokensRiseOverALapseAndAnIdleTime(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Row row = new Row(t);
+        Lease lapsed = row.next("at first", one.lock(t.name()).with(UNRENEWED).acquire());
+        row.next(
+                        "after a lapse",
+                        t.call("the next acquire", () -> two.lock(t.name()).acquire()))
+                .release();
+        lapsed.release();
+        t.pass(t.isVirtual() ? Duration.ofHours(30) : t.ttl(3, 2));
+        row.next("after an idle time", two.lock(t.name()).acquire()).release();
+        one.close();
+        t.pass(t.ttl(3, 2));
+        row.next(
+                        "after the close of a client that had used it",
+                        two.lock(t.name()).acquire())
+                .release();
+    }
+
+    @Check(
+            rules = {"LK-602", "LK-601"},
+            needs = {Feature.FENCING},
+            first = "Does a request that was refused or given up change the token?")
+    void tokensRiseOverRequestsThatWereGivenUp(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Row row = new Row(t);
+        for (int i = 0; i < t.rounds(3, 8, 40); i++) {
+            Lease held = row.next("to the first client", one.lock(t.name()).acquire());
+            t.expect(two.lock(t.name()).tryAcquire().isEmpty(), "a lock that is held was granted");
+            CompletableFuture<Lease> cancelled = two.lock(t.name()).acquireAsync();
+            CompletableFuture<Lease> stays = two.lock(t.name()).acquireAsync();
+            t.pass(t.ttl(1, 50));
+            cancelled.cancel(false);
+            long token = held.token();
+            t.expectEqual("the token of a lease that is held", token, held.token());
+            held.release();
+            row.next("to one that waited", t.call("a future for the lock", stays::get))
+                    .release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-601", "LK-602"},
+            needs = {Feature.FENCING, Feature.READ_WRITE},
+            first = "Has each reader a token of its own, or all the one of the lock?")
+    void eachSharedLeaseHasATokenOfItsOwn(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Row row = new Row(t);
+        row.next("to a writer", one.readWriteLock(t.name()).write().acquire()).release();
+        List<Lease> readers = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            LockClient client = i % 2 == 0 ? one : two;
+            readers.add(row.next(
+                    "to a reader beside others",
+                    client.readWriteLock(t.name()).read().acquire()));
+        }
+        readers.forEach(Lease::release);
+        row.next(
+                        "to a writer after readers",
+                        two.readWriteLock(t.name()).write().acquire())
+                .release();
+        row.next("to a plain lock after readers", one.lock(t.name()).acquire()).release();
+    }
+
+    @Check(
+            rules = {"LK-601", "LK-602"},
+            needs = {Feature.FENCING, Feature.SEMAPHORE},
+            first = "Has each grant of permits a token of its own?")
+    void eachGrantOfPermitsHasATokenOfItsOwn(Trial t) throws Exception {
+        DistributedSemaphore one = t.client("one").semaphore(t.name(), Capacity.of(6));
+        DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(6));
+        Row row = new Row(t);
+        for (int i = 0; i < 4; i++) {
+            Lease first = row.next("of one permit", one.acquire());
+            Lease second = row.next("of two permits", two.acquire(2));
+            Lease third = row.next("of three permits", one.acquire(3));
+            second.release();
+            first.release();
+            third.release();
+        }
+    }
+
+    @Check(
+            rules = "LK-607",
+            lacks = {Feature.FENCING},
+            first = "What names a grant in the messages that end or extend it?")
+    void tokensAreUniqueAlsoWithoutFencing(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < t.rounds(10, 30, 100); i++) {
+            Lease lease = (i % 3 == 0 ? two : one).lock(t.name()).acquire();
+            t.expect(seen.add(lease.token()), "two grants of one name have the token " + lease.token());
+            lease.release();
+        }
+    }
+
+    @Check(
+            rules = "LK-508",
+            needs = {Feature.FENCING, Feature.LIST},
+            first = "Is the token that the lease tells the one that the store keeps?")
+    void theTokenOfALeaseIsTheOneThatOthersSee(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).acquire();
+        long shown = t.status(t.client("looks"), LockKey.lock(LockName.of(t.name())))
+                .holders()
+                .get(0)
+                .token()
+                .orElseThrow(() -> t.failure("with FENCING a holder is shown without its token"));
+        t.expectEqual("the token that another client sees", lease.token(), shown);
+    }
+
+    @Check(rules = "LK-606", first = "What does the guard do with a new name when it remembers as many as it may?")
+    void aFullGuardForgetsNothing(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        FenceGuard guard = FenceGuard.inMemory(2);
+        Lease first = client.lock(t.name("first")).acquire();
+        Lease second = client.lock(t.name("second")).acquire();
+        Lease third = client.lock(t.name("third")).acquire();
+        t.expect(guard.admits(first) && guard.admits(second), "a guard refused the first tokens that it saw");
+        t.expectThrows("a third name in a guard for two", IllegalStateException.class, () -> guard.admits(third));
+        t.expect(
+                !guard.admits(first.name(), first.token() - 1),
+                "a guard that was full admitted a token lower than one that it had seen");
+        guard.forget(first.name());
+        t.expect(guard.admits(third), "a guard that forgot one name refused another");
+    }
+}
