@@ -251,9 +251,10 @@ final class CloseChecks {
         client.lock(t.name("once"))
                 .with(LockOptions.none().withRenewal(Renewal.NONE))
                 .acquire();
-        client.lock(t.name("elsewhere")).acquireAsync();
+        CompletableFuture<Lease> waits = client.lock(t.name("elsewhere")).acquireAsync();
         t.pass(t.ttl(1, 8));
         client.close();
+        t.expect(!waits.isDone() || waits.isCompletedExceptionally(), "a lock that another client holds was granted");
         int before = told.get();
         elsewhere.release();
         t.pass(t.ttl(3, 2));
