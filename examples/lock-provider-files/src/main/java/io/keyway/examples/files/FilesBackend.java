@@ -13,6 +13,7 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,19 +40,20 @@ final class FilesBackend implements LockBackend {
 
     @Override
     public Guarantees guarantees() {
-        String disk = "the file system keeps file locks, and nobody touches the directory";
-        String clock = disk + "; System.nanoTime() is one clock for all processes of the machine";
+        String disk = "the file system keeps file locks, and nobody else writes to the directory";
+        String clock = "System.nanoTime() is one clock for all processes of the machine; " + disk;
         return new Guarantees(
                 new Guarantee(Grade.ALWAYS, disk),
                 new Guarantee(Grade.TIMED, clock),
-                new Guarantee(Grade.ALWAYS, disk),
+                new Guarantee(Grade.ALWAYS, "the machine does not lose its power; " + disk),
                 new Guarantee(Grade.NO, "one disk"),
-                Duration.ofMillis(500),
+                Duration.ofSeconds(1),
                 Duration.ofHours(24));
     }
 
     @Override
-    public void start(Signals signals, Incarnation incarnation) {
+    public void start(Signals signals, Incarnation incarnation) throws IOException {
+        table.create();
         client = incarnation + ":";
     }
 

@@ -24,7 +24,7 @@ final class Table {
 
     /** A file lock is held by a process. This one is for its threads, and the same for all copies of this class. */
     private static final Lock THREADS =
-            (Lock) System.getProperties().computeIfAbsent(Table.class.getName(), name -> new ReentrantLock(true));
+            (Lock) System.getProperties().computeIfAbsent(Table.class.getName(), name -> new ReentrantLock());
 
     private final Path directory;
 
@@ -37,16 +37,17 @@ final class Table {
         this.directory = directory;
     }
 
+    void create() throws IOException {
+        Files.createDirectories(directory);
+    }
+
     /** Makes a change, which gets the time, in one step; before the file is replaced nothing has happened. */
     <T> T change(Duration limit, LongFunction<T> change) throws Exception {
         long start = System.nanoTime();
         if (!THREADS.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException(directory + " was busy for " + limit);
         }
-        try (FileChannel file = FileChannel.open(
-                Files.createDirectories(directory).resolve("lock"),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE)) {
+        try (FileChannel file = FileChannel.open(at("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             for (FileLock lock = file.tryLock(); lock == null; lock = file.tryLock()) {
                 if (System.nanoTime() - start >= limit.toNanos()) {
                     throw new NotExecutedException("another process kept " + directory + " busy for " + limit);
@@ -70,7 +71,7 @@ final class Table {
     }
 
     private List<String> read() throws IOException {
-        Path file = directory.resolve("table");
+        Path file = Files.exists(at("table")) ? at("table") : at("fresh");
         List<String> lines = Files.exists(file) ? Files.readAllLines(file) : List.of("0");
         token = Long.parseLong(lines.get(0));
         places.clear();
@@ -78,15 +79,22 @@ final class Table {
         return lines;
     }
 
-    /** Whenever this process ends, the file is the old one or the new one. */
+    /**
+     * Wherever this process ends, the table, or if there is none the fresh one, is whole. The old one is deleted first,
+     * since a file that replaces another makes some file systems wait for the disk.
+     */
     private void replace(List<String> before) throws IOException {
         List<String> lines = new ArrayList<>(List.of(Long.toString(token)));
         places.values().forEach(place -> lines.add(place.line()));
         if (!lines.equals(before)) {
-            Path fresh = directory.resolve("fresh");
-            Files.deleteIfExists(fresh);
-            Files.write(fresh, lines, StandardOpenOption.CREATE_NEW, StandardOpenOption.DSYNC);
-            Files.move(fresh, directory.resolve("table"), StandardCopyOption.ATOMIC_MOVE);
+            Files.write(at("partial"), lines);
+            Files.move(at("partial"), at("fresh"), StandardCopyOption.ATOMIC_MOVE);
+            Files.deleteIfExists(at("table"));
+            Files.move(at("fresh"), at("table"), StandardCopyOption.ATOMIC_MOVE);
         }
+    }
+
+    private Path at(String file) {
+        return directory.resolve(file);
     }
 }

@@ -52,16 +52,22 @@ class FilesTest {
     }
 
     @Test
-    void whatAKilledProcessWroteByHalfIsNotRead() throws Exception {
-        Files.createDirectories(temporary.resolve("locks"));
-        Files.writeString(temporary.resolve("locks/fresh"), "17\nLOCK:x 12");
+    void aProcessMayBeKilledInEachStepOfAWrite() throws Exception {
+        Path locks = Files.createDirectories(temporary.resolve("locks"));
+        Files.writeString(locks.resolve("partial"), "17\nLOCK:x 12");
+        assertThat(nextToken()).as("before the first table was whole").isEqualTo(1);
+        Files.writeString(locks.resolve("fresh"), "7\n");
+        assertThat(nextToken()).as("before the old table was deleted").isEqualTo(2);
+        Files.move(locks.resolve("table"), locks.resolve("fresh"));
+        assertThat(nextToken()).as("after the old table was deleted").isEqualTo(3);
+        assertThat(Files.readAllLines(locks.resolve("table"))).isEqualTo(List.of("3"));
+    }
+
+    private long nextToken() throws InterruptedException {
         try (LockClient client = Locks.open(url("locks"));
                 Lease lease = client.lock("x").tryAcquire().orElseThrow()) {
-            assertThat(lease.token()).isEqualTo(1);
+            return lease.token();
         }
-        assertThat(Files.readAllLines(temporary.resolve("locks/table")))
-                .as("only the last token is left")
-                .isEqualTo(List.of("1"));
     }
 
     @Test
