@@ -1,0 +1,108 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.DistributedLock;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Defects in how a call of acquire ends. */
+final class CallMutants {
+
+    static final List<Mutant> ALL = List.of(
+            lock("26", "false-and-held", "an acquire that had to wait says no, and holds", "LK-402", Liar::new),
+            lock("27", "interrupt-swallowed", "an interrupt does not end an acquire", "LK-403", Tireless::new),
+            lock(
+                    "27b",
+                    "interrupted-and-held",
+                    "an acquire that is interrupted goes on behind the exception",
+                    "LK-403",
+                    Ghost::new),
+            lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new));
+
+    private CallMutants() {}
+
+    @FunctionalInterface
+    private interface Alteration {
+        DistributedLock of(AlteredClient client, DistributedLock lock);
+    }
+
+    private static Mutant lock(String number, String name, String defect, String rule, Alteration alteration) {
+        return Mutant.client(number, name, defect, rule, (client, clock) -> new Client(client, alteration));
+    }
+
+    private static final class Client extends AlteredClient {
+        private final Alteration alteration;
+
+        Client(LockClient to, Alteration alteration) {
+            super(to, lease -> lease);
+            this.alteration = alteration;
+        }
+
+        @Override
+        DistributedLock altered(DistributedLock lock) {
+            return alteration.of(this, lock);
+        }
+    }
+
+    private static final class Liar extends AlteredClient.Lock {
+        Liar(AlteredClient client, DistributedLock to) {
+            client.super(to);
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+            Optional<Lease> atOnce = super.tryAcquire();
+            if (atOnce.isEmpty()) {
+                super.tryAcquire(wait);
+            }
+            return atOnce;
+        }
+    }
+
+    private static final class Tireless extends AlteredClient.Lock {
+        Tireless(AlteredClient client, DistributedLock to) {
+            client.super(to);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            while (true) {
+                try {
+                    return super.acquire();
+                } catch (InterruptedException e) {
+                    // Swallowed: that is the defect.
+                }
+            }
+        }
+    }
+
+    private static final class Ghost extends AlteredClient.Lock {
+        Ghost(AlteredClient client, DistributedLock to) {
+            client.super(to);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            try {
+                return super.acquire();
+            } catch (InterruptedException e) {
+                var unused = super.acquireAsync();
+                throw e;
+            }
+        }
+    }
+
+    private static final class Endless extends AlteredClient.Lock {
+        Endless(AlteredClient client, DistributedLock to) {
+            client.super(to);
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+            return wait.isZero() || wait.isNegative() ? Optional.of(super.acquire()) : super.tryAcquire(wait);
+        }
+    }
+}

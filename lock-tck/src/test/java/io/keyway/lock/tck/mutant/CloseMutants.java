@@ -1,0 +1,58 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.reference.ReferenceFaults;
+import io.keyway.lock.tck.wrap.ForwardingClient;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/** Defects in how a client ends. */
+final class CloseMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.client(
+                    "42", "close-leaks-thread", "a thread of the client goes on after close", "LK-1004", Leaky::new),
+            Mutant.client(
+                    "42b", "close-keeps-locks", "close ends the client and releases nothing", "LK-1003", Abrupt::new),
+            Mutant.client("43", "open-after-close", "a closed client works", "LK-1002", Immortal::new));
+
+    private CloseMutants() {}
+
+    private static final class Leaky extends ForwardingClient {
+        Leaky(LockClient to, TimeSource clock) {
+            super(to);
+            Thread thread = new Thread(Leaky::run, "keyway-" + to.name() + "-watch");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private static void run() {
+            while (!Thread.interrupted()) {
+                LockSupport.park();
+            }
+        }
+    }
+
+    private static final class Abrupt extends ForwardingClient {
+        Abrupt(LockClient to, TimeSource clock) {
+            super(to);
+        }
+
+        @Override
+        public void close() {
+            to().unwrap(ReferenceFaults.class).cut(true);
+            super.close();
+        }
+    }
+
+    private static final class Immortal extends ForwardingClient {
+        Immortal(LockClient to, TimeSource clock) {
+            super(to);
+        }
+
+        @Override
+        public void close() {}
+    }
+}

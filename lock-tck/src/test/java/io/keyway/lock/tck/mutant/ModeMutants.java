@@ -1,0 +1,92 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.LockEntry;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.LongSupplier;
+
+/** Defects in how readers and writers go together. */
+final class ModeMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("34", "readers-exclude", "readers exclude each other", "LK-1202", Lonely::new),
+            Mutant.store("35", "upgrades-hang", "of two readers that want to write both wait", "LK-1204", Patient::new),
+            Mutant.store(
+                    "36",
+                    "downgrade-in-two-steps",
+                    "a downgrade releases, and then asks to read",
+                    "LK-1206",
+                    Wobbly::new),
+            Mutant.store(
+                    "36b",
+                    "upgrade-in-two-steps",
+                    "an upgrade releases, and then asks to write",
+                    "LK-1205",
+                    Reckless::new));
+
+    private ModeMutants() {}
+
+    private static final class Lonely extends ReferenceStore {
+        Lonely(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            return super.admits(entry, request, now)
+                    && (request.mode() != LockMode.SHARED || entry.holders().isEmpty());
+        }
+    }
+
+    private static final class Patient extends ReferenceStore {
+        Patient(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            Attempt result = super.convert(session, held, wanted);
+            return result instanceof Attempt.Refused refused && wanted.queue()
+                    ? new Attempt.Waiting(recheckWithin(wanted), OptionalInt.empty(), refused.holders())
+                    : result;
+        }
+    }
+
+    private static final class Wobbly extends ReferenceStore {
+        Wobbly(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            if (wanted.mode() != LockMode.SHARED) {
+                return super.convert(session, held, wanted);
+            }
+            release(session, held);
+            return attempt(session, wanted);
+        }
+    }
+
+    private static final class Reckless extends ReferenceStore {
+        Reckless(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            if (wanted.mode() != LockMode.EXCLUSIVE) {
+                return super.convert(session, held, wanted);
+            }
+            release(session, held);
+            return attempt(session, wanted);
+        }
+    }
+}

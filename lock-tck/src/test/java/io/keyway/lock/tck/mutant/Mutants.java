@@ -1,0 +1,26 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/** All mutants. */
+final class Mutants {
+
+    static final List<Mutant> ALL = Stream.of(
+                    GrantMutants.ALL,
+                    TokenMutants.ALL,
+                    TermMutants.ALL,
+                    QueueMutants.ALL,
+                    ReleaseMutants.ALL,
+                    ModeMutants.ALL,
+                    PermitMutants.ALL,
+                    StoreMutants.ALL,
+                    LeaseMutants.ALL,
+                    CallMutants.ALL,
+                    CloseMutants.ALL)
+            .flatMap(List::stream)
+            .toList();
+
+    private Mutants() {}
+}

@@ -1,0 +1,117 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.LockEntry;
+import io.keyway.lock.tck.reference.Place;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** Defects in how many permits there are. */
+final class PermitMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store(
+                    "29",
+                    "one-permit-more",
+                    "one permit more than the capacity is given out",
+                    "LK-1301",
+                    OffByOne::new),
+            Mutant.store("30", "shrink-ignored", "the highest capacity ever stated counts", "LK-1302", Expansive::new),
+            Mutant.store("30b", "shrink-revokes", "a lower capacity ends grants until it fits", "LK-1302", Strict::new),
+            Mutant.store(
+                    "32",
+                    "half-as-many-again",
+                    "as three voters would, half as many again are given out",
+                    "LK-1301",
+                    Voting::new),
+            Mutant.store(
+                    "32b",
+                    "permits-counted-as-holders",
+                    "a grant counts as one permit, however many it has",
+                    "LK-1301",
+                    Heads::new));
+
+    private PermitMutants() {}
+
+    private static boolean fits(LockEntry entry, Request request, int capacity) {
+        return entry.permitsOut() + request.permits() <= capacity;
+    }
+
+    private static final class OffByOne extends ReferenceStore {
+        OffByOne(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            return request.mode() == LockMode.PERMITS
+                    ? fits(entry, request, request.capacity() + 1)
+                    : super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Expansive extends ReferenceStore {
+        private final Map<LockKey, Integer> highest = new HashMap<>();
+
+        Expansive(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            return request.mode() == LockMode.PERMITS
+                    ? fits(entry, request, highest.merge(request.key(), request.capacity(), Math::max))
+                    : super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Strict extends ReferenceStore {
+        Strict(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            if (request.mode() == LockMode.PERMITS) {
+                for (Place holder : List.copyOf(entry.holders())) {
+                    if (entry.permitsOut() > request.capacity()) {
+                        release(holder.session(), holder.grant());
+                    }
+                }
+            }
+            return super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Voting extends ReferenceStore {
+        Voting(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            return request.mode() == LockMode.PERMITS
+                    ? fits(entry, request, request.capacity() * 3 / 2)
+                    : super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Heads extends ReferenceStore {
+        Heads(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            return request.mode() == LockMode.PERMITS
+                    ? entry.holders().size() < request.capacity()
+                    : super.admits(entry, request, now);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.LockEntry;
+import io.keyway.lock.tck.reference.Place;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Defects in whose turn it is. */
+final class QueueMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("22", "last-come-first-served", "the waiter that came last is next", "LK-310", Stack::new),
+            Mutant.store("23", "barging", "who has just come passes those that wait", "LK-310", Barging::new),
+            Mutant.store(
+                    "24",
+                    "lost-wake-up",
+                    "the end of a waiter wakes nobody, and nobody looks by itself",
+                    "LK-408",
+                    Sleepy::new),
+            Mutant.store(
+                    "24b", "no-wake-up", "a release wakes nobody; waiters find out by asking", "LK-411", Mute::new),
+            Mutant.store("25", "waiter-stays", "a waiter that has left keeps its place", "LK-402", Sticky::new),
+            Mutant.store(
+                    "37",
+                    "writer-starves",
+                    "a reader passes a writer that asked earlier",
+                    "LK-1203",
+                    ReadersFirst::new));
+
+    private QueueMutants() {}
+
+    private static @Nullable Place last(LockEntry entry) {
+        Place last = null;
+        for (Place waiter : entry.waiters()) {
+            last = waiter;
+        }
+        return last;
+    }
+
+    private static final class Stack extends ReferenceStore {
+        Stack(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+            return waiter == null ? !entry.isWaitedFor() : last(entry) == waiter;
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            return last(entry);
+        }
+    }
+
+    private static final class Barging extends ReferenceStore {
+        Barging(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+            return waiter == null || super.isTurnOf(entry, waiter, request);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            // Those that wait find out by asking, so that newcomers have their chance.
+            return null;
+        }
+    }
+
+    private static final class Sleepy extends ReferenceStore {
+        Sleepy(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            boolean waited = left != null && left.grant().token() == 0;
+            return waited ? null : super.next(entry, left);
+        }
+
+        @Override
+        protected Duration recheckWithin(Request request) {
+            return Duration.ofHours(1);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds
+                    ? super.expiry(request, true, now)
+                    : now + Duration.ofHours(2).toNanos();
+        }
+    }
+
+    private static final class Mute extends ReferenceStore {
+        Mute(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            return null;
+        }
+    }
+
+    private static final class Sticky extends ReferenceStore {
+        Sticky(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {}
+    }
+
+    private static final class ReadersFirst extends ReferenceStore {
+        ReadersFirst(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+            return request.mode() == LockMode.SHARED || super.isTurnOf(entry, waiter, request);
+        }
+    }
+}

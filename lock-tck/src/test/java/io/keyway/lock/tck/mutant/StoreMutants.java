@@ -1,0 +1,148 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/** Defects in names, listings, breaks and restarts. */
+final class StoreMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("47", "names-folded", "names that differ by case are one lock", "LK-103", Folding::new),
+            Mutant.store(
+                    "47b",
+                    "names-truncated",
+                    "names are told apart by their first 63 characters",
+                    "LK-103",
+                    Short::new),
+            Mutant.store("47c", "names-hashed", "names are told apart by their hash code", "LK-103", Hashing::new),
+            Mutant.store(
+                    "47d",
+                    "kinds-mixed",
+                    "a lock and a semaphore of one name share their state",
+                    "LK-105",
+                    Mixing::new),
+            Mutant.store(
+                    "51",
+                    "restart-opens-at-once",
+                    "a store that has forgotten its grants grants at once",
+                    "LK-1510",
+                    Amnesic::new),
+            Mutant.store("52", "list-forgets", "a listing ends after its first page", "LK-1101", Brief::new),
+            Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new),
+            Mutant.store(
+                    "55",
+                    "permits-negative",
+                    "more permits out than there are is told as a negative number",
+                    "LK-1306",
+                    Negative::new));
+
+    private StoreMutants() {}
+
+    private static String kind(LockKey key) {
+        return key.kind() == LockKey.Kind.LOCK ? "\n0" : "\n1";
+    }
+
+    private static final class Folding extends ReferenceStore {
+        Folding(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected String slot(LockKey key) {
+            return key.name().value().toLowerCase(Locale.ROOT) + kind(key);
+        }
+    }
+
+    private static final class Short extends ReferenceStore {
+        Short(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected String slot(LockKey key) {
+            String name = key.name().value();
+            return name.substring(0, Math.min(63, name.length())) + kind(key);
+        }
+    }
+
+    private static final class Hashing extends ReferenceStore {
+        Hashing(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected String slot(LockKey key) {
+            return key.name().value().hashCode() + kind(key);
+        }
+    }
+
+    private static final class Mixing extends ReferenceStore {
+        Mixing(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected String slot(LockKey key) {
+            return key.name().value();
+        }
+    }
+
+    private static final class Amnesic extends ReferenceStore {
+        Amnesic(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public void restart() {
+            forgetAll();
+        }
+    }
+
+    private static final class Brief extends ReferenceStore {
+        Brief(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public LockPage list(String prefix, Optional<String> after, int max) throws NotExecutedException {
+            return new LockPage(super.list(prefix, after, max).locks(), Optional.empty());
+        }
+    }
+
+    private static final class Brute extends ReferenceStore {
+        Brute(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            long current = show(key).map(LockStatus::holders).orElse(List.of()).stream()
+                    .mapToLong(holder -> holder.token().orElseThrow())
+                    .findFirst()
+                    .orElse(token);
+            return super.breakGrant(key, current, reason);
+        }
+    }
+
+    private static final class Negative extends ReferenceStore {
+        Negative(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public int availablePermits(LockKey key, int capacity) throws NotExecutedException {
+            int out = show(key).map(LockStatus::holders).orElse(List.of()).stream()
+                    .mapToInt(LockStatus.Holder::permits)
+                    .sum();
+            return capacity - out;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/** Defects in how long the store keeps what it is not told of. */
+final class TermMutants {
+
+    private static final long FOR_EVER = Duration.ofDays(365).toNanos();
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("10", "never-expires", "a grant ends by its release only", "LK-511", Immortal::new),
+            Mutant.store("11", "expires-at-half", "a grant ends after half of its ttl", "LK-502", Impatient::new),
+            Mutant.store("11b", "expires-early", "a grant ends after two thirds of its ttl", "LK-502", Hurried::new),
+            Mutant.store(
+                    "11c",
+                    "renewal-extends-nothing",
+                    "a renewal is confirmed and extends nothing",
+                    "LK-506",
+                    Deaf::new),
+            Mutant.store(
+                    "31",
+                    "permits-of-the-dead",
+                    "the permits of a silent holder never come back",
+                    "LK-513",
+                    Hoarder::new),
+            Mutant.store(
+                    "44",
+                    "waiters-of-the-dead",
+                    "a waiter that is not heard of keeps its place",
+                    "LK-410",
+                    Loyal::new));
+
+    private TermMutants() {}
+
+    private static final class Immortal extends ReferenceStore {
+        Immortal(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds ? now + FOR_EVER : super.expiry(request, false, now);
+        }
+    }
+
+    private static final class Impatient extends ReferenceStore {
+        Impatient(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds ? now + request.ttl().toNanos() / 2 : super.expiry(request, false, now);
+        }
+    }
+
+    private static final class Hurried extends ReferenceStore {
+        Hurried(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds ? now + request.ttl().toNanos() / 3 * 2 : super.expiry(request, false, now);
+        }
+    }
+
+    private static final class Deaf extends ReferenceStore {
+        Deaf(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Answer renew(Session session, Grant grant) {
+            return Answer.DONE;
+        }
+    }
+
+    private static final class Hoarder extends ReferenceStore {
+        Hoarder(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds && request.mode() == LockMode.PERMITS ? now + FOR_EVER : super.expiry(request, holds, now);
+        }
+    }
+
+    private static final class Loyal extends ReferenceStore {
+        Loyal(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return holds ? super.expiry(request, true, now) : now + FOR_EVER;
+        }
+    }
+}
