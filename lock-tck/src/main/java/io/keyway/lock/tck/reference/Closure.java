@@ -5,27 +5,20 @@ import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
 
 /**
- * When a store that has forgotten its grants may grant again: by the end of the longest term that it has given, whoever
- * holds what it forgot has stopped (LK-1510).
+ * When a store that has forgotten its grants may grant again: when the last of them has expired, whoever holds what it
+ * forgot has stopped (LK-1510). That time is all that it remembers of them.
  */
 final class Closure {
 
-    private long longestTerm;
     private boolean closed;
     private long until;
 
-    void given(Duration term) {
-        longestTerm = Math.max(longestTerm, term.toNanos());
-    }
-
-    /** Returns when it opens. */
-    long begin(long now) {
-        long end = now + longestTerm;
+    /** Forgets all that is held, the last of it until {@code end}; returns when it opens. */
+    long begin(long end) {
         if (!closed || end - until > 0) {
             until = end;
         }
         closed = true;
-        longestTerm = 0;
         return until;
     }
 

@@ -98,7 +98,6 @@ public class ReferenceStore extends StoreRules {
             }
             Attempt result = Conversion.attempt(this, entry, session, held, wanted, turn.now);
             if (result instanceof Attempt.Granted) {
-                closure.given(wanted.ttl());
                 // A writer that has become a reader may leave room for others.
                 wake(turn, entry, null);
             }
@@ -113,7 +112,6 @@ public class ReferenceStore extends StoreRules {
         Place holder = new Place(session, request, turn.now);
         holder.token = nextToken(session, request.key());
         holder.expires = expiry(request, true, turn.now);
-        closure.given(request.ttl());
         entry.leave(session, request.id());
         entry.add(holder);
         if (request.mode() != LockMode.EXCLUSIVE) {
@@ -280,7 +278,7 @@ public class ReferenceStore extends StoreRules {
     }
 
     /**
-     * Forgets all grants and queues, but not the tokens, and is closed for the longest term that it has given: by then
+     * Forgets all grants and queues, but not the tokens, and is closed until the last of these grants has expired: by then
      * whoever holds what it forgot has stopped (LK-1510).
      */
     public void restart() {
@@ -288,8 +286,8 @@ public class ReferenceStore extends StoreRules {
         long opensAt;
         lock.lock();
         try {
+            opensAt = closure.begin(entries.lastExpiry(clock.getAsLong()));
             forgetAll();
-            opensAt = closure.begin(clock.getAsLong());
             restarted();
             told = List.copyOf(sessions);
         } finally {

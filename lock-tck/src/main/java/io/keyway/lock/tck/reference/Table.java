@@ -39,6 +39,17 @@ final class Table {
         return entries.values().stream().allMatch(entry -> entry.status(now).isEmpty());
     }
 
+    /** When the last of those that hold now is over, or {@code now} if nobody does. */
+    long lastExpiry(long now) {
+        long last = now;
+        for (LockEntry entry : entries.values()) {
+            for (Place holder : entry.holders()) {
+                last = holder.expires - last > 0 ? holder.expires : last;
+            }
+        }
+        return last;
+    }
+
     void forEach(Consumer<LockEntry> each) {
         entries.values().forEach(each);
     }

@@ -155,7 +155,7 @@ class AlteredClient extends ForwardingClient {
     /** A future of what the other comes to; whoever completes it first withdraws the request, as with the other. */
     private static <T, R> CompletableFuture<R> passing(CompletableFuture<T> from, Function<T, R> step) {
         CompletableFuture<R> to = from.thenApply(step);
-        to.whenComplete((value, failure) -> {
+        CompletableFuture<R> unused = to.whenComplete((value, failure) -> {
             if (!from.isDone()) {
                 from.cancel(false);
             }

@@ -1,0 +1,30 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.TckRunner;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.reference.ReferenceWorld;
+
+/** Runs the kit on a world of the reference, or of a mutant, in virtual time. */
+final class ReferenceSubject {
+
+    private ReferenceSubject() {}
+
+    static TckResult run(String url, TckConfig config) throws InterruptedException {
+        // A client of our own keeps the world, and moves it.
+        try (LockClient owner = Locks.open(url + (url.contains("?") ? "&" : "?") + "name=owner")) {
+            ReferenceWorld world = owner.unwrap(ReferenceWorld.class);
+            return TckRunner.run(
+                    TckSubject.of(url).withAdvance(world::advance).withServer(world::kill, world::restart), config);
+        }
+    }
+
+    static TckConfig full() {
+        return TckConfig.of(Profile.FULL);
+    }
+}
