@@ -21,7 +21,7 @@ final class StoreMutants {
                     "names-truncated",
                     "names are told apart by their first 63 characters",
                     "LK-103",
-                    Short::new),
+                    Shortening::new),
             Mutant.store("47c", "names-hashed", "names are told apart by their hash code", "LK-103", Hashing::new),
             Mutant.store(
                     "47d",
@@ -61,8 +61,8 @@ final class StoreMutants {
         }
     }
 
-    private static final class Short extends ReferenceStore {
-        Short(LongSupplier clock, long tokensAbove) {
+    private static final class Shortening extends ReferenceStore {
+        Shortening(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
         }
 
