@@ -4,7 +4,7 @@ package io.keyway.lock.tck.mutant;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Session;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -79,7 +79,7 @@ final class TokenMutants {
     }
 
     private static final class PerClient extends ReferenceStore {
-        private final Map<Session, Long> last = new IdentityHashMap<>();
+        private final Map<Session, Long> last = new HashMap<>();
 
         PerClient(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
