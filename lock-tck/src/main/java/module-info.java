@@ -2,7 +2,7 @@
 module io.keyway.lock.tck {
     requires static info.picocli;
     requires static org.jspecify;
-    requires static transitive org.junit.jupiter.api;
+    requires static org.junit.jupiter.api;
     requires transitive io.keyway.lock;
 
     exports io.keyway.lock.tck;

@@ -23,4 +23,9 @@ record Arguments(List<String> ours, @Nullable List<String> command) {
         List<String> words = List.of(args);
         return new Arguments(words.subList(0, at), words.subList(at + 1, words.size()));
     }
+
+    /** Whether the command is that one. */
+    boolean begin(String command) {
+        return !ours.isEmpty() && ours.get(0).equals(command);
+    }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import io.keyway.lock.tck.command.TckCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -25,6 +26,8 @@ final class CommandTree {
         tree.addSubcommand(new BreakCommand(console));
         tree.addSubcommand(new ProvidersCommand(console));
         tree.addSubcommand(new MemberCommand(console));
+        tree.addSubcommand(
+                "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
         tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
         tree.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
@@ -56,6 +59,10 @@ final class CommandTree {
         List<String> near = failure.getSuggestions();
         return near.isEmpty() ? what + "." : what + "; did you mean " + near.get(0) + "?";
     }
+
+    /** Stands for the kit in the list of commands, so that its classes are loaded for its users alone. */
+    @Command(name = "tck", description = "Tests the provider of a URL against the rules, in a JVM of its own.")
+    static final class Tck {}
 
     @Command(
             name = "keyway",

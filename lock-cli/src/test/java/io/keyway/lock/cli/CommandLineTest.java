@@ -200,8 +200,24 @@ class CommandLineTest {
                 .contains("  options of every provider\n    ttl ");
     }
 
+    @Test
+    void theKitTestsTheProviderOfAUrl() {
+        String report = "--report=" + directory.resolve("report");
+        assertThat(execute("tck", "--url=lock:reference://x", "--profile=smoke", "--only=LK-313", report))
+                .as("%s", out())
+                .isZero();
+        assertThat(out()).contains("PASS          LK-313", "\nCOMPATIBLE: Keyway reference");
+        assertThat(directory.resolve("report/report.html")).exists();
+
+        assertThat(execute("tck", "--url=lock:nope://x", report)).isEqualTo(3);
+        assertThat(execute("tck")).isEqualTo(64);
+        assertThat(err()).contains("nothing to test: give --url");
+        assertThat(execute("tck", "--url=lock:reference://x", "--profile=huge")).isEqualTo(64);
+        assertThat(err()).contains("there are smoke, quick and full");
+    }
+
     @ParameterizedTest
-    @CsvSource({"--help", "run --help", "show --help", "break --help", "providers --help", "--version"})
+    @CsvSource({"--help", "run --help", "show --help", "break --help", "providers --help", "tck --help", "--version"})
     void helpIsNoError(String line) {
         assertThat(execute(line.split(" ", -1))).isZero();
         assertThat(out()).isNotEmpty();

@@ -43,6 +43,7 @@ class HouseTest {
                         "io.keyway.lock.cli",
                         "io.keyway.lock.cli.supervisor",
                         "io.keyway.lock.peer",
+                        "io.keyway.lock.tck.command",
                         "io.keyway.lock.tck.proxy");
         assertThat(HOUSE.stream()
                         .map(room -> room.getPackageName())
@@ -106,7 +107,8 @@ class HouseTest {
                                 "io.keyway.lock.peer",
                                 "io.keyway.lock.peer.cluster",
                                 "io.keyway.lock.peer.node",
-                                "io.keyway.lock.peer.security"))))
+                                "io.keyway.lock.peer.security",
+                                "io.keyway.lock.tck.command"))))
                 .check(HOUSE);
     }
 

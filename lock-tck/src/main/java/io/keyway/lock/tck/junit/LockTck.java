@@ -56,6 +56,7 @@ public abstract class LockTck {
 
     /** Runs the kit: a container for each chapter of the rules, a test for each check. */
     @TestFactory
+    @SuppressWarnings("exports") // who calls this has JUnit
     public final List<DynamicNode> rules() throws Exception {
         TckConfig config = overridden(config());
         TckResult result = TckRunner.run(subject(), config);

@@ -45,7 +45,7 @@ public final class ConsoleTable implements TckListener {
     @Override
     public void planned(int checks) {
         planned = checks;
-        out.println(checks + " checks");
+        out.println(checks == 1 ? "1 check" : checks + " checks");
         out.println();
     }
 
