@@ -73,13 +73,13 @@ final class FilesBackend implements LockBackend {
             if (request.queue()) {
                 table.put(mine.end() - now > mine.ttl() / 2 ? mine : fresh);
             }
-            return new Attempt.Waiting(Duration.ofMillis(50), OptionalInt.empty(), List.of());
+            return new Attempt.Waiting(Duration.ofMillis(20 + 20L * ahead(mine)), OptionalInt.empty(), List.of());
         });
     }
 
     private boolean fits(Place mine, int capacity) {
         List<Place> holders = holders(mine.key());
-        return first(mine)
+        return ahead(mine) == 0
                 && switch (mine.mode()) {
                     case EXCLUSIVE -> holders.isEmpty();
                     case SHARED -> holders.stream().allMatch(place -> place.mode() == LockMode.SHARED);
@@ -87,13 +87,16 @@ final class FilesBackend implements LockBackend {
                 };
     }
 
-    private boolean first(Place mine) {
+    /** How many wait before it. */
+    private int ahead(Place mine) {
+        int ahead = 0;
         for (Place place : table.places.values()) {
-            if (place.token() == 0 && place.key().equals(mine.key())) {
-                return place.request().equals(mine.request());
+            if (place.request().equals(mine.request())) {
+                break;
             }
+            ahead += place.token() == 0 && place.key().equals(mine.key()) ? 1 : 0;
         }
-        return true;
+        return ahead;
     }
 
     @Override
