@@ -4,6 +4,7 @@ package io.keyway.lock.tck;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.FenceGuard;
 import io.keyway.lock.JavaLocks;
+import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import java.time.Duration;
 import java.util.Map;
@@ -46,6 +47,15 @@ public final class TckSubject {
         boolean admits(LockName name, long token);
     }
 
+    /** Breaks the link of one client, where no proxy can stand: for subjects within this JVM. Other clients are not affected. */
+    public interface Links {
+        /** While cut, no request of this client arrives at the store and no answer or signal at the client; nobody is told. */
+        void cut(LockClient client, boolean cut) throws Exception;
+
+        /** While lost, the store carries out what this client asks, and no answer arrives; nobody is told. */
+        void loseReplies(LockClient client, boolean lost) throws Exception;
+    }
+
     /** Gives the URL that a client behind proxies uses. */
     @FunctionalInterface
     public interface AddressMap {
@@ -54,60 +64,51 @@ public final class TckSubject {
     }
 
     private final String url;
-    private final ClassLoader loader;
-    private final @Nullable Control kill;
-    private final @Nullable Control restart;
-    private final @Nullable Control pause;
-    private final @Nullable Control resume;
-    private final @Nullable Advance advance;
-    private final @Nullable AddressMap addresses;
-    private final Adapter adapter;
-    private final Supplier<Guard> guard;
+    // Set before the object leaves the method that makes it, never after.
+    private ClassLoader loader;
+    private @Nullable Control kill;
+    private @Nullable Control restart;
+    private @Nullable Control pause;
+    private @Nullable Control resume;
+    private @Nullable Advance advance;
+    private @Nullable AddressMap addresses;
+    private @Nullable Links links;
+    private Adapter adapter;
+    private Supplier<Guard> guard;
 
-    private TckSubject(
-            String url,
-            ClassLoader loader,
-            @Nullable Control kill,
-            @Nullable Control restart,
-            @Nullable Control pause,
-            @Nullable Control resume,
-            @Nullable Advance advance,
-            @Nullable AddressMap addresses,
-            Adapter adapter,
-            Supplier<Guard> guard) {
+    private TckSubject(String url, ClassLoader loader) {
         this.url = url;
         this.loader = loader;
-        this.kill = kill;
-        this.restart = restart;
-        this.pause = pause;
-        this.resume = resume;
-        this.advance = advance;
-        this.addresses = addresses;
-        this.adapter = adapter;
-        this.guard = guard;
+        this.adapter = JavaLocks::reentrant;
+        this.guard = () -> FenceGuard.inMemory()::admits;
+    }
+
+    private TckSubject copy() {
+        TckSubject copy = new TckSubject(url, loader);
+        copy.kill = kill;
+        copy.restart = restart;
+        copy.pause = pause;
+        copy.resume = resume;
+        copy.advance = advance;
+        copy.addresses = addresses;
+        copy.links = links;
+        copy.adapter = adapter;
+        copy.guard = guard;
+        return copy;
     }
 
     /** A subject at that URL, its provider found by the context class loader. */
     public static TckSubject of(String url) {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         ClassLoader loader = context == null ? TckSubject.class.getClassLoader() : context;
-        return new TckSubject(
-                Objects.requireNonNull(url, "url"),
-                Objects.requireNonNull(loader, "loader"),
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                JavaLocks::reentrant,
-                () -> FenceGuard.inMemory()::admits);
+        return new TckSubject(Objects.requireNonNull(url, "url"), Objects.requireNonNull(loader, "loader"));
     }
 
     /** The same, its provider found by that loader. */
     public TckSubject withLoader(ClassLoader other) {
-        return new TckSubject(
-                url, Objects.requireNonNull(other), kill, restart, pause, resume, advance, addresses, adapter, guard);
+        TckSubject copy = copy();
+        copy.loader = Objects.requireNonNull(other);
+        return copy;
     }
 
     /**
@@ -117,65 +118,53 @@ public final class TckSubject {
      * @param restarting starts it again as its operator would; called after {@code killing} only
      */
     public TckSubject withServer(Control killing, Control restarting) {
-        return new TckSubject(
-                url,
-                loader,
-                Objects.requireNonNull(killing),
-                Objects.requireNonNull(restarting),
-                pause,
-                resume,
-                advance,
-                addresses,
-                adapter,
-                guard);
+        TckSubject copy = copy();
+        copy.kill = Objects.requireNonNull(killing);
+        copy.restart = Objects.requireNonNull(restarting);
+        return copy;
     }
 
     /** The same, with a server that can be made to stand still, as by SIGSTOP, and to go on. */
     public TckSubject withPause(Control pausing, Control resuming) {
-        return new TckSubject(
-                url,
-                loader,
-                kill,
-                restart,
-                Objects.requireNonNull(pausing),
-                Objects.requireNonNull(resuming),
-                advance,
-                addresses,
-                adapter,
-                guard);
+        TckSubject copy = copy();
+        copy.pause = Objects.requireNonNull(pausing);
+        copy.resume = Objects.requireNonNull(resuming);
+        return copy;
     }
 
     /** The same, on a clock that the kit moves: checks run one after another, in virtual time. */
     public TckSubject withAdvance(Advance advancing) {
-        return new TckSubject(
-                url,
-                loader,
-                kill,
-                restart,
-                pause,
-                resume,
-                Objects.requireNonNull(advancing),
-                addresses,
-                adapter,
-                guard);
+        TckSubject copy = copy();
+        copy.advance = Objects.requireNonNull(advancing);
+        return copy;
     }
 
     /** The same, whose servers announce addresses to clients: this says how to lead a client through proxies. */
     public TckSubject withAddressMap(AddressMap map) {
-        return new TckSubject(
-                url, loader, kill, restart, pause, resume, advance, Objects.requireNonNull(map), adapter, guard);
+        TckSubject copy = copy();
+        copy.addresses = Objects.requireNonNull(map);
+        return copy;
+    }
+
+    /** The same, whose clients' links can be broken one by one without a proxy. */
+    public TckSubject withLinks(Links other) {
+        TckSubject copy = copy();
+        copy.links = Objects.requireNonNull(other);
+        return copy;
     }
 
     /** The same, with an adapter of the author's own instead of {@link JavaLocks#reentrant}. */
     public TckSubject withAdapter(Adapter other) {
-        return new TckSubject(
-                url, loader, kill, restart, pause, resume, advance, addresses, Objects.requireNonNull(other), guard);
+        TckSubject copy = copy();
+        copy.adapter = Objects.requireNonNull(other);
+        return copy;
     }
 
     /** The same, with guards of the author's own instead of {@link FenceGuard#inMemory()}; asked for a fresh one for each check. */
     public TckSubject withGuard(Supplier<Guard> other) {
-        return new TckSubject(
-                url, loader, kill, restart, pause, resume, advance, addresses, adapter, Objects.requireNonNull(other));
+        TckSubject copy = copy();
+        copy.guard = Objects.requireNonNull(other);
+        return copy;
     }
 
     /** The URL, with its secrets. */
@@ -205,6 +194,10 @@ public final class TckSubject {
 
     public Optional<Advance> advance() {
         return Optional.ofNullable(advance);
+    }
+
+    public Optional<Links> links() {
+        return Optional.ofNullable(links);
     }
 
     public Adapter adapter() {

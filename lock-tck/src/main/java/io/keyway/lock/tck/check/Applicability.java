@@ -48,6 +48,7 @@ final class Applicability {
                 place.url().isOpaque() || place.url().hosts().isEmpty() || virtual || place.reach() != Reach.NETWORK
                         ? notApplicable("the URL names no server that a proxy could stand before")
                         : Optional.empty();
+            case LINK -> place.subject().links().isPresent() ? Optional.empty() : against(Means.PROXY, place);
             case SERVER ->
                 place.subject().kill().isEmpty()
                         ? notRun("the subject has no way to kill and restart its server (TckSubject.withServer)")

@@ -5,6 +5,8 @@ package io.keyway.lock.tck.check;
 public enum Means {
     /** A proxy between client and server that can break their link. */
     PROXY,
+    /** Clients whose links can be broken one by one: by the subject itself, or by a proxy for each. */
+    LINK,
     /** A server that can be killed and started again. */
     SERVER,
     /** A server that can be stopped and continued. */

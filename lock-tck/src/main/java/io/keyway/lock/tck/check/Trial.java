@@ -248,6 +248,14 @@ public final class Trial implements AutoCloseable {
         return place.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
     }
 
+    /**
+     * Whether the call ends within that time; more by {@link #patience()} on the machine's clock, where no upper bound is sure. In virtual time the clock then stands at the limit and a thread that is late has a
+     * moment of real time to arrive: what is late is the provider.
+     */
+    public boolean endsWithin(Duration limit, Task<?> task) throws InterruptedException {
+        return happens(isVirtual() ? limit : limit.plus(patience()), task::isDone);
+    }
+
     private boolean happensReally(Duration limit, Callable<Boolean> condition) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         while (!holds(condition)) {
@@ -331,6 +339,28 @@ public final class Trial implements AutoCloseable {
         Network network = Network.before(this, place);
         instruments.add(network);
         return network;
+    }
+
+    /** A client whose link can be broken, and no other's with it; for checks with {@link Means#LINK}. */
+    public ClientLink link(String role, ClientOptions options) throws Exception {
+        TckSubject.Links links = place.subject().links().orElse(null);
+        return links == null
+                ? ClientLink.through(network(), role, options)
+                : linked(ClientLink.of(links, client(role, options)));
+    }
+
+    /** A client whose link is broken at the end would take its time to close. */
+    private ClientLink linked(ClientLink link) {
+        instruments.add(() -> {
+            link.heal();
+            link.keepReplies();
+        });
+        return link;
+    }
+
+    /** As {@link #link(String, ClientOptions)}. */
+    public ClientLink link(String role) throws Exception {
+        return link(role, ClientOptions.defaults());
     }
 
     /** A client in a process of its own; for checks with {@link Means#PROCESS}. */

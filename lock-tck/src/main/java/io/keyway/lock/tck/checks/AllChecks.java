@@ -21,6 +21,8 @@ public final class AllChecks {
                 new RenewalChecks(),
                 new ReleaseChecks(),
                 new LossChecks(),
+                new SilenceChecks(),
+                new UnknownOutcomeChecks(),
                 new TokenChecks(),
                 new EventChecks(),
                 new CloseChecks(),

@@ -42,7 +42,7 @@ final class RaceChecks {
         LockClient third = t.client("third");
         LockClient waiter = t.client("waiter");
         int won = 0;
-        int rounds = t.rounds(4, 20, 100);
+        int rounds = t.rounds(4, 20, 60);
         for (int i = 0; i < rounds; i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
@@ -235,7 +235,7 @@ final class RaceChecks {
         LockClient holder = t.client("holder");
         LockClient first = t.client("first");
         LockClient second = t.client("second");
-        for (int i = 0; i < t.rounds(4, 20, 100); i++) {
+        for (int i = 0; i < t.rounds(4, 20, 60); i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
             CompletableFuture<Lease> leaves = first.lock(name).acquireAsync();

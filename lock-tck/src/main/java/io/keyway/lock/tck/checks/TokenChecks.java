@@ -101,7 +101,7 @@ final class TokenChecks {
                         t.call("the next acquire", () -> two.lock(t.name()).acquire()))
                 .release();
         lapsed.release();
-        t.pass(t.isVirtual() ? Duration.ofHours(30) : t.ttl(3, 2));
+        t.pass(t.isVirtual() ? Duration.ofHours(2) : t.ttl(3, 2));
         row.next("after an idle time", two.lock(t.name()).acquire()).release();
         one.close();
         t.pass(t.ttl(3, 2));

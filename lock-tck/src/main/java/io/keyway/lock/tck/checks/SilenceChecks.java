@@ -1,0 +1,258 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedSemaphore;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.List;
+
+/** Rules 308, 410, 501 to 504, 507, 509 and 513: a client that the store does not hear any more, as if it had died. */
+final class SilenceChecks {
+    private static final long MILLISECOND = 1_000_000;
+
+    /** When the authority ends the grant at the earliest: a ttl after it was sent what belief is counted from. */
+    private static long earliestEnd(Trial t, Lease lease) {
+        long before = t.now();
+        return before + lease.remaining().toNanos() + lease.ttl().toNanos() / 4;
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-513", "LK-501"},
+            means = Means.LINK,
+            first = "When does the store end the grant of a holder that it does not hear: from its last renewal on, after one ttl?")
+    void aSilentHolderKeepsItsLockForItsTtlAndNoLonger(Trial t) throws Exception {
+        for (int eighths = 2; eighths <= 6; eighths += 2) {
+            String name = t.freshName();
+            ClientLink link = t.link("silent" + eighths);
+            LockClient next = t.client("next" + eighths);
+            Lease lease = link.client().lock(name).acquire();
+            // Renewed at some time, or not yet.
+            t.pass(t.ttl(eighths, 8));
+            t.expect(lease.isHeld(), "a lease was lost in quiet");
+            long earliest = earliestEnd(t, lease);
+            link.cut();
+            Task<Lease> waits = t.start("the next client's acquire", () -> next.lock(name).acquire());
+            t.passUntil(earliest - t.ttl(1, 8).toNanos());
+            t.expect(
+                    !waits.isDone() || t.now() - earliest >= 0,
+                    "the next client was granted the lock more than 1/8 of the ttl before that of the silent holder was over");
+            t.passUntil(earliest - MILLISECOND);
+            t.expect(
+                    !waits.isDone() || t.now() - earliest >= 0,
+                    "the next client was granted the lock before the ttl of the silent holder, " + Trial.text(t.ttl())
+                            + " from the last renewal that it was answered, was over");
+            t.expect(
+                    t.endsWithin(t.ttl(1, 2), waits),
+                    "the lock of a holder that is not heard any more is not free half a ttl after its ttl, "
+                            + Trial.text(t.ttl()) + ", was over");
+            Lease after = waits.get();
+            t.expect(!lease.isHeld(), "the silent holder believes, and another has the lock");
+            link.heal();
+            t.pass(t.ttl(1, 2));
+            t.expect(after.isHeld(), "the former holder was heard again, and that ended the lease of the next one");
+            after.release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-501", "LK-503", "LK-801"},
+            means = Means.LINK,
+            first = "What moves the deadline: an answer of the store, or the sending of a renewal?")
+    void aHolderThatHearsNothingStopsInTime(Trial t) throws Exception {
+        for (boolean lost : new boolean[] {false, true}) {
+            String name = t.freshName();
+            ClientLink link = t.link(lost ? "unanswered" : "silent");
+            Lease lease = link.client().lock(name).acquire();
+            t.pass(t.ttl(5, 8));
+            if (lost) {
+                link.loseReplies();
+            } else {
+                link.cut();
+            }
+            // Whatever was answered had been sent by now.
+            t.passUntil(t.now() + lease.ttl().toNanos() * 3 / 4 + 1);
+            t.expect(
+                    !lease.isHeld(),
+                    "3/4 of the ttl after the last answer that it can have heard a holder believes, with "
+                            + Trial.text(lease.remaining()) + " remaining");
+            t.expectEqual("the state", Lease.State.LOST, lease.state());
+            LeaseLoss loss = LossChecks.lossOf(t, lease);
+            t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
+            if (lost) {
+                link.keepReplies();
+            } else {
+                link.heal();
+            }
+            for (int i = 0; i < 6; i++) {
+                t.pass(t.ttl(1, 4));
+                t.expectEqual("the state of a lost lease after the link was healed", Lease.State.LOST, lease.state());
+            }
+            t.expectEqual("the release", ReleaseOutcome.ALREADY_LOST, lease.release());
+            t.call("an acquire after the link was healed", () -> link.client().lock(name).acquire())
+                    .release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-509", "LK-504"},
+            means = Means.LINK,
+            first = "Is DOUBTFUL computed, from 5/8 of the ttl after the last answered request on, and taken back by the next answer?")
+    void aHolderThatHearsNothingIsInDoubtFirst(Trial t) throws Exception {
+        ClientLink link = t.link("silent");
+        Lease lease = link.client().lock(t.name()).acquire();
+        link.cut();
+        boolean seen = false;
+        for (int i = 0; i < 30 && lease.isHeld(); i++) {
+            long before = t.now();
+            Duration remaining = lease.remaining();
+            Lease.State state = lease.state();
+            boolean quick = t.now() - before < remaining.toNanos();
+            if (quick && remaining.compareTo(lease.ttl().dividedBy(8)) <= 0) {
+                t.expectEqual("the state with less than 1/8 of the ttl remaining", Lease.State.DOUBTFUL, state);
+                t.expect(lease.isHeld() || t.now() - before >= remaining.toNanos(), "a DOUBTFUL lease is not held");
+                seen = true;
+                link.heal();
+                break;
+            }
+            t.pass(t.ttl(1, 32));
+        }
+        if (seen && t.happens(t.ttl(1, 10), () -> !lease.isHeld() || lease.state() == Lease.State.HELD)) {
+            t.expect(
+                    !t.isVirtual() || lease.state() == Lease.State.HELD,
+                    "the link was healed when 1/8 of the ttl remained, and the lease was lost");
+        }
+    }
+
+    @Check(
+            rules = {"LK-507", "LK-510"},
+            means = Means.LINK,
+            first = "Is a renewal that was not answered sent again before the deadline?")
+    void aShortSilenceCostsNoLease(Trial t) throws Exception {
+        ClientLink link = t.link("interrupted");
+        Lease lease = link.client().lock(t.name()).acquire();
+        for (int i = 1; i <= 8; i++) {
+            t.pass(t.ttl(i, 9));
+            link.cut();
+            t.pass(t.ttl(1, 10));
+            link.heal();
+            t.expect(
+                    lease.isHeld(),
+                    "a silence of a tenth of the ttl has cost a lease; " + Trial.text(lease.remaining()) + " remaining");
+            t.pass(t.ttl(1, 4));
+        }
+        t.expect(lease.isHeld(), "short silences, a quarter of the ttl apart, have cost a lease");
+        t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
+    }
+
+    @Check(
+            rules = {"LK-513", "LK-1305"},
+            means = Means.LINK,
+            needs = {Feature.SEMAPHORE},
+            first = "Do permits come back when the store has not heard of their holder for a ttl?")
+    void thePermitsOfASilentHolderComeBack(Trial t) throws Exception {
+        ClientLink link = t.link("silent");
+        link.client().semaphore(t.name(), Capacity.of(3)).acquire(2);
+        DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
+        Lease one = others.acquire();
+        link.cut();
+        t.expect(others.tryAcquire(1).isEmpty(), "three of three permits were out, and one more was granted");
+        Lease two = t.call("the acquire of the silent holder's permits", () -> others.acquire(2));
+        t.expect(one.isHeld() && two.isHeld(), "permits of others ended with those of a silent holder");
+        t.expect(others.tryAcquire(1).isEmpty(), "the permits of a silent holder came back, and more than those");
+        link.heal();
+        t.pass(t.ttl());
+        t.expect(one.isHeld() && two.isHeld(), "a silent holder was heard again, and permits of others ended");
+    }
+
+    @Check(
+            rules = {"LK-513", "LK-1202"},
+            means = Means.LINK,
+            needs = {Feature.READ_WRITE},
+            first = "Is the share of a reader that is not heard any more ended, and only that?")
+    void aSilentReaderIsNotInTheWayForEver(Trial t) throws Exception {
+        ClientLink link = t.link("silent");
+        link.client().readWriteLock(t.name()).read().acquire();
+        LockClient other = t.client("other");
+        Lease reader = other.readWriteLock(t.name()).read().acquire();
+        link.cut();
+        t.pass(t.ttl(3, 2));
+        t.expect(reader.isHeld(), "a reader was lost with another one that was not heard any more");
+        Task<Lease> writes = t.start("the writer", () -> other.readWriteLock(t.name()).write().acquire());
+        t.pass(t.ttl(1, 2));
+        t.expect(!writes.isDone(), "a writer was granted beside a reader");
+        reader.release();
+        writes.get().release();
+        link.heal();
+        t.pass(t.ttl());
+    }
+
+    @Check(
+            rules = {"LK-410", "LK-408", "LK-513"},
+            means = Means.LINK,
+            first = "Who notices that the first in the queue is not heard any more?")
+    void aSilentWaiterStopsNobody(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient second = t.client("second");
+        ClientLink link = t.link("silent");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> silent = t.start("the silent waiter", () -> link.client().lock(t.name()).acquire());
+        t.untilWaiting(holder, t.name(), 1);
+        Task<Lease> stays = t.start("the second waiter", () -> second.lock(t.name()).acquire());
+        t.untilWaiting(holder, t.name(), 2);
+        link.cut();
+        held.release();
+        t.expect(
+                t.endsWithin(t.ttl().multipliedBy(2), stays),
+                "a waiter that is not heard any more held up the next one for two ttl");
+        Lease lease = stays.get();
+        t.expect(!silent.isDone(), "a waiter was granted a lock over a link that is cut");
+        if (t.has(Feature.LIST)) {
+            t.until("the silent waiter is not shown any more, or waits again", () -> t.status(holder, t.key(t.name()))
+                            .waiters()
+                            .size()
+                    <= 1);
+        }
+        link.heal();
+        lease.release();
+        // It has no time limit: it goes on when its link does.
+        silent.get().release();
+    }
+
+    @Check(
+            rules = {"LK-308", "LK-304"},
+            means = Means.LINK,
+            first = "Is the deadline of a grant that arrives late looked at before the caller gets the lease?")
+    void aGrantThatArrivesLateIsNoLease(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        for (int eighths : List.of(2, 5, 7, 9, 12)) {
+            String name = t.freshName();
+            ClientLink link = t.link("late" + eighths);
+            Lease held = holder.lock(name).acquire();
+            Task<Boolean> waits = t.start("an acquire over a link that is slow", () -> {
+                Lease lease = link.client().lock(name).acquire();
+                boolean alive = lease.isHeld();
+                lease.release();
+                return alive;
+            });
+            t.untilWaiting(holder, name, 1);
+            link.cut();
+            held.release();
+            t.pass(t.ttl(eighths, 8));
+            link.heal();
+            t.expect(
+                    waits.get(),
+                    "an acquire whose link was cut for " + eighths + "/8 of the ttl returned a lease that is not held");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** Rules 304, 305, 307, 401, 402, 407, 703, 1005, 1401 and 1402: calls of which the client does not know how they ended. */
+final class UnknownOutcomeChecks {
+
+    private static ClientOptions prompt(Trial t) {
+        return ClientOptions.defaults().withRequestTimeout(t.ttl(1, 2));
+    }
+
+    private static void within(Trial t, String what, Duration limit, Task<?> task) throws InterruptedException {
+        t.expect(
+                t.endsWithin(limit.plus(t.ttl(1, 4)), task),
+                what + " should take " + Trial.text(limit) + " at most, and took longer");
+    }
+
+    @Check(
+            rules = {"LK-401", "LK-305", "LK-402", "LK-1405"},
+            means = Means.LINK,
+            first = "What does an attempt return when its time is over and no answer has come?")
+    void anAttemptWithoutAnswerIsNotARefusal(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        for (boolean lost : new boolean[] {false, true}) {
+            ClientLink link = t.link(lost ? "unanswered" : "cut", prompt(t));
+            link.client().lock(t.name("before")).acquire().release();
+            String name = t.freshName();
+            List<Callable<Optional<Lease>>> calls = List.of(
+                    () -> link.client().lock(name).tryAcquire(),
+                    () -> link.client().lock(name).tryAcquire(t.ttl(1, 2)));
+            for (Callable<Optional<Lease>> call : calls) {
+                if (lost) {
+                    link.loseReplies();
+                } else {
+                    link.cut();
+                }
+                Task<Optional<Lease>> attempt = t.start("an attempt that gets no answer", call);
+                within(t, "an attempt that gets no answer", t.ttl(1, 2), attempt);
+                Throwable thrown = attempt.outcome()
+                        .orElseThrow(() -> t.failure("an attempt that got no answer returned; it should say by"
+                                + " LockUnavailableException that it could not ask, or OutcomeUnknownException"));
+                LockException e = t.expectType("an attempt that gets no answer", LockException.class, thrown);
+                t.expect(
+                        e instanceof LockUnavailableException || e instanceof OutcomeUnknownException,
+                        "an attempt that got no answer threw " + e);
+                t.expect(e.retryable(), "an attempt that got no answer is said not to be worth repeating: " + e);
+                if (lost) {
+                    link.keepReplies();
+                } else {
+                    link.heal();
+                }
+                Lease lease = t.call("the acquire of another client", () -> next.lock(name).acquire());
+                t.pass(t.ttl(5, 4));
+                t.expect(lease.isHeld(), "the next holder of a lock lost it after an attempt of unknown outcome");
+                lease.release();
+            }
+        }
+    }
+
+    @Check(
+            rules = {"LK-1402", "LK-407", "LK-307"},
+            means = Means.LINK,
+            first = "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
+    void aGrantThatNobodyHeardOfIsGivenBack(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        Duration longer = t.ttl().multipliedBy(4);
+        Duration most = t.guarantees().maxTtl();
+        LockOptions lasting = LockOptions.none().withTtl(longer.compareTo(most) > 0 ? most : longer);
+        ClientLink link = t.link("unanswered", prompt(t));
+        link.client().lock(t.name("before")).acquire().release();
+        link.loseReplies();
+        Task<Optional<Lease>> attempt =
+                t.start("an attempt without answer", () -> link.client().lock(t.name()).with(lasting).tryAcquire());
+        t.expect(attempt.outcome().isPresent(), "an attempt returned, though no answer can have arrived");
+        link.keepReplies();
+        Task<Lease> takes = t.start("the acquire of another client", () -> next.lock(t.name()).acquire());
+        t.expect(
+                t.endsWithin(t.ttl(5, 2), takes),
+                "a grant that nobody heard of was still in the way " + Trial.text(t.ttl(5, 2)) + " after the link was"
+                        + " healed: it was not given back, but left to its ttl of " + Trial.text(longer));
+        t.expect(takes.get().isHeld(), "a lease is not held when it is handed out");
+        t.pass(t.ttl());
+    }
+
+    @Check(
+            rules = {"LK-304", "LK-307", "LK-412"},
+            means = Means.LINK,
+            first = "Does acquire() go on with the same request when the link does?")
+    void anAcquireOutlastsASilence(Trial t) throws Exception {
+        LockClient rival = t.client("rival");
+        for (boolean lost : new boolean[] {false, true}) {
+            ClientLink link = t.link(lost ? "unanswered" : "cut", prompt(t));
+            link.client().lock(t.name("before")).acquire().release();
+            String name = t.freshName();
+            if (lost) {
+                link.loseReplies();
+            } else {
+                link.cut();
+            }
+            Task<Lease> acquire =
+                    t.start("an acquire while nothing is answered", () -> link.client().lock(name).acquire());
+            t.pass(t.ttl(3, 2));
+            boolean early = acquire.isDone();
+            t.expect(!early, "acquire() ended while nothing was answered; it has no time limit");
+            if (lost) {
+                link.keepReplies();
+            } else {
+                link.heal();
+            }
+            Lease lease = acquire.get();
+            t.expect(lease.isHeld(), "an acquire that outlasted a silence returned a lease that is not held");
+            t.expect(rival.lock(name).tryAcquire().isEmpty(), "the lock was granted twice after a silence");
+            t.pass(t.ttl(5, 4));
+            t.expect(lease.isHeld(), "a lease that was acquired after a silence is not renewed");
+            t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
+            t.expect(
+                    t.happens(t.ttl(1, 2), () -> rival.lock(name).tryAcquire().isPresent()),
+                    "the lock was acquired once and released once, after a silence, and half a ttl later it is not free");
+        }
+    }
+
+    @Check(
+            rules = {"LK-703", "LK-1402", "LK-706"},
+            means = Means.LINK,
+            first = "What bounds the wait for the answer of a release, and who sends it again?")
+    void aReleaseWithoutAnswerIsUnknownAndGoesOn(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        Duration longer = t.ttl().multipliedBy(4);
+        Duration most = t.guarantees().maxTtl();
+        LockOptions lasting = LockOptions.none().withTtl(longer.compareTo(most) > 0 ? most : longer);
+        for (boolean lost : new boolean[] {false, true}) {
+            ClientLink link = t.link(lost ? "unanswered" : "cut", prompt(t));
+            String name = t.freshName();
+            Lease lease = link.client().lock(name).with(lasting).acquire();
+            if (lost) {
+                link.loseReplies();
+            } else {
+                link.cut();
+            }
+            Task<ReleaseOutcome> release = t.start("a release that gets no answer", lease::release);
+            t.until("isHeld() is false when release() has been called", () -> !lease.isHeld());
+            within(t, "a release that gets no answer", t.ttl(1, 2), release);
+            ReleaseOutcome outcome = release.get();
+            // A client with a cache answers for itself.
+            t.expect(
+                    outcome == ReleaseOutcome.UNKNOWN
+                            || (outcome == ReleaseOutcome.RELEASED && t.has(Feature.CACHING)),
+                    "the outcome of a release that gets no answer should be UNKNOWN, and is " + outcome);
+            t.expectEqual("the state after it", Lease.State.RELEASED, lease.state());
+            if (lost) {
+                link.keepReplies();
+            } else {
+                link.heal();
+            }
+            Task<Lease> takes = t.start("the acquire of the next client", () -> next.lock(name).acquire());
+            t.expect(
+                    t.endsWithin(t.ttl(5, 2), takes),
+                    "a release was not answered, and " + Trial.text(t.ttl(5, 2)) + " after the link was healed the lock"
+                            + " is not free: the release did not go on in the background");
+            takes.get().release();
+            t.expectEqual("a repeated release", outcome, lease.release());
+            t.pass(t.ttl());
+        }
+    }
+
+    @Check(
+            rules = {"LK-1005", "LK-1001", "LK-1003"},
+            means = Means.LINK,
+            first = "What does close() wait for when nothing answers?")
+    void closeEndsInTimeWhileNothingIsAnswered(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        ClientLink link =
+                t.link("cut", prompt(t).with(CommonOptions.CLOSE_TIMEOUT, t.isVirtual() ? Duration.ofMillis(50) : t.ttl()));
+        Lease lease = link.client().lock(t.name()).acquire();
+        link.cut();
+        Task<Boolean> close = t.start("close() while nothing is answered", () -> {
+            link.client().close();
+            return true;
+        });
+        // Threads end in real time, on any clock.
+        if (!t.isVirtual()) {
+            within(t, "close() while nothing is answered", t.ttl(), close);
+        }
+        close.get();
+        t.expect(!lease.isHeld(), "a lease of a closed client says that it is held");
+        t.expectEqual(
+                "the cause of the loss",
+                LeaseLoss.Cause.CLIENT_CLOSED,
+                LossChecks.lossOf(t, lease).cause());
+        Task<Lease> takes = t.start("the acquire of the next client", () -> next.lock(t.name()).acquire());
+        within(t, "the expiry of what close() could not release", t.ttl(3, 2), takes);
+        takes.get().release();
+    }
+}
