@@ -8,7 +8,6 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Means;
@@ -30,7 +29,8 @@ final class SilenceChecks {
     @Check(
             rules = {"LK-502", "LK-513", "LK-501"},
             means = Means.LINK,
-            first = "When does the store end the grant of a holder that it does not hear: from its last renewal on, after one ttl?")
+            first =
+                    "When does the store end the grant of a holder that it does not hear: from its last renewal on, after one ttl?")
     void aSilentHolderKeepsItsLockForItsTtlAndNoLonger(Trial t) throws Exception {
         for (int eighths = 2; eighths <= 6; eighths += 2) {
             String name = t.freshName();
@@ -42,7 +42,8 @@ final class SilenceChecks {
             t.expect(lease.isHeld(), "a lease was lost in quiet");
             long earliest = earliestEnd(t, lease);
             link.cut();
-            Task<Lease> waits = t.start("the next client's acquire", () -> next.lock(name).acquire());
+            Task<Lease> waits =
+                    t.start("the next client's acquire", () -> next.lock(name).acquire());
             t.passUntil(earliest - t.ttl(1, 8).toNanos());
             t.expect(
                     !waits.isDone() || t.now() - earliest >= 0,
@@ -99,7 +100,9 @@ final class SilenceChecks {
                 t.expectEqual("the state of a lost lease after the link was healed", Lease.State.LOST, lease.state());
             }
             t.expectEqual("the release", ReleaseOutcome.ALREADY_LOST, lease.release());
-            t.call("an acquire after the link was healed", () -> link.client().lock(name).acquire())
+            t.call(
+                            "an acquire after the link was healed",
+                            () -> link.client().lock(name).acquire())
                     .release();
         }
     }
@@ -107,7 +110,8 @@ final class SilenceChecks {
     @Check(
             rules = {"LK-509", "LK-504"},
             means = Means.LINK,
-            first = "Is DOUBTFUL computed, from 5/8 of the ttl after the last answered request on, and taken back by the next answer?")
+            first =
+                    "Is DOUBTFUL computed, from 5/8 of the ttl after the last answered request on, and taken back by the next answer?")
     void aHolderThatHearsNothingIsInDoubtFirst(Trial t) throws Exception {
         ClientLink link = t.link("silent");
         Lease lease = link.client().lock(t.name()).acquire();
@@ -148,7 +152,8 @@ final class SilenceChecks {
             link.heal();
             t.expect(
                     lease.isHeld(),
-                    "a silence of a tenth of the ttl has cost a lease; " + Trial.text(lease.remaining()) + " remaining");
+                    "a silence of a tenth of the ttl has cost a lease; " + Trial.text(lease.remaining())
+                            + " remaining");
             t.pass(t.ttl(1, 4));
         }
         t.expect(lease.isHeld(), "short silences, a quarter of the ttl apart, have cost a lease");
@@ -188,7 +193,8 @@ final class SilenceChecks {
         link.cut();
         t.pass(t.ttl(3, 2));
         t.expect(reader.isHeld(), "a reader was lost with another one that was not heard any more");
-        Task<Lease> writes = t.start("the writer", () -> other.readWriteLock(t.name()).write().acquire());
+        Task<Lease> writes = t.start(
+                "the writer", () -> other.readWriteLock(t.name()).write().acquire());
         t.pass(t.ttl(1, 2));
         t.expect(!writes.isDone(), "a writer was granted beside a reader");
         reader.release();
@@ -206,9 +212,11 @@ final class SilenceChecks {
         LockClient second = t.client("second");
         ClientLink link = t.link("silent");
         Lease held = holder.lock(t.name()).acquire();
-        Task<Lease> silent = t.start("the silent waiter", () -> link.client().lock(t.name()).acquire());
+        Task<Lease> silent =
+                t.start("the silent waiter", () -> link.client().lock(t.name()).acquire());
         t.untilWaiting(holder, t.name(), 1);
-        Task<Lease> stays = t.start("the second waiter", () -> second.lock(t.name()).acquire());
+        Task<Lease> stays =
+                t.start("the second waiter", () -> second.lock(t.name()).acquire());
         t.untilWaiting(holder, t.name(), 2);
         link.cut();
         held.release();
@@ -218,10 +226,9 @@ final class SilenceChecks {
         Lease lease = stays.get();
         t.expect(!silent.isDone(), "a waiter was granted a lock over a link that is cut");
         if (t.has(Feature.LIST)) {
-            t.until("the silent waiter is not shown any more, or waits again", () -> t.status(holder, t.key(t.name()))
-                            .waiters()
-                            .size()
-                    <= 1);
+            t.until(
+                    "the silent waiter is not shown any more, or waits again",
+                    () -> t.status(holder, t.key(t.name())).waiters().size() <= 1);
         }
         link.heal();
         lease.release();

@@ -69,7 +69,8 @@ final class UnknownOutcomeChecks {
                 } else {
                     link.heal();
                 }
-                Lease lease = t.call("the acquire of another client", () -> next.lock(name).acquire());
+                Lease lease = t.call(
+                        "the acquire of another client", () -> next.lock(name).acquire());
                 t.pass(t.ttl(5, 4));
                 t.expect(lease.isHeld(), "the next holder of a lock lost it after an attempt of unknown outcome");
                 lease.release();
@@ -80,7 +81,8 @@ final class UnknownOutcomeChecks {
     @Check(
             rules = {"LK-1402", "LK-407", "LK-307"},
             means = Means.LINK,
-            first = "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
+            first =
+                    "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
     void aGrantThatNobodyHeardOfIsGivenBack(Trial t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.ttl().multipliedBy(4);
@@ -89,11 +91,13 @@ final class UnknownOutcomeChecks {
         ClientLink link = t.link("unanswered", prompt(t));
         link.client().lock(t.name("before")).acquire().release();
         link.loseReplies();
-        Task<Optional<Lease>> attempt =
-                t.start("an attempt without answer", () -> link.client().lock(t.name()).with(lasting).tryAcquire());
+        Task<Optional<Lease>> attempt = t.start(
+                "an attempt without answer",
+                () -> link.client().lock(t.name()).with(lasting).tryAcquire());
         t.expect(attempt.outcome().isPresent(), "an attempt returned, though no answer can have arrived");
         link.keepReplies();
-        Task<Lease> takes = t.start("the acquire of another client", () -> next.lock(t.name()).acquire());
+        Task<Lease> takes = t.start(
+                "the acquire of another client", () -> next.lock(t.name()).acquire());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
                 "a grant that nobody heard of was still in the way " + Trial.text(t.ttl(5, 2)) + " after the link was"
@@ -117,8 +121,9 @@ final class UnknownOutcomeChecks {
             } else {
                 link.cut();
             }
-            Task<Lease> acquire =
-                    t.start("an acquire while nothing is answered", () -> link.client().lock(name).acquire());
+            Task<Lease> acquire = t.start(
+                    "an acquire while nothing is answered",
+                    () -> link.client().lock(name).acquire());
             t.pass(t.ttl(3, 2));
             boolean early = acquire.isDone();
             t.expect(!early, "acquire() ended while nothing was answered; it has no time limit");
@@ -163,8 +168,7 @@ final class UnknownOutcomeChecks {
             ReleaseOutcome outcome = release.get();
             // A client with a cache answers for itself.
             t.expect(
-                    outcome == ReleaseOutcome.UNKNOWN
-                            || (outcome == ReleaseOutcome.RELEASED && t.has(Feature.CACHING)),
+                    outcome == ReleaseOutcome.UNKNOWN || (outcome == ReleaseOutcome.RELEASED && t.has(Feature.CACHING)),
                     "the outcome of a release that gets no answer should be UNKNOWN, and is " + outcome);
             t.expectEqual("the state after it", Lease.State.RELEASED, lease.state());
             if (lost) {
@@ -172,7 +176,8 @@ final class UnknownOutcomeChecks {
             } else {
                 link.heal();
             }
-            Task<Lease> takes = t.start("the acquire of the next client", () -> next.lock(name).acquire());
+            Task<Lease> takes = t.start(
+                    "the acquire of the next client", () -> next.lock(name).acquire());
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
                     "a release was not answered, and " + Trial.text(t.ttl(5, 2)) + " after the link was healed the lock"
@@ -189,8 +194,8 @@ final class UnknownOutcomeChecks {
             first = "What does close() wait for when nothing answers?")
     void closeEndsInTimeWhileNothingIsAnswered(Trial t) throws Exception {
         LockClient next = t.client("next");
-        ClientLink link =
-                t.link("cut", prompt(t).with(CommonOptions.CLOSE_TIMEOUT, t.isVirtual() ? Duration.ofMillis(50) : t.ttl()));
+        ClientLink link = t.link(
+                "cut", prompt(t).with(CommonOptions.CLOSE_TIMEOUT, t.isVirtual() ? Duration.ofMillis(50) : t.ttl()));
         Lease lease = link.client().lock(t.name()).acquire();
         link.cut();
         Task<Boolean> close = t.start("close() while nothing is answered", () -> {
@@ -207,7 +212,8 @@ final class UnknownOutcomeChecks {
                 "the cause of the loss",
                 LeaseLoss.Cause.CLIENT_CLOSED,
                 LossChecks.lossOf(t, lease).cause());
-        Task<Lease> takes = t.start("the acquire of the next client", () -> next.lock(t.name()).acquire());
+        Task<Lease> takes = t.start(
+                "the acquire of the next client", () -> next.lock(t.name()).acquire());
         within(t, "the expiry of what close() could not release", t.ttl(3, 2), takes);
         takes.get().release();
     }

@@ -100,8 +100,9 @@ final class WaitChecks {
         for (Duration wait : waits) {
             List<Task<Optional<Lease>>> both = List.of(
                     t.start("tryAcquire(" + wait + ")", () -> lock.tryAcquire(wait)),
-                    t.start("tryAcquireAsync(" + wait + ")", () -> lock.tryAcquireAsync(wait)
-                            .get()));
+                    t.start(
+                            "tryAcquireAsync(" + wait + ")",
+                            () -> lock.tryAcquireAsync(wait).get()));
             for (Task<Optional<Lease>> task : both) {
                 t.expect(
                         t.endsWithin(t.ttl(1, 2), task),

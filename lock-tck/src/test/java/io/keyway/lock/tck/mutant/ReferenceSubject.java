@@ -8,7 +8,9 @@ import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.reference.ReferenceFaults;
 import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.tck.reference.Verb;
 
 /** Runs the kit on a world of the reference, or of a mutant, in virtual time. */
 final class ReferenceSubject {
@@ -20,7 +22,27 @@ final class ReferenceSubject {
         try (LockClient owner = Locks.open(url + (url.contains("?") ? "&" : "?") + "name=owner")) {
             ReferenceWorld world = owner.unwrap(ReferenceWorld.class);
             return TckRunner.run(
-                    TckSubject.of(url).withAdvance(world::advance).withServer(world::kill, world::restart), config);
+                    TckSubject.of(url)
+                            .withAdvance(world::advance)
+                            .withServer(world::kill, world::restart)
+                            .withLinks(new Links()),
+                    config);
+        }
+    }
+
+    /** The link of one client. */
+    private static final class Links implements TckSubject.Links {
+        @Override
+        public void cut(LockClient client, boolean cut) {
+            client.unwrap(ReferenceFaults.class).cut(cut);
+        }
+
+        @Override
+        public void loseReplies(LockClient client, boolean lost) {
+            ReferenceFaults faults = client.unwrap(ReferenceFaults.class);
+            for (Verb verb : Verb.values()) {
+                faults.dropReplies(verb, lost ? Integer.MAX_VALUE : 0);
+            }
         }
     }
 
