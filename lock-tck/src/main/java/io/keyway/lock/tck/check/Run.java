@@ -212,7 +212,7 @@ public final class Run {
             Set<Feature> features = EnumSet.noneOf(Feature.class);
             features.addAll(client.features());
             // The first request may have to start or find the store, on a busy machine.
-            client.lock("tck/look").tryAcquire(OPENING.minusSeconds(5)).ifPresent(lease -> lease.close());
+            client.lock("tck/look").tryAcquire(Duration.ofSeconds(20)).ifPresent(lease -> lease.close());
             return new Opened(info, reach, features, client.guarantees());
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);
