@@ -75,7 +75,7 @@ public class ReferenceBackend implements LockBackend {
         if (!trouble.isEmpty()) {
             throw new NotExecutedException(trouble);
         }
-        Session begun = new Session(signals, time);
+        Session begun = new Session(signals, time, faults::isWhole);
         session = begun;
         store.join(begun);
         signals.connected(SERVER);
@@ -174,10 +174,10 @@ public class ReferenceBackend implements LockBackend {
             return;
         }
         if (stands) {
-            begun.signals.connected(SERVER);
+            begun.tell(client -> client.connected(SERVER));
         } else {
             connectionBroken();
-            begun.signals.disconnected(SERVER, "connection reset");
+            begun.tell(client -> client.disconnected(SERVER, "connection reset"));
         }
     }
 

@@ -19,6 +19,7 @@ public final class ReferenceFaults {
     private final BooleanSupplier down;
     private final Consumer<Boolean> link;
     private boolean cut;
+    private boolean lost;
 
     /**
      * Makes one without faults.
@@ -54,9 +55,18 @@ public final class ReferenceFaults {
         }
     }
 
-    /** While cut, no call arrives, and the backend cannot tell whether one did; nobody is told. */
+    /** While cut, no call arrives, and the backend cannot tell whether one did; no signal arrives; nobody is told. */
     public synchronized void cut(boolean on) {
         cut = on;
+    }
+
+    /** While lost, calls are executed, and neither a reply nor a signal arrives; nobody is told. */
+    public synchronized void loseReplies(boolean on) {
+        lost = on;
+    }
+
+    synchronized boolean isWhole() {
+        return !cut && !lost;
     }
 
     /** The connection breaks, which both sides see, and stands again at once. */
@@ -81,7 +91,7 @@ public final class ReferenceFaults {
             if (take(failed, verb)) {
                 throw new NotExecutedException("connection refused");
             }
-            drop = take(dropped, verb);
+            drop = take(dropped, verb) || lost;
         }
         T result = executed.call();
         if (drop) {

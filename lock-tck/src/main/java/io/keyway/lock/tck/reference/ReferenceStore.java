@@ -294,7 +294,7 @@ public class ReferenceStore extends StoreRules {
             lock.unlock();
         }
         for (Session session : told) {
-            session.time.at(opensAt, () -> session.signals.connected(ReferenceBackend.SERVER));
+            session.time.at(opensAt, () -> session.tell(client -> client.connected(ReferenceBackend.SERVER)));
         }
     }
 

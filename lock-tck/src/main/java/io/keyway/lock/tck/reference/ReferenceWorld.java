@@ -79,7 +79,7 @@ public final class ReferenceWorld {
     public void kill() {
         down = true;
         for (Session session : store.sessions()) {
-            session.signals.disconnected(ReferenceBackend.SERVER, "the store has ended");
+            session.tell(client -> client.disconnected(ReferenceBackend.SERVER, "the store has ended"));
         }
     }
 
@@ -95,7 +95,7 @@ public final class ReferenceWorld {
         kill();
         down = false;
         for (Session session : store.sessions()) {
-            session.signals.connected(ReferenceBackend.SERVER);
+            session.tell(client -> client.connected(ReferenceBackend.SERVER));
         }
     }
 
@@ -113,7 +113,7 @@ public final class ReferenceWorld {
 
     private void deliver() {
         for (Session session : store.sessions()) {
-            session.signals.awaitDelivery(DELIVERY);
+            session.awaitDelivery(DELIVERY);
         }
     }
 

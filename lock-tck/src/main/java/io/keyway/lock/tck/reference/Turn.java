@@ -18,12 +18,13 @@ final class Turn {
 
     void recheck(Place waiter) {
         LockKey key = waiter.request.key();
-        signals.add(() -> waiter.session.signals.recheck(key));
+        signals.add(() -> waiter.session.tell(client -> client.recheck(key)));
     }
 
     void broken(Place holder, String reason) {
         LockKey key = holder.request.key();
-        signals.add(() -> holder.session.signals.ended(key, holder.token, Cause.BROKEN, "broken: " + reason));
+        long token = holder.token;
+        signals.add(() -> holder.session.tell(client -> client.ended(key, token, Cause.BROKEN, "broken: " + reason)));
     }
 
     void send() {
