@@ -10,7 +10,6 @@ import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.reference.ReferenceFaults;
 import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Verb;
 
 /** Runs the kit on a world of the reference, or of a mutant, in virtual time. */
 final class ReferenceSubject {
@@ -39,10 +38,7 @@ final class ReferenceSubject {
 
         @Override
         public void loseReplies(LockClient client, boolean lost) {
-            ReferenceFaults faults = client.unwrap(ReferenceFaults.class);
-            for (Verb verb : Verb.values()) {
-                faults.dropReplies(verb, lost ? Integer.MAX_VALUE : 0);
-            }
+            client.unwrap(ReferenceFaults.class).loseReplies(lost);
         }
     }
 
