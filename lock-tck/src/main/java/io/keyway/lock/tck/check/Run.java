@@ -6,6 +6,7 @@ import io.keyway.lock.Discovery;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockUrl;
@@ -89,7 +90,7 @@ public final class Run {
             return cannotOpen(url.toString(), Scrub.of(url).text(String.valueOf(e.getMessage())));
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
-        String word = Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        String word = word();
         Place place = new Place(
                 subject,
                 config,
@@ -185,6 +186,23 @@ public final class Run {
         }
     }
 
+    /** A segment of names that no other run has. */
+    private static String word() {
+        return Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+    }
+
+    /** Whether the time of a lease does not pass by itself. */
+    private static boolean standsStill(Lease lease) throws InterruptedException {
+        Duration before = lease.remaining();
+        for (int i = 0; i < 100; i++) {
+            if (!lease.remaining().equals(before)) {
+                return false;
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        return true;
+    }
+
     private TckResult cannotOpen(String url, String why) {
         return result(null, url, new Trouble(Trouble.Kind.CANNOT_OPEN, why), List.of());
     }
@@ -211,8 +229,15 @@ public final class Run {
             }
             Set<Feature> features = EnumSet.noneOf(Feature.class);
             features.addAll(client.features());
-            // The first request may have to start or find the store, on a busy machine.
-            client.lock("tck/look").tryAcquire(Duration.ofSeconds(20)).ifPresent(lease -> lease.close());
+            // The first lock may start a server, which takes its time on a busy machine.
+            Optional<Lease> lease =
+                    client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
+            if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
+                throw new CannotOpen(
+                        "the clock of " + url + " stands still: the kit moves one only through"
+                                + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the machine's clock");
+            }
+            lease.ifPresent(Lease::close);
             return new Opened(info, reach, features, client.guarantees());
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);

@@ -97,6 +97,31 @@ class IsolatedRunTest {
     }
 
     @Test
+    void aClockThatStandsStillIsNamed() throws Exception {
+        TckResult run = new IsolatedRun(
+                        "lock:reference://x?clock=manual",
+                        FEW,
+                        List.of(),
+                        directory.resolve("provider.log"),
+                        listener())
+                .run();
+        assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.trouble().orElseThrow().message()).contains("stands still", "TckSubject.withAdvance");
+    }
+
+    @Test
+    void threadsThatStayAreNamed() throws Exception {
+        TckResult run = run(
+                Defect.inOpen(
+                        "new Thread(() -> { try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { } },"
+                                + " \"keyway-odd\").start();"),
+                TckConfig.of(Profile.SMOKE).withOnly(List.of("LK-1004/after-close-no-thread")));
+        assertThat(run.outcome()).as("%s", run).isEqualTo(Outcome.NOT_COMPATIBLE);
+        assertThat(run.with(Verdict.FAIL)).hasSize(1);
+        assertThat(run.with(Verdict.FAIL).get(0).message()).contains("keyway-odd");
+    }
+
+    @Test
     void whoEndsTheJvmWhileItIsOpenedIsShown() throws Exception {
         TckResult run = run(Defect.inTryAcquire("System.err.println(\"fatal: goodbye\"); System.exit(9);"));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
@@ -127,7 +152,7 @@ class IsolatedRunTest {
     @Test
     void aProviderThatAlwaysEndsTheJvmIsGivenUp() throws Exception {
         TckResult run = run(
-                Defect.inTryAcquire("if (!name.equals(\"tck/look\")) Runtime.getRuntime().halt(7);"),
+                Defect.inTryAcquire("if (!name.startsWith(\"tck/look\")) Runtime.getRuntime().halt(7);"),
                 TckConfig.of(Profile.SMOKE).withParallel(1));
         assertThat(run.outcome()).isEqualTo(Outcome.NOT_COMPATIBLE);
         assertThat(run.checks())

@@ -61,6 +61,11 @@ public final class OddProviders {
                         TRY
                         return super.tryAcquire();
                     }
+                    @Override public Optional<Lease> tryAcquire(java.time.Duration wait) throws InterruptedException {
+                        String name = name().value();
+                        TRY
+                        return super.tryAcquire(wait);
+                    }
                 }
             }
             """;
