@@ -7,6 +7,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.Recorder;
 import io.keyway.lock.tck.process.ClientProcess;
 import java.io.File;
+import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -37,7 +38,7 @@ public final class RemoteClient implements AutoCloseable {
         List<String> path = new ArrayList<>(List.of(System.getProperty("java.class.path")));
         if (loader instanceof URLClassLoader jars) {
             for (URL jar : jars.getURLs()) {
-                path.add(Path.of(jar.getPath()).toString());
+                path.add(Path.of(URI.create(jar.toString())).toString());
             }
         }
         return String.join(File.pathSeparator, path);

@@ -132,12 +132,15 @@ public final class Run {
         }
         ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());
         try {
-            List<Future<?>> running = new ArrayList<>();
-            for (Spec spec : beside) {
-                running.add(pool.submit(() -> make(place, spec, meter, results)));
-            }
-            for (Future<?> each : running) {
-                each.get();
+            try (Keeper keeper = Keeper.of(place, beside.isEmpty())) {
+                keeper.open();
+                List<Future<?>> running = new ArrayList<>();
+                for (Spec spec : beside) {
+                    running.add(pool.submit(() -> make(place, spec, meter, results)));
+                }
+                for (Future<?> each : running) {
+                    each.get();
+                }
             }
             for (Spec spec : alone) {
                 if (Thread.currentThread().isInterrupted()) {

@@ -26,16 +26,18 @@ public final class ClientProcess implements AutoCloseable {
 
     /** Starts a process with these options of its JVM, which opens a client of that URL; returns when it is open. */
     public static ClientProcess open(List<String> options, String url) throws InterruptedException {
-        ChildJvm jvm = ChildJvm.start(options, ClientProgram.class, url);
-        jvm.await("ready");
-        return new ClientProcess(jvm);
+        return opened(ChildJvm.start(options, ClientProgram.class), url);
     }
 
     /** Starts a process of that class path, which opens a client of that URL with that name and ttl; returns when it is open. */
     public static ClientProcess open(String classPath, String url, String name, Duration ttl)
             throws InterruptedException {
-        ChildJvm jvm = ChildJvm.startOn(classPath, ClientProgram.class, url, name, Long.toString(ttl.toMillis()));
-        jvm.await("ready");
+        return opened(ChildJvm.startOn(classPath, ClientProgram.class, name, Long.toString(ttl.toMillis())), url);
+    }
+
+    /** The URL is told, since a command line can be read by everybody. */
+    private static ClientProcess opened(ChildJvm jvm, String url) throws InterruptedException {
+        jvm.ask(url, "ready");
         return new ClientProcess(jvm);
     }
 

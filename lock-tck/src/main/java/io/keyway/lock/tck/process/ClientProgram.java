@@ -20,7 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The program of a {@link ClientProcess}. Arguments: URL, and perhaps the client's name and the ttl of its locks in milliseconds. */
+/** The program of a {@link ClientProcess}. Arguments: perhaps the client's name and the ttl of its locks in milliseconds; the first line that it reads is the URL. */
 final class ClientProgram {
     private final LockClient client;
     private final Map<String, Lease> leases = new HashMap<>();
@@ -31,10 +31,14 @@ final class ClientProgram {
 
     @SuppressWarnings("SystemOut") // the line protocol of this process
     public static void main(String[] args) throws IOException, InterruptedException {
-        try (LockClient client = Locks.open(args[0], options(args))) {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String url = in.readLine();
+        if (url == null) {
+            return;
+        }
+        try (LockClient client = Locks.open(url, options(args))) {
             ClientProgram program = new ClientProgram(client);
             System.out.println("ready");
-            BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 System.out.println("answer " + program.obey(line.split(" ", -1)));
             }
@@ -42,12 +46,12 @@ final class ClientProgram {
     }
 
     private static ClientOptions options(String... args) {
-        if (args.length < 3) {
+        if (args.length < 2) {
             return ClientOptions.defaults();
         }
-        Duration ttl = Duration.ofMillis(Long.parseLong(args[2]));
+        Duration ttl = Duration.ofMillis(Long.parseLong(args[1]));
         return ClientOptions.defaults()
-                .withName(args[1])
+                .withName(args[0])
                 .withDefaults(LockOptions.none().withTtl(ttl));
     }
 
