@@ -23,6 +23,7 @@ public final class AllChecks {
                 new LossChecks(),
                 new SilenceChecks(),
                 new UnknownOutcomeChecks(),
+                new LateMessageChecks(),
                 new TokenChecks(),
                 new EventChecks(),
                 new CloseChecks(),

@@ -78,6 +78,9 @@ final class UpgradeChecks {
         Task<Optional<Lease>> a = t.start("the first upgrade", () -> upgradeOrLeave(one, first, t.patience()));
         t.pass(t.ttl(1, 4));
         Task<Optional<Lease>> b = t.start("the second upgrade", () -> upgradeOrLeave(two, second, t.patience()));
+        t.expect(
+                t.happens(t.patience().dividedBy(2), () -> a.isDone() || b.isDone()),
+                "two upgrades of one lock wait for each other; one should be refused at once");
         Optional<Lease> won = a.get();
         Optional<Lease> lost = b.get();
         t.expect(won.isPresent() || lost.isPresent(), "of two upgrades, of which the refused one left, none succeeded");

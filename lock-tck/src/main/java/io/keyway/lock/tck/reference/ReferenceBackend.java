@@ -67,7 +67,7 @@ public class ReferenceBackend implements LockBackend {
         this.time = time;
         this.features = Set.copyOf(features);
         this.trouble = trouble;
-        this.faults = new ReferenceFaults(world::isDown, this::link);
+        this.faults = new ReferenceFaults(world::isDown, this::connectionBroken, this::link);
     }
 
     @Override
@@ -176,7 +176,6 @@ public class ReferenceBackend implements LockBackend {
         if (stands) {
             begun.tell(client -> client.connected(SERVER));
         } else {
-            connectionBroken();
             begun.tell(client -> client.disconnected(SERVER, "connection reset"));
         }
     }

@@ -17,7 +17,8 @@ public final class ReferenceFaults {
     private final Map<Verb, Integer> failed = new EnumMap<>(Verb.class);
     private final Map<Verb, CountDownLatch> hung = new EnumMap<>(Verb.class);
     private final BooleanSupplier down;
-    private final Consumer<Boolean> link;
+    private final Runnable broken;
+    private final Consumer<Boolean> told;
     private boolean cut;
     private boolean lost;
 
@@ -25,11 +26,13 @@ public final class ReferenceFaults {
      * Makes one without faults.
      *
      * @param down whether nobody is there to be called
-     * @param link is told when the link breaks (false) or stands again
+     * @param broken the store's side of a connection that ends
+     * @param told the client's side: whether the connection stands
      */
-    ReferenceFaults(BooleanSupplier down, Consumer<Boolean> link) {
+    ReferenceFaults(BooleanSupplier down, Runnable broken, Consumer<Boolean> told) {
         this.down = down;
-        this.link = link;
+        this.broken = broken;
+        this.told = told;
     }
 
     /** The next {@code count} calls are executed, but their replies are lost. */
@@ -55,9 +58,16 @@ public final class ReferenceFaults {
         }
     }
 
-    /** While cut, no call arrives, and the backend cannot tell whether one did; no signal arrives; nobody is told. */
-    public synchronized void cut(boolean on) {
-        cut = on;
+    /** While cut, no call arrives, and the backend cannot tell whether one did; no signal arrives; the client is not told. */
+    public void cut(boolean on) {
+        boolean breaks;
+        synchronized (this) {
+            breaks = on && !cut;
+            cut = on;
+        }
+        if (breaks) {
+            broken.run();
+        }
     }
 
     /** While lost, calls are executed, and neither a reply nor a signal arrives; nobody is told. */
@@ -71,8 +81,9 @@ public final class ReferenceFaults {
 
     /** The connection breaks, which both sides see, and stands again at once. */
     public void reset() {
-        link.accept(false);
-        link.accept(true);
+        broken.run();
+        told.accept(false);
+        told.accept(true);
     }
 
     <T> T call(Verb verb, Callable<T> executed) throws Exception {

@@ -1,9 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedLock;
+import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.wrap.ForwardingSemaphore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -12,7 +17,7 @@ import java.util.Optional;
 final class CallMutants {
 
     static final List<Mutant> ALL = List.of(
-            lock("26", "false-and-held", "an acquire that had to wait says no, and holds", "LK-402", Liar::new),
+            lock("26", "false-and-held", "an acquire that had to wait says no, and holds", "LK-401", Liar::new),
             lock("27", "interrupt-swallowed", "an interrupt does not end an acquire", "LK-403", Tireless::new),
             lock(
                     "27b",
@@ -20,7 +25,13 @@ final class CallMutants {
                     "an acquire that is interrupted goes on behind the exception",
                     "LK-403",
                     Ghost::new),
-            lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new));
+            lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new),
+            Mutant.client(
+                    "55",
+                    "permits-overdrawn",
+                    "more permits out than there are is told as a negative number",
+                    "LK-1306",
+                    Overdrawn::new));
 
     private CallMutants() {}
 
@@ -103,6 +114,34 @@ final class CallMutants {
         @Override
         public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
             return wait.isZero() || wait.isNegative() ? Optional.of(super.acquire()) : super.tryAcquire(wait);
+        }
+    }
+
+    private static final class Overdrawn extends AlteredClient {
+        Overdrawn(LockClient to, TimeSource clock) {
+            super(to, lease -> lease);
+        }
+
+        @Override
+        public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
+            return new Overdraft(super.semaphore(name, capacity));
+        }
+    }
+
+    private static final class Overdraft extends ForwardingSemaphore {
+        Overdraft(DistributedSemaphore to) {
+            super(to);
+        }
+
+        @Override
+        protected DistributedSemaphore around(DistributedSemaphore other) {
+            return new Overdraft(other);
+        }
+
+        @Override
+        public int availablePermits() throws InterruptedException {
+            int available = super.availablePermits();
+            return available == 0 ? -1 : available;
         }
     }
 }

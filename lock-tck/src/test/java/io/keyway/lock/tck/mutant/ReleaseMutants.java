@@ -43,7 +43,7 @@ final class ReleaseMutants {
                     "46",
                     "error-is-refusal",
                     "an attempt whose answer is lost is told as refused",
-                    "LK-1401",
+                    "LK-401",
                     Simple::new));
 
     private ReleaseMutants() {}

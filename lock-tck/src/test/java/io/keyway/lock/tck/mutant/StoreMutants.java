@@ -36,13 +36,7 @@ final class StoreMutants {
                     "LK-1510",
                     Amnesic::new),
             Mutant.store("52", "list-forgets", "a listing ends after its first page", "LK-1101", Brief::new),
-            Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new),
-            Mutant.store(
-                    "55",
-                    "permits-negative",
-                    "more permits out than there are is told as a negative number",
-                    "LK-1306",
-                    Negative::new));
+            Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new));
 
     private StoreMutants() {}
 
@@ -129,20 +123,6 @@ final class StoreMutants {
                     .findFirst()
                     .orElse(token);
             return super.breakGrant(key, current, reason);
-        }
-    }
-
-    private static final class Negative extends ReferenceStore {
-        Negative(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        public int availablePermits(LockKey key, int capacity) throws NotExecutedException {
-            int out = show(key).map(LockStatus::holders).orElse(List.of()).stream()
-                    .mapToInt(LockStatus.Holder::permits)
-                    .sum();
-            return capacity - out;
         }
     }
 }

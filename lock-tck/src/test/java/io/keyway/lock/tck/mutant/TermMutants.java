@@ -17,7 +17,7 @@ final class TermMutants {
     private static final long FOR_EVER = Duration.ofDays(365).toNanos();
 
     static final List<Mutant> ALL = List.of(
-            Mutant.store("10", "never-expires", "a grant ends by its release only", "LK-511", Immortal::new),
+            Mutant.store("10", "never-expires", "a grant ends by its release only", "LK-513", Immortal::new),
             Mutant.store("11", "expires-at-half", "a grant ends after half of its ttl", "LK-502", Impatient::new),
             Mutant.store("11b", "expires-early", "a grant ends after two thirds of its ttl", "LK-502", Hurried::new),
             Mutant.store(

@@ -1,0 +1,97 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+
+/** Rules 701 and 707: messages about a grant that arrive when it is over, and perhaps another stands in its place. */
+final class LateMessageChecks {
+
+    private static ClientOptions prompt(Trial t) {
+        return ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4));
+    }
+
+    @Check(
+            rules = {"LK-701", "LK-1402", "LK-1305"},
+            means = Means.LINK,
+            first =
+                    "What does the store look for when a release arrives: the grant by its token, or what its client holds now?")
+    void aRepeatedReleaseEndsNoLaterGrantOfItsClient(Trial t) throws Exception {
+        LockClient rival = t.client("rival");
+        ClientLink link = t.link("holder", prompt(t));
+        for (int i = 0; i < 4; i++) {
+            String name = t.freshName();
+            Lease former = link.client().lock(name).acquire();
+            link.loseReplies();
+            Task<ReleaseOutcome> release = t.start("a release whose answer is lost", former::release);
+            release.get();
+            link.keepReplies();
+            Lease later = t.call(
+                    "the next acquire of the same client",
+                    () -> link.client().lock(name).acquire());
+            t.pass(t.ttl(3, 2));
+            t.expect(
+                    later.isHeld(),
+                    "a client's lease was lost after the release of its former lease of that name was repeated");
+            t.expect(
+                    rival.lock(name).tryAcquire().isEmpty(),
+                    "the repeated release of a former lease freed a later one of the same client");
+            later.release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-701", "LK-707", "LK-302"},
+            means = Means.LINK,
+            first =
+                    "What does the store look for when a release arrives: the grant by its token, or whoever holds that name?")
+    void theReleaseOfALapsedLeaseEndsNotTheNext(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        LockClient rival = t.client("rival");
+        ClientLink link = t.link("lapsed", prompt(t));
+        Lease lapsed = link.client().lock(t.name()).acquire();
+        link.cut();
+        Lease lease = t.call(
+                "the acquire of the next holder", () -> next.lock(t.name()).acquire());
+        t.expect(!lapsed.isHeld(), "the lock was granted while a holder that was cut off believed");
+        link.heal();
+        for (int i = 0; i < 4; i++) {
+            t.pass(t.ttl(1, 2));
+            t.expect(lease.isHeld(), "the late release of a lapsed lease ended the lease of the next holder");
+            t.expect(
+                    rival.lock(t.name()).tryAcquire().isEmpty(),
+                    "the late release of a lapsed lease freed the lock of the next holder");
+        }
+        t.expectEqual("the outcome of the release of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
+        t.expectEqual("the outcome of the next holder's release", ReleaseOutcome.RELEASED, lease.release());
+    }
+
+    @Check(
+            rules = {"LK-707", "LK-1106"},
+            means = Means.LINK,
+            needs = Feature.BREAK,
+            first = "What does the store answer to the release of a grant that is not in force: done, or not held?")
+    void theReleaseOfALeaseThatWasBrokenMeanwhileIsTold(Trial t) throws Exception {
+        LockClient operator = t.client("operator");
+        ClientLink link = t.link("holder", prompt(t));
+        Lease lease = link.client().lock(t.name()).acquire();
+        link.cut();
+        boolean broken = t.call(
+                "breakLease", () -> operator.admin().breakLease(t.key(t.name()), lease.token(), "while it is cut off"));
+        t.expect(broken, "breaking a lease that is in force says that it is not");
+        link.heal();
+        ReleaseOutcome outcome = t.call("the release of the broken lease", lease::release);
+        t.expect(
+                outcome != ReleaseOutcome.RELEASED,
+                "the release of a lease that was broken before says RELEASED; its holder should learn of the break");
+        t.expectEqual("the state of a lease that was broken", Lease.State.LOST, lease.state());
+    }
+}
