@@ -11,7 +11,6 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,9 +30,10 @@ import org.jspecify.annotations.Nullable;
 final class StoreMachine {
 
     private final Map<Long, StoreEntry> entries = new LinkedHashMap<>();
-    private final Map<LockKey, KeyQueue> queues = new HashMap<>();
+    private final KeyQueues queues = new KeyQueues();
     private final StoreTimers timers;
     private final StoreLeases leases;
+    private final StoreCleanUp cleanUp;
     private final Conversions conversions = new Conversions(this);
     private final String server;
     private List<StoreEffect> out = new ArrayList<>();
@@ -43,6 +43,7 @@ final class StoreMachine {
     StoreMachine(long seed, String server) {
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers);
+        this.cleanUp = new StoreCleanUp(this, timers);
         this.server = server;
     }
 
@@ -100,7 +101,7 @@ final class StoreMachine {
 
     private void begin(StoreEntry entry) {
         entries.put(entry.id(), entry);
-        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue()).add(entry);
+        queues.add(entry);
         attempt(entry, false);
     }
 
@@ -144,7 +145,7 @@ final class StoreMachine {
         }
         entry.mayStand = true;
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
-            callWithdraw(entry);
+            cleanUp.withdraw(entry);
         } else if (result instanceof Attempt.Granted granted) {
             granted(entry, granted.grant(), sentAt, now);
         } else if (result instanceof Attempt.Waiting waiting) {
@@ -162,7 +163,7 @@ final class StoreMachine {
         }
         entry.mayStand |= maybe;
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
-            withdrawOrForget(entry);
+            cleanUp.withdrawOrForget(entry);
             return;
         }
         LockException failure = fatal;
@@ -181,7 +182,7 @@ final class StoreMachine {
         }
         out.add(new StoreEffect.Doubt(id, why));
         timers.retry(entry, now);
-        roundFailed(entry);
+        queues.failed(entry);
     }
 
     // What came of a renewal.
@@ -197,50 +198,30 @@ final class StoreMachine {
     // What came of a release or a withdrawal.
 
     void released(long id, Answer answer, long now) {
-        if (answer == Answer.UNKNOWN) {
-            cleanUpFailed(id, true, now);
-            return;
-        }
         StoreEntry entry = answered(id);
         if (entry != null) {
-            boolean ours = answer == Answer.DONE || entry.sentBefore;
-            out.add(new StoreEffect.Released(id, ours ? Answer.DONE : answer));
-            forget(entry);
-            recheck(entry.request.key());
+            cleanUp.released(entry, answer, now);
         }
     }
 
     void withdrawn(long id) {
         StoreEntry entry = answered(id);
         if (entry != null) {
-            forget(entry);
-            recheck(entry.request.key());
+            cleanUp.withdrawn(entry);
         }
     }
 
     void cleanUpFailed(long id, boolean maybe, long now) {
         StoreEntry entry = answered(id);
-        if (entry == null) {
-            return;
+        if (entry != null) {
+            cleanUp.failed(entry, maybe, now);
         }
-        entry.sentBefore |= maybe;
-        if (now - entry.giveUpAt < 0) {
-            timers.retry(entry, now);
-            return;
-        }
-        if (entry.phase == StoreEntry.Phase.RELEASING) {
-            out.add(new StoreEffect.Released(id, Answer.UNKNOWN));
-        }
-        forget(entry);
     }
 
     // What the store says unasked.
 
     void recheck(LockKey key) {
-        KeyQueue queue = queues.get(key);
-        if (queue != null) {
-            ask(queue.hint());
-        }
+        ask(queues.hint(key));
     }
 
     /** The store can be reached again: whoever backs off tries now. */
@@ -337,13 +318,6 @@ final class StoreMachine {
         }
     }
 
-    private void roundFailed(StoreEntry entry) {
-        KeyQueue queue = queue(entry);
-        if (queue.isAsked(entry)) {
-            queue.failed();
-        }
-    }
-
     private void granted(StoreEntry entry, Grant grant, long sentAt, long now) {
         if (entry.voided) {
             attempt(entry, false);
@@ -354,7 +328,7 @@ final class StoreMachine {
         if (now - (sentAt + ttl / 4 * 3) >= 0) {
             // Too old to be believed; a repetition brings a fresh answer of the same grant.
             timers.retry(entry, now);
-            roundFailed(entry);
+            queues.failed(entry);
             return;
         }
         StoreEntry holder = entry.holder;
@@ -362,9 +336,7 @@ final class StoreMachine {
             leases.lapse(holder, now);
             return;
         }
-        KeyQueue queue = queue(entry);
-        boolean asked = queue.isAsked(entry);
-        queue.remove(entry);
+        StoreEntry next = queues.granted(entry);
         entry.grant = grant;
         entry.phase = StoreEntry.Phase.HELD;
         entry.failures = 0;
@@ -377,10 +349,7 @@ final class StoreMachine {
             forget(holder);
         }
         leases.add(entry, now);
-        if (asked) {
-            ask(queue.granted(entry));
-        }
-        dropIfEmpty(entry.request.key());
+        ask(next);
     }
 
     private void waits(StoreEntry entry, Attempt.Waiting waiting, long now) {
@@ -402,21 +371,13 @@ final class StoreMachine {
             return;
         }
         timers.arm(entry, now + timers.jittered(waiting.recheckWithin().toNanos()));
-        KeyQueue queue = queue(entry);
-        if (queue.isAsked(entry)) {
-            ask(queue.refused(entry));
-        }
+        ask(queues.refused(entry));
     }
 
     private void refused(StoreEntry entry, Attempt.Refused refused, long now) {
         out.add(new StoreEffect.Refused(entry.id(), refused.holders()));
-        KeyQueue queue = queue(entry);
-        boolean asked = queue.isAsked(entry);
         StoreEntry holder = entry.holder;
         forget(entry);
-        if (asked) {
-            ask(queue.left());
-        }
         if (holder != null && holder.phase == StoreEntry.Phase.HELD) {
             // Perhaps for the reason that it is gone.
             leases.renewNow(holder, now);
@@ -427,55 +388,27 @@ final class StoreMachine {
 
     void startRelease(StoreEntry entry, long now) {
         leases.remove(entry);
-        entry.phase = StoreEntry.Phase.RELEASING;
-        entry.failures = 0;
-        entry.giveUpAt = now + 2 * entry.ttl();
+        cleanUp.beginRelease(entry, now);
         if (!conversions.holderEnded(entry, now) && !entry.inFlight) {
             call(entry);
         }
     }
 
     void startWithdraw(StoreEntry entry, long now) {
-        KeyQueue queue = queue(entry);
-        boolean asked = queue.isAsked(entry);
-        queue.remove(entry);
-        entry.phase = StoreEntry.Phase.WITHDRAWING;
-        entry.armed = false;
-        entry.failures = 0;
-        entry.giveUpAt = now + 2 * entry.ttl();
-        if (asked) {
-            ask(queue.left());
-        }
-        dropIfEmpty(entry.request.key());
+        StoreEntry next = queues.leave(entry);
+        cleanUp.beginWithdrawal(entry, now);
+        ask(next);
         if (!entry.inFlight) {
-            withdrawOrForget(entry);
+            cleanUp.withdrawOrForget(entry);
         }
-    }
-
-    private void withdrawOrForget(StoreEntry entry) {
-        if (entry.mayStand) {
-            callWithdraw(entry);
-        } else {
-            forget(entry);
-        }
-    }
-
-    private void callWithdraw(StoreEntry entry) {
-        entry.armed = false;
-        entry.inFlight = true;
-        out.add(new StoreEffect.Withdraw(entry.request));
     }
 
     /** The next call of its phase; never while one is under way. */
     void call(StoreEntry entry) {
         switch (entry.phase) {
             case WANTED -> attempt(entry, entry.failures == 0);
-            case WITHDRAWING -> callWithdraw(entry);
-            case RELEASING -> {
-                entry.armed = false;
-                entry.inFlight = true;
-                out.add(new StoreEffect.Release(entry.held()));
-            }
+            case WITHDRAWING -> cleanUp.withdraw(entry);
+            case RELEASING -> cleanUp.release(entry);
             case HELD -> throw new IllegalStateException("a held grant is called by its class only");
         }
     }
@@ -486,16 +419,13 @@ final class StoreMachine {
         forget(entry);
     }
 
-    private void forget(StoreEntry entry) {
+    void forget(StoreEntry entry) {
         entry.armed = false;
         entries.remove(entry.id());
-        if (entry.phase == StoreEntry.Phase.WANTED) {
-            KeyQueue queue = queue(entry);
-            queue.remove(entry);
-            dropIfEmpty(entry.request.key());
-        }
+        StoreEntry next = entry.phase == StoreEntry.Phase.WANTED ? queues.leave(entry) : null;
         out.add(new StoreEffect.Gone(entry.id()));
         conversions.settle(entry);
+        ask(next);
     }
 
     // Looking up.
@@ -521,20 +451,5 @@ final class StoreMachine {
 
     String server() {
         return server;
-    }
-
-    private KeyQueue queue(StoreEntry entry) {
-        KeyQueue queue = queues.get(entry.request.key());
-        if (queue == null) {
-            throw new IllegalStateException("no queue of " + entry.request.key());
-        }
-        return queue;
-    }
-
-    private void dropIfEmpty(LockKey key) {
-        KeyQueue queue = queues.get(key);
-        if (queue != null && queue.isEmpty()) {
-            queues.remove(key);
-        }
     }
 }

@@ -1,0 +1,89 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.spi.Answer;
+
+/**
+ * The part of a {@link StoreMachine} that ends what nobody wants any more: grants are released by their token, other
+ * requests withdrawn by their id, until the store has answered or has surely expired them.
+ */
+final class StoreCleanUp {
+
+    private final StoreMachine machine;
+    private final StoreTimers timers;
+
+    StoreCleanUp(StoreMachine machine, StoreTimers timers) {
+        this.machine = machine;
+        this.timers = timers;
+    }
+
+    void released(StoreEntry entry, Answer answer, long now) {
+        if (answer == Answer.UNKNOWN) {
+            failed(entry, true, now);
+            return;
+        }
+        boolean ours = answer == Answer.DONE || entry.sentBefore;
+        machine.tell(new StoreEffect.Released(entry.id(), ours ? Answer.DONE : answer));
+        over(entry);
+    }
+
+    void withdrawn(StoreEntry entry) {
+        over(entry);
+    }
+
+    private void over(StoreEntry entry) {
+        machine.forget(entry);
+        machine.recheck(entry.request.key());
+    }
+
+    void failed(StoreEntry entry, boolean maybe, long now) {
+        entry.sentBefore |= maybe;
+        if (now - entry.giveUpAt < 0) {
+            timers.retry(entry, now);
+            return;
+        }
+        if (entry.phase == StoreEntry.Phase.RELEASING) {
+            machine.tell(new StoreEffect.Released(entry.id(), Answer.UNKNOWN));
+        }
+        machine.forget(entry);
+    }
+
+    /** The grant is given back; its first release is sent by the caller. */
+    void beginRelease(StoreEntry entry, long now) {
+        begin(entry, StoreEntry.Phase.RELEASING, now);
+    }
+
+    void beginWithdrawal(StoreEntry entry, long now) {
+        entry.armed = false;
+        begin(entry, StoreEntry.Phase.WITHDRAWING, now);
+    }
+
+    private static void begin(StoreEntry entry, StoreEntry.Phase phase, long now) {
+        entry.phase = phase;
+        entry.failures = 0;
+        entry.giveUpAt = now + 2 * entry.ttl();
+    }
+
+    /** Nothing needs to be withdrawn where nothing can stand. */
+    void withdrawOrForget(StoreEntry entry) {
+        if (entry.mayStand) {
+            withdraw(entry);
+        } else {
+            machine.forget(entry);
+        }
+    }
+
+    void withdraw(StoreEntry entry) {
+        call(entry, new StoreEffect.Withdraw(entry.request));
+    }
+
+    void release(StoreEntry entry) {
+        call(entry, new StoreEffect.Release(entry.held()));
+    }
+
+    private void call(StoreEntry entry, StoreEffect effect) {
+        entry.armed = false;
+        entry.inFlight = true;
+        machine.tell(effect);
+    }
+}
