@@ -13,7 +13,6 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +39,7 @@ final class FilesBackend implements LockBackend {
 
     @Override
     public Guarantees guarantees() {
-        String disk = "the file system keeps file locks, and nobody else writes to the directory";
+        String disk = "a file system of this machine with hard links, and nobody else writes to the directory";
         String clock = "System.nanoTime() is one clock for all processes of the machine; " + disk;
         return new Guarantees(
                 new Guarantee(Grade.ALWAYS, disk),
@@ -52,8 +51,7 @@ final class FilesBackend implements LockBackend {
     }
 
     @Override
-    public void start(Signals signals, Incarnation incarnation) throws IOException {
-        table.create();
+    public void start(Signals signals, Incarnation incarnation) {
         client = incarnation + ":";
     }
 
@@ -66,8 +64,7 @@ final class FilesBackend implements LockBackend {
                 return new Attempt.Refused(List.of());
             }
             if (mine.token() > 0 || fits(mine, request.capacity())) {
-                mine = mine.with(mine.token() > 0 ? mine.token() : ++table.token, now);
-                table.put(mine);
+                mine = table.put(mine.with(mine.token() > 0 ? mine.token() : ++table.token, now));
                 return new Attempt.Granted(new Grant(request.id(), request.key(), mine.token(), request.ttl(), ""));
             }
             if (request.queue()) {
@@ -115,18 +112,14 @@ final class FilesBackend implements LockBackend {
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
         return table.change(limit, now -> {
-            Optional<Place> holder = holder(grant);
-            holder.ifPresent(place -> table.places.remove(place.request()));
-            return holder.isPresent() ? Answer.DONE : Answer.NOT_HELD;
+            Optional<Place> ended = holder(grant).map(place -> table.places.remove(place.request()));
+            return ended.isPresent() ? Answer.DONE : Answer.NOT_HELD;
         });
     }
 
     @Override
     public void withdraw(Request request, Duration limit) throws Exception {
-        table.change(limit, now -> {
-            table.put(place(request, now).with(-1, now));
-            return true;
-        });
+        table.change(limit, now -> table.put(place(request, now).with(-1, now)));
     }
 
     @Override

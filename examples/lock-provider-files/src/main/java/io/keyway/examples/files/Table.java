@@ -3,98 +3,111 @@ package io.keyway.examples.files;
 
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
+import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
+import java.util.stream.Stream;
 
-/** A file with the last token and the places of all requests, which one client at a time reads and replaces. */
+/**
+ * The last token and the places of all requests. Each version is a file that is never changed, named by its number; a
+ * change makes the next one, which fails if another process was faster. So nobody waits for a process that stands still.
+ */
 final class Table {
 
-    /** A file lock is held by a process. This one is for its threads, and the same for all copies of this class. */
-    private static final Lock THREADS =
-            (Lock) System.getProperties().computeIfAbsent(Table.class.getName(), name -> new ReentrantLock());
+    private static final int KEPT = 20;
+
+    /** Spares the threads of this process the vain attempts to be the faster one. */
+    private static final ReentrantLock THREADS = new ReentrantLock();
 
     private final Path directory;
+    private final Path fresh;
 
-    /** What the file says, while {@link #change} runs: by request, in the order of their arrival, but for the expired. */
+    /** What the version says, while {@link #change} runs: by request, in the order of their arrival, but for the expired. */
     final Map<String, Place> places = new LinkedHashMap<>();
 
     long token;
 
     Table(Path directory) {
         this.directory = directory;
+        this.fresh = directory.resolve("fresh-" + UUID.randomUUID());
     }
 
-    void create() throws IOException {
-        Files.createDirectories(directory);
-    }
-
-    /** Makes a change, which gets the time, in one step; before the file is replaced nothing has happened. */
+    /** Makes a change, which gets the time, in one step; it may be tried more than once. */
     <T> T change(Duration limit, LongFunction<T> change) throws Exception {
         long start = System.nanoTime();
-        if (!THREADS.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
-            throw new NotExecutedException(directory + " was busy for " + limit);
-        }
-        try (FileChannel file = FileChannel.open(at("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            for (FileLock lock = file.tryLock(); lock == null; lock = file.tryLock()) {
-                if (System.nanoTime() - start >= limit.toNanos()) {
-                    throw new NotExecutedException("another process kept " + directory + " busy for " + limit);
+        THREADS.lockInterruptibly();
+        try {
+            while (System.nanoTime() - start < limit.toNanos()) {
+                long version = latest();
+                List<String> before = read(version);
+                long now = System.nanoTime();
+                places.values().removeIf(place -> place.expired(now));
+                T result = change.apply(now);
+                if (write(version + 1, before)) {
+                    return result;
                 }
-                // FileChannel.lock() has no limit.
-                Thread.sleep(1);
             }
-            List<String> before = read();
-            long now = System.nanoTime();
-            places.values().removeIf(place -> place.expired(now));
-            T result = change.apply(now);
-            replace(before);
-            return result;
+            throw new NotExecutedException("others were faster for " + limit + " in " + directory);
         } finally {
             THREADS.unlock();
         }
     }
 
-    void put(Place place) {
+    Place put(Place place) {
         places.put(place.request(), place);
+        return place;
     }
 
-    private List<String> read() throws IOException {
-        Path file = Files.exists(at("table")) ? at("table") : at("fresh");
-        List<String> lines = Files.exists(file) ? Files.readAllLines(file) : List.of("0");
+    private long latest() throws IOException {
+        try (Stream<Path> files = Files.list(Files.createDirectories(directory))) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> !name.startsWith("fresh"))
+                    .mapToLong(Long::parseLong)
+                    .max()
+                    .orElse(0);
+        }
+    }
+
+    private List<String> read(long version) throws IOException {
+        List<String> lines = version == 0 ? List.of("0") : Files.readAllLines(file(version));
         token = Long.parseLong(lines.get(0));
         places.clear();
         lines.stream().skip(1).map(Place::parse).forEach(this::put);
         return lines;
     }
 
-    /**
-     * Wherever this process ends, the table, or if there is none the fresh one, is whole. The old one is deleted first,
-     * since a file that replaces another makes some file systems wait for the disk.
-     */
-    private void replace(List<String> before) throws IOException {
+    /** False if another process has made that version. */
+    private boolean write(long version, List<String> before) throws IOException {
         List<String> lines = new ArrayList<>(List.of(Long.toString(token)));
         places.values().forEach(place -> lines.add(place.line()));
-        if (!lines.equals(before)) {
-            Files.write(at("partial"), lines);
-            Files.move(at("partial"), at("fresh"), StandardCopyOption.ATOMIC_MOVE);
-            Files.deleteIfExists(at("table"));
-            Files.move(at("fresh"), at("table"), StandardCopyOption.ATOMIC_MOVE);
+        if (lines.equals(before)) {
+            return true;
         }
+        try {
+            Files.createLink(file(version), Files.write(fresh, lines));
+        } catch (FileAlreadyExistsException e) {
+            return false;
+        } finally {
+            Files.deleteIfExists(fresh);
+        }
+        Files.deleteIfExists(file(version - KEPT));
+        if (latest() - version >= KEPT) {
+            // That number may have been free because it was given, and deleted, long ago.
+            Files.deleteIfExists(file(version));
+            throw new IOException("this process stood still while it wrote version " + version + " of " + directory);
+        }
+        return true;
     }
 
-    private Path at(String file) {
-        return directory.resolve(file);
+    private Path file(long version) {
+        return directory.resolve(Long.toString(version));
     }
 }

@@ -2,13 +2,18 @@
 package io.keyway.examples.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.process.ChildJvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,13 +43,13 @@ class FilesTest {
 
     @Test
     void whatWasHeldBeforeTheMachineStartedAnewIsFree() throws Exception {
-        Path table = temporary.resolve("locks/table");
+        Path locks = temporary.resolve("locks");
         try (LockClient client = Locks.open(url("locks") + "?ttl=1h")) {
             client.lock("x").acquire();
-            List<String> lines = Files.readAllLines(table);
+            List<String> lines = Files.readAllLines(locks.resolve("1"));
             String[] place = lines.get(1).split(" ");
             place[6] = Long.toString(Long.parseLong(place[6]) + Long.parseLong(place[5]));
-            Files.write(table, List.of(lines.get(0), String.join(" ", place)));
+            Files.write(locks.resolve("2"), List.of(lines.get(0), String.join(" ", place)));
             try (Lease lease = client.lock("x").tryAcquire().orElseThrow()) {
                 assertThat(lease.token()).isEqualTo(2);
             }
@@ -52,15 +57,53 @@ class FilesTest {
     }
 
     @Test
-    void aProcessMayBeKilledInEachStepOfAWrite() throws Exception {
+    void whatAKilledProcessLeavesIsNotRead() throws Exception {
         Path locks = Files.createDirectories(temporary.resolve("locks"));
-        Files.writeString(locks.resolve("partial"), "17\nLOCK:x 12");
-        assertThat(nextToken()).as("before the first table was whole").isEqualTo(1);
-        Files.writeString(locks.resolve("fresh"), "7\n");
-        assertThat(nextToken()).as("before the old table was deleted").isEqualTo(2);
-        Files.move(locks.resolve("table"), locks.resolve("fresh"));
-        assertThat(nextToken()).as("after the old table was deleted").isEqualTo(3);
-        assertThat(Files.readAllLines(locks.resolve("table"))).isEqualTo(List.of("3"));
+        Files.writeString(locks.resolve("fresh-of-another"), "17\nLOCK:x 12");
+        assertThat(nextToken()).isEqualTo(1);
+        Files.writeString(locks.resolve("30"), "7\n");
+        assertThat(nextToken()).as("the latest version counts").isEqualTo(8);
+    }
+
+    @Test
+    void aWriterThatStoodStillForLongDoesNotKnowWhetherItWrote() throws Exception {
+        Path locks = temporary.resolve("locks");
+        Table table = new Table(locks);
+        assertThatThrownBy(() -> table.change(Duration.ofSeconds(9), now -> {
+                    for (int version = 1; version <= 30; version++) {
+                        writeAndDelete(locks, version);
+                    }
+                    return ++table.token;
+                }))
+                .hasMessageContaining("stood still");
+        assertThat(table.<Long>change(Duration.ofSeconds(9), now -> table.token))
+                .isEqualTo(30);
+    }
+
+    /** As another process does it. */
+    private static void writeAndDelete(Path locks, int version) {
+        try {
+            Files.writeString(locks.resolve(Integer.toString(version)), version + "\n");
+            Files.deleteIfExists(locks.resolve(Integer.toString(version - 20)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aProcessThatStandsStillStopsNobody() throws Exception {
+        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=1s", 1, false)) {
+            crew.start();
+            crew.start();
+            ChildJvm still = crew.start();
+            for (int i = 0; i < 3; i++) {
+                crew.awaitProgress("round " + i);
+                crew.stop(still);
+                crew.awaitProgress("while one stands still", 2);
+                crew.cont(still);
+            }
+            crew.endAndCheck("files", 20);
+        }
     }
 
     private long nextToken() throws InterruptedException {
