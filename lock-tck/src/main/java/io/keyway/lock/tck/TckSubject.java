@@ -54,6 +54,11 @@ public final class TckSubject {
 
         /** While lost, the store carries out what this client asks, and no answer arrives; nobody is told. */
         void loseReplies(LockClient client, boolean lost) throws Exception;
+
+        /** The connection breaks, which both sides notice, and can be made again at once; returns false if that cannot be done. */
+        default boolean reset(LockClient client) throws Exception {
+            return false;
+        }
     }
 
     /** Gives the URL that a client behind proxies uses. */

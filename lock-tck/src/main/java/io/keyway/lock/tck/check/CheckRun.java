@@ -9,7 +9,6 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,13 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CheckRun {
     private static final int ATTEMPTS = 3;
-    /** What rule of the book a history breaks. */
-    private static final Map<String, String> RULES = Map.of(
-            "R1", "LK-301",
-            "R2", "LK-302",
-            "R5", "LK-602",
-            "R7", "LK-801",
-            "R12", "LK-1301");
 
     private final Place place;
     private final Spec spec;
@@ -35,7 +27,7 @@ final class CheckRun {
             Verdict verdict,
             String message,
             boolean certain,
-            @Nullable String rule,
+            List<String> rules,
             @Nullable String evidence,
             @Nullable String picture,
             List<String> notes,
@@ -124,26 +116,36 @@ final class CheckRun {
         }
         Optional<Breach> breach = trial.breach();
         if (breach.isPresent()) {
-            String rule = breach.get().rule();
-            String id = RULES.getOrDefault(
-                    rule.substring(0, rule.indexOf(' ')), spec.rules().get(0));
-            String also = thrown == null ? "" : "; the check itself said: " + said(thrown);
-            return new Attempt(
-                    Verdict.FAIL,
-                    id + " (" + rule.substring(rule.indexOf(' ') + 1) + "): "
-                            + breach.get().text() + also,
-                    true,
-                    id,
-                    breach.get().evidence(),
-                    breach.get().picture(),
-                    trial.notes(),
-                    took,
-                    Duration.ZERO);
+            return judged(breach.get(), trial, thrown, took);
         }
         if (thrown == null) {
             return attempt(Verdict.PASS, "", true, trial, took, begun);
         }
         return attempt(Verdict.FAIL, said(thrown), false, trial, took, begun, stack(thrown));
+    }
+
+    /** What the check itself found leads nearer to the cause than what its history shows; both are told. */
+    private Attempt judged(Breach breach, Trial trial, @Nullable Throwable thrown, long took) {
+        String law = breach.law().isEmpty() ? spec.rules().get(0) : breach.law();
+        String shown = law + " (" + breach.rule().substring(breach.rule().indexOf(' ') + 1) + "): " + breach.text();
+        boolean found = thrown instanceof CheckFailure;
+        String message = thrown == null ? shown : shown + "; the check itself said: " + said(thrown);
+        if (thrown instanceof CheckFailure) {
+            message = said(thrown) + "; its history breaks " + shown;
+        }
+        List<String> rules = new ArrayList<>(spec.rules());
+        rules.remove(law);
+        rules.add(found && !law.equals(spec.rules().get(0)) ? rules.size() : 0, law);
+        return new Attempt(
+                Verdict.FAIL,
+                message,
+                true,
+                rules,
+                breach.evidence(),
+                breach.picture(),
+                trial.notes(),
+                took,
+                Duration.ZERO);
     }
 
     private static String said(Throwable thrown) {
@@ -171,7 +173,7 @@ final class CheckRun {
                 verdict,
                 message,
                 certain,
-                null,
+                spec.rules(),
                 evidence.isBlank() ? null : evidence.strip(),
                 story.map(Breach::picture).orElse(null),
                 trial.notes(),
@@ -192,14 +194,9 @@ final class CheckRun {
     }
 
     private CheckResult result(Attempt attempt, int repeats) {
-        List<String> rules = new ArrayList<>(spec.rules());
-        if (attempt.rule() != null) {
-            rules.remove(attempt.rule());
-            rules.add(0, attempt.rule());
-        }
         return new CheckResult(
                 spec.id(),
-                rules,
+                attempt.rules(),
                 spec.level(),
                 attempt.verdict(),
                 Duration.ofNanos(attempt.took()),

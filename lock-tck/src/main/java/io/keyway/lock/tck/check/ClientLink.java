@@ -4,6 +4,7 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.TckSubject;
+import java.util.concurrent.Callable;
 
 /** A client and the link between it and the store, which can be broken without anybody being told. */
 public final class ClientLink {
@@ -14,15 +15,18 @@ public final class ClientLink {
     private final LockClient client;
     private final Fault cut;
     private final Fault lost;
+    private final Callable<Boolean> reset;
 
-    private ClientLink(LockClient client, Fault cut, Fault lost) {
+    private ClientLink(LockClient client, Fault cut, Fault lost, Callable<Boolean> reset) {
         this.client = client;
         this.cut = cut;
         this.lost = lost;
+        this.reset = reset;
     }
 
     static ClientLink of(TckSubject.Links links, LockClient client) {
-        return new ClientLink(client, on -> links.cut(client, on), on -> links.loseReplies(client, on));
+        return new ClientLink(
+                client, on -> links.cut(client, on), on -> links.loseReplies(client, on), () -> links.reset(client));
     }
 
     static ClientLink through(Network network, String role, ClientOptions options) {
@@ -43,6 +47,10 @@ public final class ClientLink {
                         network.reset();
                         network.heal();
                     }
+                },
+                () -> {
+                    network.reset();
+                    return true;
                 });
     }
 
@@ -58,6 +66,11 @@ public final class ClientLink {
     /** Ends {@link #cut()}. */
     public void heal() throws Exception {
         cut.set(false);
+    }
+
+    /** The connection breaks, both sides notice, and a new one can be made; returns false if the subject cannot do that. */
+    public boolean reset() throws Exception {
+        return reset.call();
     }
 
     /** From now on what the client asks is carried out, and no answer arrives. */

@@ -23,6 +23,7 @@ import io.keyway.lock.tck.TckResult.Trouble;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -130,6 +131,8 @@ public final class Run {
         for (Spec spec : specs) {
             (virtual || spec.check().alone() ? alone : beside).add(spec);
         }
+        // A server that does not come back as it was would be blamed on every check after it.
+        alone.sort(Comparator.comparing(spec -> List.of(spec.check().means()).contains(Means.SERVER)));
         ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());
         try {
             try (Keeper keeper = Keeper.of(place, beside.isEmpty())) {

@@ -4,12 +4,15 @@ package io.keyway.lock.tck.checks;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Events;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
@@ -58,6 +61,48 @@ final class ExpiryChecks {
                 held || t.now() - half > 0,
                 "a lease of " + Trial.text(lease.ttl()) + " that is not renewed ended within half of its ttl, state "
                         + lease.state());
+    }
+
+    @Check(
+            rules = {"LK-503", "LK-501"},
+            from = Profile.SMOKE,
+            first = "Is isHeld() computed at each call, or a flag that a timer sets, which may be late?")
+    void allAnswersChangeAtTheDeadline(Trial t) throws Exception {
+        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        t.pass(t.ttl(1, 5));
+        t.passUntil(t.now() + lease.remaining().toNanos() + 1);
+        t.expect(!lease.isHeld(), "isHeld() says true when the time that remaining() told has passed");
+        t.expectEqual("state() at the deadline", Lease.State.LOST, lease.state());
+        t.expectThrows("ensureHeld() at the deadline", LeaseLostException.class, () -> {
+            lease.ensureHeld();
+            return "normally";
+        });
+    }
+
+    @Check(
+            rules = {"LK-505", "LK-902"},
+            from = Profile.SMOKE,
+            first = "How often is the end of a lease told to listeners, and by whom?")
+    void aLeaseEndsOnceForListeners(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        Events events = t.events(client);
+        Lease lapsed = client.lock(t.name("lapsed")).with(UNRENEWED).acquire();
+        client.lock(t.name("released")).with(UNRENEWED).acquire().release();
+        Lease limited = client.lock(t.name("limited"))
+                .with(LockOptions.none().withMaxHold(t.ttl(1, 2)))
+                .acquire();
+        t.until("two leases end", () -> !lapsed.isHeld() && !limited.isHeld());
+        t.pass(t.ttl());
+        lapsed.release();
+        limited.close();
+        t.pass(t.ttl(1, 4));
+        for (String name : List.of("lapsed", "released", "limited")) {
+            List<LockEvent.Type> ends = events.of(t.name(name)).stream()
+                    .filter(type -> type == LockEvent.Type.LOST || type == LockEvent.Type.RELEASED)
+                    .toList();
+            LockEvent.Type end = name.equals("released") ? LockEvent.Type.RELEASED : LockEvent.Type.LOST;
+            t.expectEqual("the ends of a " + name + " lease, as listeners were told", List.of(end), ends);
+        }
     }
 
     @Check(

@@ -9,6 +9,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -161,6 +162,38 @@ final class GivingUpChecks {
             first = "Is every completion of the future by its caller seen, as by orTimeout()?")
     void aFutureThatItsCallerCompletedLeavesNothing(Trial t) throws Exception {
         leavesNothing(t, "a future was completed by its caller", GivingUpChecks::completedByTheCaller);
+    }
+
+    @Check(
+            rules = {"LK-402", "LK-1401"},
+            from = Profile.SMOKE,
+            first = "Can a wait end empty, or by an exception, after its request has been granted?")
+    void whoIsToldNoHoldsNothing(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        LockClient next = t.client("next");
+        for (boolean sync : new boolean[] {true, false}) {
+            String name = t.freshName();
+            Lease held = holder.lock(name).acquire();
+            Duration wait = t.patience();
+            Task<Optional<Lease>> waits = t.start(
+                    "a wait with a limit",
+                    () -> sync
+                            ? waiter.lock(name).tryAcquire(wait)
+                            : waiter.lock(name).tryAcquireAsync(wait).get());
+            t.untilWaiting(holder, name, 1);
+            held.release();
+            boolean no = waits.outcome().isPresent() || waits.get().isEmpty();
+            if (no) {
+                takeWithin(
+                        t,
+                        next,
+                        name,
+                        "a wait ended without a lease, and the lock that its holder has released is not free");
+            } else {
+                waits.get().orElseThrow().release();
+            }
+        }
     }
 
     @Check(

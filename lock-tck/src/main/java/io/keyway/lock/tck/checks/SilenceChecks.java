@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Means;
@@ -158,6 +159,30 @@ final class SilenceChecks {
         }
         t.expect(lease.isHeld(), "short silences, a quarter of the ttl apart, have cost a lease");
         t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
+    }
+
+    @Check(
+            rules = "LK-510",
+            means = Means.LINK,
+            first =
+                    "What happens when a connection ends: are grants or requests tied to it, at the client or at the store?")
+    void aConnectionThatBreaksEndsNoLease(Trial t) throws Exception {
+        ClientLink link = t.link("reset");
+        LockClient rival = t.client("rival");
+        Lease lease = link.client().lock(t.name()).acquire();
+        Task<Lease> waits =
+                t.start("a rival's acquire", () -> rival.lock(t.name()).acquire());
+        t.untilWaiting(rival, t.name(), 1);
+        for (int i = 0; i < 3; i++) {
+            if (!link.reset()) {
+                throw t.notTried(Verdict.NOT_RUN, "the subject cannot break a connection (TckSubject.Links.reset)");
+            }
+            t.pass(t.ttl(1, 2));
+            t.expect(!waits.isDone(), "the holder's connection broke, and another client was granted the lock");
+            t.expect(lease.isHeld(), "the holder's connection broke, and its lease ended");
+        }
+        t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
+        waits.get().release();
     }
 
     @Check(

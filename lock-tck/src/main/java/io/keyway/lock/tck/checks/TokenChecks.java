@@ -67,6 +67,22 @@ final class TokenChecks {
     }
 
     @Check(
+            rules = "LK-601",
+            needs = {Feature.FENCING},
+            from = Profile.SMOKE,
+            first = "Does each grant draw a token, also that of a lock that its client has just released?")
+    void eachGrantHasATokenOfItsOwn(Trial t) throws Exception {
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < t.rounds(10, 30, 100); i++) {
+            Lease lease = (i % 3 == 0 ? two : one).lock(t.name()).acquire();
+            t.expect(seen.add(lease.token()), "two grants of one name have the token " + lease.token());
+            lease.release();
+        }
+    }
+
+    @Check(
             rules = {"LK-602", "LK-601"},
             needs = {Feature.FENCING},
             from = Profile.SMOKE,

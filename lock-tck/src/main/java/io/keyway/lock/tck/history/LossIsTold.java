@@ -10,41 +10,48 @@ import java.util.Optional;
 final class LossIsTold implements Rule {
     private static final String NAME = "R7 loss is told";
 
+    /** What is wrong, and which rule of the book says so. */
+    private record Wrong(String law, String text) {}
+
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
         for (Hold hold : history.holds()) {
             if (hold.isGranted()) {
-                breach(hold).ifPresent(text -> violations.add(new Violation(NAME, text, List.of(hold))));
+                breach(hold)
+                        .ifPresent(
+                                wrong -> violations.add(new Violation(NAME, wrong.law(), wrong.text(), List.of(hold))));
             }
         }
         return violations;
     }
 
-    private static Optional<String> breach(Hold hold) {
+    private static Optional<Wrong> breach(Hold hold) {
         if (hold.losses.size() > 1) {
-            return Optional.of("told " + hold.losses.size() + " times");
+            return Optional.of(new Wrong("LK-802", "told " + hold.losses.size() + " times"));
         }
         if (hold.isUntold()) {
-            return Optional.of("not held any more, and never told");
+            return Optional.of(new Wrong("LK-802", "not held any more, and never told"));
         }
         boolean gone = false;
         for (Answer answer : hold.answers) {
             if (gone && answer.held()) {
-                return Optional.of("held again after it was not");
+                return Optional.of(new Wrong("LK-504", "held again after it was not"));
             }
             if (answer.held() && hold.losses.stream().anyMatch(loss -> loss.at() < answer.before())) {
-                return Optional.of("held after its loss was told");
+                return Optional.of(new Wrong("LK-504", "held after its loss was told"));
             }
             if (answer.held() && answer.remaining() > hold.ttl() / 4 * 3) {
-                return Optional.of("believed for more than 3/4 ttl from now");
+                return Optional.of(new Wrong("LK-501", "believed for more than 3/4 ttl from now"));
             }
             // From the call of release on it is not held, and not lost.
             gone |= !answer.held() && !(hold.isReleasing() && answer.after() > hold.releaseCalledAt());
         }
         Optional<ReleaseOutcome> outcome = hold.outcome();
         if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent() && (gone || !hold.losses.isEmpty())) {
-            return Optional.of("lost, and released as if it had been held");
+            return Optional.of(new Wrong(
+                    hold.losses.stream().anyMatch(loss -> loss.at() > hold.releaseCalledAt()) ? "LK-802" : "LK-707",
+                    "lost, and released as if it had been held"));
         }
         return Optional.empty();
     }

@@ -47,7 +47,12 @@ public final class Recorder {
                 .findFirst()
                 .map(violation -> {
                     String evidence = history.show(violation).strip();
-                    return new Breach(violation.rule(), violation.text(), evidence, Timeline.of(history, violation));
+                    return new Breach(
+                            violation.rule(),
+                            violation.law(),
+                            violation.text(),
+                            evidence,
+                            Timeline.of(history, violation));
                 });
     }
 
@@ -57,7 +62,7 @@ public final class Recorder {
             return Optional.empty();
         }
         History history = new History(List.copyOf(holds), List.of(), false);
-        return Optional.of(new Breach("", "", history.show(), Timeline.of(history)));
+        return Optional.of(new Breach("", "", "", history.show(), Timeline.of(history)));
     }
 
     synchronized long now() {

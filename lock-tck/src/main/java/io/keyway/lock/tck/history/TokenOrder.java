@@ -32,7 +32,8 @@ final class TokenOrder implements Rule {
         for (Hold hold : grants) {
             Hold other = byToken.put(hold.token(), hold);
             if (other != null) {
-                violations.add(new Violation(NAME, "two grants have token " + hold.token(), List.of(other, hold)));
+                violations.add(
+                        new Violation(NAME, "LK-601", "two grants have token " + hold.token(), List.of(other, hold)));
             }
         }
     }

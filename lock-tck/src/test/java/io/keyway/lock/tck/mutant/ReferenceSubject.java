@@ -37,6 +37,12 @@ final class ReferenceSubject {
         }
 
         @Override
+        public boolean reset(LockClient client) {
+            client.unwrap(ReferenceFaults.class).reset();
+            return true;
+        }
+
+        @Override
         public void loseReplies(LockClient client, boolean lost) {
             client.unwrap(ReferenceFaults.class).loseReplies(lost);
         }
