@@ -46,7 +46,7 @@ final class FilesBackend implements LockBackend {
                 new Guarantee(Grade.TIMED, clock),
                 new Guarantee(Grade.ALWAYS, "the machine does not lose its power; " + disk),
                 new Guarantee(Grade.NO, "one disk"),
-                Duration.ofSeconds(1),
+                Duration.ofMillis(1500),
                 Duration.ofHours(24));
     }
 

@@ -27,11 +27,11 @@ class FilesTest {
 
     @Test
     void processesThatAreKilledNeverLeaveTwoHoldersOrALowerToken() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=1s", 2, false)) {
+        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=2s", 2, false)) {
             crew.startTwins();
             crew.start();
             crew.start();
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 3; i++) {
                 crew.awaitProgress("round " + i);
                 crew.kill(crew.workers().get(0));
                 crew.start();
@@ -92,7 +92,7 @@ class FilesTest {
 
     @Test
     void aProcessThatStandsStillStopsNobody() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=1s", 1, false)) {
+        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=2s", 1, false)) {
             crew.start();
             crew.start();
             ChildJvm still = crew.start();
