@@ -3,7 +3,6 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
-import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
@@ -46,9 +45,5 @@ final class ReferenceSubject {
         public void loseReplies(LockClient client, boolean lost) {
             client.unwrap(ReferenceFaults.class).loseReplies(lost);
         }
-    }
-
-    static TckConfig full() {
-        return TckConfig.of(Profile.FULL);
     }
 }
