@@ -130,7 +130,7 @@ final class LinkChecks {
     }
 
     @Check(
-            rules = {"LK-1402", "LK-307", "LK-407"},
+            rules = {"LK-1402", "LK-1401", "LK-307", "LK-407"},
             means = Means.PROXY,
             from = Profile.SMOKE,
             first =
@@ -162,6 +162,29 @@ final class LinkChecks {
         Task<Lease> next = t.start(
                 "an acquire after the orphan", () -> rival.lock(t.name()).acquire());
         next.get().release();
+    }
+
+    @Check(
+            rules = {"LK-308", "LK-501"},
+            means = Means.PROXY,
+            first = "Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed out?")
+    void aGrantThatArrivesTooLateIsNotHandedOut(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("asker", ClientOptions.defaults().withRequestTimeout(t.ttl(4, 1)));
+        client.lock(t.name("before")).acquire().release();
+        network.cut(Direction.TO_CLIENT);
+        Task<Lease> acquire = t.start("an acquire whose answer is late", () -> client.lock(t.name()).acquire());
+        t.pass(t.ttl(5, 4));
+        t.expect(!acquire.isDone(), "an acquire returned a lease before any answer could arrive");
+        network.heal();
+        Lease lease = acquire.get();
+        t.expect(lease.isHeld(), "an acquire returned a lease whose deadline had passed");
+        t.expect(
+                lease.remaining().compareTo(t.ttl(3, 4)) <= 0,
+                "a new lease believes for " + lease.remaining() + ", more than 3/4 of its ttl of " + t.ttl());
+        t.pass(t.ttl());
+        t.expect(lease.isHeld(), "the lease of an acquire whose first answer was late is not renewed");
+        lease.release();
     }
 
     @Check(
