@@ -19,7 +19,8 @@ final class ThreeMembers implements AutoCloseable {
 
     ThreeMembers(Path directory) throws IOException, InterruptedException {
         List<Integer> ports = List.of(Ports.free(), Ports.free(), Ports.free());
-        String ids = String.join(",", ports.stream().map(port -> "127.0.0.1:" + port).toList());
+        String ids =
+                String.join(",", ports.stream().map(port -> "127.0.0.1:" + port).toList());
         Path secret = Files.writeString(directory.resolve("secret"), "correct horse battery staple");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
         for (int port : ports) {

@@ -28,7 +28,7 @@ final class Links {
     }
 
     private static boolean probe(Network network, Trial trial) throws InterruptedException {
-        ClientOptions options = ClientOptions.defaults().withName("tck-links").withDefaults(trial.terms());
+        ClientOptions options = ClientOptions.defaults().withName("tck-links");
         try (LockClient client = trial.openUnrecorded(network.url(), options.withRequestTimeout(SHORT))) {
             client.lock(trial.freshName()).acquire().release();
             if (network.connections() == 0) {

@@ -64,6 +64,11 @@ record Place(
     /** A term that is short and that the subject takes. */
     Duration ttl() {
         Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : stretched(Duration.ofMillis(1200));
+        return within(guarantees, wanted);
+    }
+
+    /** The nearest term that the provider grants. */
+    static Duration within(Guarantees guarantees, Duration wanted) {
         Duration least = guarantees.minTtl();
         Duration most = guarantees.maxTtl();
         Duration raised = wanted.compareTo(least) < 0 ? least : wanted;

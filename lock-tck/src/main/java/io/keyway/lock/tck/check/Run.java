@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Discovery;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
@@ -9,6 +10,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Reach;
@@ -228,23 +230,31 @@ public final class Run {
                 reach = provider.reach(url);
             }
         }
-        try (LockClient client =
-                Locks.open(url, io.keyway.lock.ClientOptions.defaults().withName("tck-look"), subject.loader())) {
+        ClientOptions named = ClientOptions.defaults().withName("tck-look");
+        try {
+            Set<Feature> features = EnumSet.noneOf(Feature.class);
+            Guarantees guarantees;
+            try (LockClient client = Locks.open(url, named, subject.loader())) {
+                features.addAll(client.features());
+                guarantees = client.guarantees();
+            }
             if (info == null) {
                 throw new CannotOpen("no provider says that it takes " + url);
             }
-            Set<Feature> features = EnumSet.noneOf(Feature.class);
-            features.addAll(client.features());
-            // The first lock may start a server, which takes its time on a busy machine.
-            Optional<Lease> lease =
-                    client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
-            if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
-                throw new CannotOpen(
-                        "the clock of " + url + " stands still: the kit moves one only through"
-                                + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the machine's clock");
+            Duration ttl = Place.within(guarantees, Duration.ofSeconds(10));
+            ClientOptions terms = named.withDefaults(LockOptions.none().withTtl(ttl));
+            try (LockClient client = Locks.open(url, terms, subject.loader())) {
+                // The first lock may start a server, which takes its time on a busy machine.
+                Optional<Lease> lease =
+                        client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
+                if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
+                    throw new CannotOpen(
+                            "the clock of " + url + " stands still: the kit moves one only through"
+                                    + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the machine's clock");
+                }
+                lease.ifPresent(Lease::close);
             }
-            lease.ifPresent(Lease::close);
-            return new Opened(info, reach, features, client.guarantees());
+            return new Opened(info, reach, features, guarantees);
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);
         } catch (LockException e) {

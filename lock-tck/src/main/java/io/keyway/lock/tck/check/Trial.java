@@ -48,6 +48,7 @@ public final class Trial implements AutoCloseable {
     private final List<String> notes = new CopyOnWriteArrayList<>();
     private final AtomicInteger names = new AtomicInteger();
     private final int attempt;
+    private volatile boolean serverHurt;
 
     Trial(Place place, String check, int attempt) {
         this.place = place;
@@ -159,8 +160,13 @@ public final class Trial implements AutoCloseable {
         return LockUrl.parse(text + mark + "lock." + option + "=" + value);
     }
 
-    /** Opens a client that is not recorded and that the check closes itself. */
+    /** Opens a client that is not recorded and that the check closes itself; its locks have the ttl of the check. */
     public LockClient openUnrecorded(LockUrl where, ClientOptions options) {
+        return place.open(where, named("unrecorded", options));
+    }
+
+    /** Opens a client with these options and no others; not recorded, and the check closes it itself. */
+    public LockClient openBare(LockUrl where, ClientOptions options) {
         return place.open(where, options);
     }
 
@@ -372,6 +378,7 @@ public final class Trial implements AutoCloseable {
 
     /** Ends the server as a crash would; for checks with {@link Means#SERVER}, which are {@code alone}. */
     public void killServer() throws Exception {
+        serverHurt = true;
         place.subject().kill().orElseThrow().run();
     }
 
@@ -382,6 +389,7 @@ public final class Trial implements AutoCloseable {
 
     /** Stops the server, as by SIGSTOP; for checks with {@link Means#PAUSE}, which are {@code alone}. */
     public void pauseServer() throws Exception {
+        serverHurt = true;
         place.subject().pause().orElseThrow().run();
     }
 
@@ -473,14 +481,29 @@ public final class Trial implements AutoCloseable {
         return text.toString();
     }
 
-    /** Ends what the check left. */
+    /** Ends what the check left; after a crash of the server, when it grants again, so that the next check finds it open. */
     @Override
     public void close() {
+        if (serverHurt) {
+            awaitServing();
+        }
         tasks.stream().filter(task -> !task.isDone()).forEach(Task::interrupt);
         for (AutoCloseable instrument : instruments) {
             quietly(instrument);
         }
         clients.forEach(Trial::quietly);
+    }
+
+    private void awaitServing() {
+        Task<Boolean> visit = start("an acquire after the server's crash", () -> {
+            client("visitor").lock(freshName()).acquire().release();
+            return true;
+        });
+        try {
+            happens(patience().multipliedBy(2), visit::isDone);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void quietly(AutoCloseable resource) {

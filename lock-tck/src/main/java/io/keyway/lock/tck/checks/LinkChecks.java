@@ -167,13 +167,15 @@ final class LinkChecks {
     @Check(
             rules = {"LK-308", "LK-501"},
             means = Means.PROXY,
-            first = "Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed out?")
+            first =
+                    "Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed out?")
     void aGrantThatArrivesTooLateIsNotHandedOut(Trial t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", ClientOptions.defaults().withRequestTimeout(t.ttl(4, 1)));
         client.lock(t.name("before")).acquire().release();
         network.cut(Direction.TO_CLIENT);
-        Task<Lease> acquire = t.start("an acquire whose answer is late", () -> client.lock(t.name()).acquire());
+        Task<Lease> acquire = t.start(
+                "an acquire whose answer is late", () -> client.lock(t.name()).acquire());
         t.pass(t.ttl(5, 4));
         t.expect(!acquire.isDone(), "an acquire returned a lease before any answer could arrive");
         network.heal();

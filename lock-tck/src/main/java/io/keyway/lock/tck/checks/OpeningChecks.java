@@ -78,8 +78,8 @@ final class OpeningChecks {
         LockUrl url = t.url().options().containsKey("ttl") || t.url().isOpaque()
                 ? t.url()
                 : t.urlWith("ttl", large.toMillis() + "ms");
-        LockClient byUrl = t.openUnrecorded(url, NONE.withName("tck-by-url"));
-        LockClient byClient = t.openUnrecorded(
+        LockClient byUrl = t.openBare(url, NONE.withName("tck-by-url"));
+        LockClient byClient = t.openBare(
                 url,
                 NONE.withName("tck-by-client").withDefaults(LockOptions.none().withTtl(middle)));
         try (byUrl;

@@ -23,7 +23,9 @@ class RuleCoverageTest {
         Set<String> bare = new TreeSet<>(rules);
         checks.forEach(check -> check.rules().forEach(bare::remove));
         bare.removeAll(Untestable.read().keySet());
-        assertThat(bare).as("rules with neither a check nor a line in untestable.md").isEmpty();
+        assertThat(bare)
+                .as("rules with neither a check nor a line in untestable.md")
+                .isEmpty();
     }
 
     @Test
@@ -31,7 +33,9 @@ class RuleCoverageTest {
         Map<String, String> reasons = Untestable.read();
         assertThat(rules).containsAll(reasons.keySet());
         Set<String> first = checks.stream().map(check -> check.rules().get(0)).collect(Collectors.toSet());
-        assertThat(reasons.keySet()).as("lines of untestable.md for rules that a check is about").doesNotContainAnyElementsOf(first);
+        assertThat(reasons.keySet())
+                .as("lines of untestable.md for rules that a check is about")
+                .doesNotContainAnyElementsOf(first);
         assertThat(reasons.values()).allSatisfy(reason -> assertThat(reason).hasSizeGreaterThan(20));
     }
 
@@ -41,6 +45,7 @@ class RuleCoverageTest {
         assertThat(checks).allSatisfy(check -> assertThat(rules).as(check.id()).containsAll(check.rules()));
         assertThat(checks).extracting(Spec::id).doesNotHaveDuplicates();
         assertThat(checks)
-                .allSatisfy(check -> assertThat(check.check().first()).as(check.id()).hasSizeGreaterThan(20));
+                .allSatisfy(check ->
+                        assertThat(check.check().first()).as(check.id()).hasSizeGreaterThan(20));
     }
 }
