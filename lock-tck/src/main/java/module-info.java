@@ -1,5 +1,6 @@
 /** The technology compatibility kit: rules that any provider can be tested by, and the instruments for it. */
 module io.keyway.lock.tck {
+    requires java.management;
     requires static info.picocli;
     requires static org.jspecify;
     requires static org.junit.jupiter.api;

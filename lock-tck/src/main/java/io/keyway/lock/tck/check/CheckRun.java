@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one check of one subject and finds its verdict. On the machine's clock a failure during which this process was not given the processor proves nothing: the check is made again with twice the terms, and if that
- * happens thrice its verdict is INCONCLUSIVE. What the history shows is certain, however slow the machine.
+ * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a processor, this one or the server's, proves little: the check is made again with twice the terms, and
+ * again with four times. What fails then too, fails; unless this process itself stood still, which makes it INCONCLUSIVE. What the history shows is certain, however slow the machine.
  */
 final class CheckRun {
     private static final int ATTEMPTS = 3;
@@ -48,19 +48,19 @@ final class CheckRun {
         Place here = place;
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
-            boolean excused = attempt.verdict() == Verdict.FAIL
+            boolean doubtful = attempt.verdict() == Verdict.FAIL
                     && !attempt.certain()
-                    && !place.clock().isVirtual()
-                    && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
-            if (!excused) {
-                return result(attempt, i);
-            }
-            if (i == ATTEMPTS - 1) {
+                    && !place.clock().isVirtual();
+            boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
+            if (i == ATTEMPTS - 1 && stalled) {
                 return result(
                         Verdict.INCONCLUSIVE,
                         "this process stood still for " + attempt.stall().toMillis() + " ms, " + ATTEMPTS
                                 + " times over; at the last: " + attempt.message(),
                         i);
+            }
+            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && StallMeter.machineIsBusy()))) {
+                return result(attempt, i);
             }
             here = here.slower();
         }

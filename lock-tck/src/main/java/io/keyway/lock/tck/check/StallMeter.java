@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
@@ -50,6 +51,12 @@ final class StallMeter implements AutoCloseable {
                     .max()
                     .orElse(0));
         }
+    }
+
+    /** Whether more processes want to run than the machine has processors, in the last minute's mean; false where the system does not say. */
+    static boolean machineIsBusy() {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
+                > Runtime.getRuntime().availableProcessors();
     }
 
     @Override
