@@ -42,6 +42,14 @@ final class Conversions {
         }
     }
 
+    /** The request knows more of that grant than its renewal does. */
+    void ask(StoreEntry holder) {
+        StoreEntry wanted = holder.conversion;
+        if (wanted != null && wanted.phase == StoreEntry.Phase.WANTED) {
+            machine.ask(wanted);
+        }
+    }
+
     /** The holder has ended: nothing is left to convert. True if its release has to wait for the request. */
     boolean holderEnded(StoreEntry holder, long now) {
         StoreEntry wanted = holder.conversion;

@@ -2,6 +2,8 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /** Brings what a future failed with back to the thread that asked. */
@@ -28,5 +30,14 @@ final class Failures {
             }
         }
         return null;
+    }
+
+    /** What an attempt fails with that was surely not sent, and is not repeated. */
+    static LockException notAsked(LockKey key, String server, String why) {
+        return new LockUnavailableException(
+                "The " + key + " could not be asked for at " + server + ": " + why + ". Nothing was sent; try again.",
+                key.name(),
+                server,
+                null);
     }
 }

@@ -83,6 +83,15 @@ final class StoreEntry {
         return request.id();
     }
 
+    /** Whether that is worth telling, and not what was told last; remembers it. */
+    boolean isNew(Attempt.Waiting waiting) {
+        Attempt.Waiting last = told;
+        told = waiting;
+        return last == null
+                || !last.ahead().equals(waiting.ahead())
+                || !last.holders().equals(waiting.holders());
+    }
+
     /** Requests are asked in this order: those for another mode first, since others may wait behind their grants. */
     long order() {
         return holder == null ? request.id() : Long.MIN_VALUE + request.id();

@@ -14,10 +14,12 @@ final class StoreLeases {
 
     private final StoreMachine machine;
     private final StoreTimers timers;
+    private final Conversions conversions;
     private final Map<Long, RenewalClass> classes = new LinkedHashMap<>();
 
-    StoreLeases(StoreMachine machine, StoreTimers timers) {
+    StoreLeases(StoreMachine machine, StoreTimers timers, Conversions conversions) {
         this.machine = machine;
+        this.conversions = conversions;
         this.timers = timers;
     }
 
@@ -67,7 +69,7 @@ final class StoreLeases {
                 case NOT_HELD -> {
                     if (stale) {
                         retry(entry, now);
-                        machine.askAbout(entry);
+                        conversions.ask(entry);
                     } else {
                         end(entry, Cause.EXPIRED, "the store no longer holds it", now);
                     }

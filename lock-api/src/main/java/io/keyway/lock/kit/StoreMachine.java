@@ -5,7 +5,6 @@ import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -34,6 +33,7 @@ final class StoreMachine {
     private final StoreTimers timers;
     private final StoreLeases leases;
     private final StoreCleanUp cleanUp;
+    private final StoreNews news;
     private final Conversions conversions = new Conversions(this);
     private final String server;
     private List<StoreEffect> out = new ArrayList<>();
@@ -42,8 +42,9 @@ final class StoreMachine {
     /** {@code seed} draws the jitter; {@code server} is for messages. */
     StoreMachine(long seed, String server) {
         this.timers = new StoreTimers(seed);
-        this.leases = new StoreLeases(this, timers);
+        this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers);
+        this.news = new StoreNews(this, leases, entries);
         this.server = server;
     }
 
@@ -90,10 +91,10 @@ final class StoreMachine {
 
     private boolean admitted(Request request) {
         if (closed) {
+            String client = request.owner().client();
             out.add(new StoreEffect.Failed(
                     request.id(),
-                    new ClientClosedException(
-                            request.owner().client(), request.key().name())));
+                    new ClientClosedException(client, request.key().name())));
             out.add(new StoreEffect.Gone(request.id()));
         }
         return !closed;
@@ -168,12 +169,7 @@ final class StoreMachine {
         }
         LockException failure = fatal;
         if (failure == null && !maybe && !entry.request.queue()) {
-            failure = new LockUnavailableException(
-                    "The " + entry.request.key() + " could not be asked for at " + server + ": " + why
-                            + ". Nothing was sent; try again.",
-                    entry.request.key().name(),
-                    server,
-                    null);
+            failure = Failures.notAsked(entry.request.key(), server, why);
         }
         if (failure != null) {
             out.add(new StoreEffect.Failed(id, failure));
@@ -224,59 +220,20 @@ final class StoreMachine {
         ask(queues.hint(key));
     }
 
-    /** The store can be reached again: whoever backs off tries now. */
     void reconnected(long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (entry.failures > 0) {
-                entry.failures = 0;
-                if (entry.armed) {
-                    call(entry);
-                } else if (entry.phase == StoreEntry.Phase.HELD) {
-                    entry.renewDue = now;
-                }
-            }
-        }
-        leases.scanAll(now);
+        news.reconnected(now);
     }
 
     void doubt(String why, long now) {
-        for (StoreEntry entry : entries.values()) {
-            if (entry.phase == StoreEntry.Phase.HELD) {
-                entry.renewDue = now;
-                leases.doubt(entry, why);
-            }
-        }
-        leases.scanAll(now);
+        news.doubt(why, now);
     }
 
     void ended(LockKey key, long token, Cause cause, String detail, long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (!entry.request.key().equals(key)) {
-                continue;
-            }
-            if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
-                if (cause == Cause.BROKEN) {
-                    // Nobody believes in it from here on: the store may wait for that word.
-                    out.add(new StoreEffect.Ended(entry.id(), cause, detail));
-                    startRelease(entry, now);
-                } else {
-                    leases.end(entry, cause, detail, now);
-                }
-                return;
-            }
-            // Its answer may be on the way, and older than this.
-            entry.voided |= entry.inFlight;
-        }
+        news.ended(key, token, cause, detail, now);
     }
 
     void endedAll(Cause cause, long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (entry.phase == StoreEntry.Phase.HELD) {
-                leases.end(entry, cause, "the store ended all leases of this client", now);
-            } else {
-                entry.voided |= entry.inFlight;
-            }
-        }
+        news.endedAll(cause, now);
     }
 
     // Time.
@@ -299,15 +256,7 @@ final class StoreMachine {
                         : new StoreEffect.Convert(holder.held(), entry.request, heartbeat));
     }
 
-    /** The request that is to convert that grant knows more of it. */
-    void askAbout(StoreEntry holder) {
-        StoreEntry wanted = holder.conversion;
-        if (wanted != null && wanted.phase == StoreEntry.Phase.WANTED) {
-            ask(wanted);
-        }
-    }
-
-    private void ask(@Nullable StoreEntry entry) {
+    void ask(@Nullable StoreEntry entry) {
         if (entry == null) {
             return;
         }
@@ -359,11 +308,7 @@ final class StoreMachine {
             return;
         }
         entry.failures = 0;
-        Attempt.Waiting told = entry.told;
-        if (told == null
-                || !told.ahead().equals(waiting.ahead())
-                || !told.holders().equals(waiting.holders())) {
-            entry.told = waiting;
+        if (entry.isNew(waiting)) {
             out.add(new StoreEffect.Waiting(entry.id(), waiting.ahead(), waiting.holders()));
         }
         if (entry.again) {
@@ -427,8 +372,6 @@ final class StoreMachine {
         conversions.settle(entry);
         ask(next);
     }
-
-    // Looking up.
 
     private @Nullable StoreEntry answered(long id) {
         StoreEntry entry = entries.get(id);

@@ -1,0 +1,77 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
+import java.util.List;
+import java.util.Map;
+
+/** The part of a {@link StoreMachine} that hears what a store says unasked. */
+final class StoreNews {
+
+    private final StoreMachine machine;
+    private final StoreLeases leases;
+    private final Map<Long, StoreEntry> entries;
+
+    /** {@code entries} of the machine. */
+    StoreNews(StoreMachine machine, StoreLeases leases, Map<Long, StoreEntry> entries) {
+        this.machine = machine;
+        this.leases = leases;
+        this.entries = entries;
+    }
+
+    /** It can be reached again: whoever backs off tries now. */
+    void reconnected(long now) {
+        for (StoreEntry entry : List.copyOf(entries.values())) {
+            if (entry.failures > 0) {
+                entry.failures = 0;
+                if (entry.armed) {
+                    machine.call(entry);
+                } else if (entry.phase == StoreEntry.Phase.HELD) {
+                    entry.renewDue = now;
+                }
+            }
+        }
+        leases.scanAll(now);
+    }
+
+    void doubt(String why, long now) {
+        for (StoreEntry entry : entries.values()) {
+            if (entry.phase == StoreEntry.Phase.HELD) {
+                entry.renewDue = now;
+                leases.doubt(entry, why);
+            }
+        }
+        leases.scanAll(now);
+    }
+
+    void ended(LockKey key, long token, Cause cause, String detail, long now) {
+        for (StoreEntry entry : List.copyOf(entries.values())) {
+            if (!entry.request.key().equals(key)) {
+                continue;
+            }
+            if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
+                if (cause == Cause.BROKEN) {
+                    // Nobody believes in it from here on: the store may wait for that word.
+                    machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
+                    machine.startRelease(entry, now);
+                } else {
+                    leases.end(entry, cause, detail, now);
+                }
+                return;
+            }
+            // Its answer may be on the way, and older than this.
+            entry.voided |= entry.inFlight;
+        }
+    }
+
+    void endedAll(Cause cause, long now) {
+        for (StoreEntry entry : List.copyOf(entries.values())) {
+            if (entry.phase == StoreEntry.Phase.HELD) {
+                leases.end(entry, cause, "the store ended all leases of this client", now);
+            } else {
+                entry.voided |= entry.inFlight;
+            }
+        }
+    }
+}
