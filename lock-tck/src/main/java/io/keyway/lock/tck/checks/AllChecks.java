@@ -36,6 +36,7 @@ public final class AllChecks {
                 new LinkChecks(),
                 new ServerChecks(),
                 new LeakChecks(),
+                new RandomChecks(),
                 new AdapterChecks());
     }
 }

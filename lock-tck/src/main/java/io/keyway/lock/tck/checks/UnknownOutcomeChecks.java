@@ -195,6 +195,41 @@ final class UnknownOutcomeChecks {
     }
 
     @Check(
+            rules = {"LK-701", "LK-307"},
+            means = Means.LINK,
+            first = "By what does the store find the grant that a release means: by its token, or by name and client?")
+    void aRepeatedReleaseEndsNoLaterGrant(Trial t) throws Exception {
+        LockClient other = t.client("other");
+        LockClient third = t.client("third");
+        for (boolean same : new boolean[] {true, false}) {
+            String name = t.freshName();
+            ClientLink link = t.link("unanswered" + same, prompt(t));
+            Lease lease = link.client().lock(name).acquire();
+            link.loseReplies();
+            t.call("a release that gets no answer", lease::release);
+            // The store has carried it out; the client repeats it, and by then the lock is another grant's.
+            Lease next;
+            if (same) {
+                link.keepReplies();
+                next = t.call("the next acquire by the same client", () -> link.client().lock(name).acquire());
+            } else {
+                next = t.call("the next acquire by another client", () -> other.lock(name).acquire());
+                link.keepReplies();
+            }
+            for (int i = 0; i < 4; i++) {
+                t.pass(t.ttl(1, 4));
+                Optional<Lease> stolen = third.lock(name).tryAcquire();
+                t.expect(
+                        stolen.isEmpty(),
+                        "the release of an earlier grant was repeated, and that freed the grant of "
+                                + (same ? "the same client" : "the next holder"));
+            }
+            t.expect(next.isHeld(), "the release of an earlier grant was repeated, and the next holder's lease ended");
+            next.release();
+        }
+    }
+
+    @Check(
             rules = {"LK-1005", "LK-1001", "LK-1003"},
             means = Means.LINK,
             first = "What does close() wait for when nothing answers?")
