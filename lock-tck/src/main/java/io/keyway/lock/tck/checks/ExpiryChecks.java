@@ -81,7 +81,6 @@ final class ExpiryChecks {
 
     @Check(
             rules = {"LK-505", "LK-902"},
-            from = Profile.SMOKE,
             first = "How often is the end of a lease told to listeners, and by whom?")
     void aLeaseEndsOnceForListeners(Trial t) throws Exception {
         LockClient client = t.client("holder");

@@ -44,7 +44,8 @@ final class RandomChecks {
             rules = {"LK-301", "LK-302", "LK-412", "LK-602"},
             from = Profile.SMOKE,
             statistical = CHANCE,
-            first = "The picture shows two grants that should not be there together, or a request that nobody served: what came before?")
+            first =
+                    "The picture shows two grants that should not be there together, or a request that nobody served: what came before?")
     void randomRequestsAreServedOneAfterTheOther(Trial t) throws Exception {
         List<LockClient> clients = List.of(t.client("a"), t.client("b"), t.client("c"));
         SplittableRandom random = t.random();
@@ -62,13 +63,17 @@ final class RandomChecks {
             hands.held.clear();
             return hands.pending.isEmpty();
         });
-        t.expect(served, hands.pending.size() + " requests without a time limit were never granted, and nobody held the lock");
+        t.expect(
+                served,
+                hands.pending.size() + " requests without a time limit were never granted, and nobody held the lock");
         hands.take();
         hands.held.forEach(Lease::release);
         for (int i = 0; i < 2; i++) {
             String name = t.name("n" + i);
             t.expect(
-                    t.happens(t.ttl(5, 4), () -> clients.get(0).lock(name).tryAcquire().isPresent()),
+                    t.happens(
+                            t.ttl(5, 4),
+                            () -> clients.get(0).lock(name).tryAcquire().isPresent()),
                     "after random use by three clients, all of which have released, a lock is not free");
         }
     }
@@ -88,9 +93,7 @@ final class RandomChecks {
             }
             case 4 -> {
                 if (!hands.pending.isEmpty()) {
-                    hands.pending
-                            .remove(random.nextInt(hands.pending.size()))
-                            .cancel(false);
+                    hands.pending.remove(random.nextInt(hands.pending.size())).cancel(false);
                 }
             }
             case 5, 6, 7 -> {
@@ -107,8 +110,7 @@ final class RandomChecks {
         }
     }
 
-    private static CompletableFuture<Lease> request(
-            Trial t, LockClient client, String name, SplittableRandom random) {
+    private static CompletableFuture<Lease> request(Trial t, LockClient client, String name, SplittableRandom random) {
         LockOptions options =
                 random.nextInt(6) == 0 ? LockOptions.none().withRenewal(Renewal.NONE) : LockOptions.none();
         if (t.has(Feature.READ_WRITE) && random.nextBoolean()) {
@@ -167,12 +169,11 @@ final class RandomChecks {
         int granted = 0;
         while (t.now() - end < 0) {
             String name = t.name("n" + random.nextInt(3));
-            Optional<Lease> lease =
-                    switch (random.nextInt(4)) {
-                        case 0 -> Optional.of(client.lock(name).acquire());
-                        case 1 -> client.lock(name).tryAcquire();
-                        default -> client.lock(name).tryAcquire(t.ttl());
-                    };
+            Optional<Lease> lease = switch (random.nextInt(4)) {
+                case 0 -> Optional.of(client.lock(name).acquire());
+                case 1 -> client.lock(name).tryAcquire();
+                default -> client.lock(name).tryAcquire(t.ttl());
+            };
             if (lease.isEmpty()) {
                 continue;
             }
@@ -225,10 +226,12 @@ final class RandomChecks {
         hands.take();
         hands.held.forEach(Lease::close);
         t.expect(
-                t.happens(t.ttl(5, 4), () -> clients.get(0)
-                        .semaphore(t.name(), capacity)
-                        .tryAcquire(5)
-                        .isPresent()),
+                t.happens(
+                        t.ttl(5, 4),
+                        () -> clients.get(0)
+                                .semaphore(t.name(), capacity)
+                                .tryAcquire(5)
+                                .isPresent()),
                 "after random use, when all were given back, not all permits are there");
     }
 }

@@ -125,7 +125,6 @@ final class ReleaseChecks {
     @Check(
             rules = {"LK-701", "LK-1305"},
             needs = {Feature.SEMAPHORE},
-            from = Profile.SMOKE,
             first = "Which of a client's grants does a release end: the one of the token, or the first that is found?")
     void aReleaseEndsTheLeaseThatIsReleased(Trial t) throws Exception {
         DistributedSemaphore semaphore = t.client("user").semaphore(t.name(), Capacity.of(3));
@@ -134,10 +133,14 @@ final class ReleaseChecks {
         Lease younger = semaphore.acquire(2);
         younger.release();
         Optional<Lease> two = others.tryAcquire(2);
-        t.expect(two.isPresent(), "the younger of two leases of a client, of two permits, was released, and two were refused");
+        t.expect(
+                two.isPresent(),
+                "the younger of two leases of a client, of two permits, was released, and two were refused");
         t.pass(t.ttl(5, 4));
         t.expect(older.isHeld(), "the younger of two leases of a client was released, and the older one ended");
-        t.expect(others.tryAcquire(1).isEmpty(), "the younger of two leases was released, and the permits of the older came back");
+        t.expect(
+                others.tryAcquire(1).isEmpty(),
+                "the younger of two leases was released, and the permits of the older came back");
     }
 
     @Check(

@@ -105,7 +105,6 @@ final class TokenChecks {
     @Check(
             rules = {"LK-602", "LK-601"},
             needs = {Feature.FENCING},
-            from = Profile.SMOKE,
             first = "Is the counter of a name forgotten together with its last grant?")
     void tokensRiseOverALapseAndAnIdleTime(Trial t) throws Exception {
         LockClient one = t.client("one");

@@ -211,9 +211,13 @@ final class UnknownOutcomeChecks {
             Lease next;
             if (same) {
                 link.keepReplies();
-                next = t.call("the next acquire by the same client", () -> link.client().lock(name).acquire());
+                next = t.call(
+                        "the next acquire by the same client",
+                        () -> link.client().lock(name).acquire());
             } else {
-                next = t.call("the next acquire by another client", () -> other.lock(name).acquire());
+                next = t.call(
+                        "the next acquire by another client",
+                        () -> other.lock(name).acquire());
                 link.keepReplies();
             }
             for (int i = 0; i < 4; i++) {

@@ -52,7 +52,6 @@ final class WaitChecks {
 
     @Check(
             rules = {"LK-401", "LK-411"},
-            from = Profile.SMOKE,
             first = "Is a waiter looked after when the holder releases during its wait?")
     void aWaitEndsWithTheLockThatComesFree(Trial t) throws Exception {
         LockClient holder = t.client("holder");
