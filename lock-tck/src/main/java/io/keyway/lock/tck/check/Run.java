@@ -25,10 +25,12 @@ import io.keyway.lock.tck.TckResult.Trouble;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -46,6 +48,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
 public final class Run {
+    private static final int FRAMES = 8;
+
     private final TckSubject subject;
     private final TckConfig config;
     private final TckListener listener;
@@ -236,7 +240,7 @@ public final class Run {
             Guarantees guarantees;
             try (LockClient client = Locks.open(url, named, subject.loader())) {
                 features.addAll(client.features());
-                guarantees = client.guarantees();
+                guarantees = Objects.requireNonNull(client.guarantees(), "guarantees() of the client returned null");
             }
             if (info == null) {
                 throw new CannotOpen("no provider says that it takes " + url);
@@ -296,11 +300,15 @@ public final class Run {
             thread.interrupt();
             throw new CannotOpen(text.toString());
         } catch (ExecutionException e) {
-            Throwable cause = e.getCause();
+            Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             if (cause instanceof CannotOpen known) {
                 throw known;
             }
-            throw new CannotOpen("opening the URL threw " + cause);
+            StringBuilder text = new StringBuilder("opening the URL threw " + cause);
+            Arrays.stream(cause.getStackTrace())
+                    .limit(FRAMES)
+                    .forEach(frame -> text.append("\n    at ").append(frame));
+            throw new CannotOpen(text.toString());
         }
     }
 

@@ -12,6 +12,8 @@ import io.keyway.lock.tck.TckResult.Trouble;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.Verdict;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 final class IsolatedRun {
     private static final int DEATHS = 5;
     private static final int LAST_LINES = 15;
+    private static final int LAST_BYTES = 16_384;
 
     private final String url;
     private final TckConfig config;
@@ -147,6 +150,7 @@ final class IsolatedRun {
                         why = fields.next();
                         stack = fields.next();
                     }
+                    case "broken" -> throw new IllegalStateException("the kit itself failed: " + fields.next());
                     default -> {
                         from.finish();
                         return new Outcome(Wire.subject(fields), null);
@@ -279,13 +283,24 @@ final class IsolatedRun {
         if (!death.stack().isEmpty()) {
             text.append('\n').append(death.stack());
         }
-        List<String> lines = Files.readString(log).lines().toList();
+        List<String> lines = end(log).lines().toList();
         if (!lines.isEmpty()) {
             text.append("\nthe last lines that it printed (").append(log).append("):");
             lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size())
                     .forEach(line -> text.append("\n    ").append(line));
         }
         return text.toString();
+    }
+
+    /** The end of what was printed, which may be long, and in any encoding. */
+    private static String end(Path log) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+            long length = file.length();
+            byte[] bytes = new byte[(int) Math.min(length, LAST_BYTES)];
+            file.seek(length - bytes.length);
+            file.readFully(bytes);
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
     }
 
     private CheckResult made(String id, Verdict verdict, String message, Optional<String> evidence) {

@@ -14,6 +14,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
@@ -46,7 +48,21 @@ final class TckChild {
     private void run(BufferedReader in, String url, TckConfig config) throws InterruptedException {
         endWith(in);
         Runtime.getRuntime().addShutdownHook(new Thread(this::lastWords, "tck-last-words"));
-        TckResult result = TckRunner.run(TckSubject.of(url), config, new TckListener() {
+        try {
+            TckResult result = TckRunner.run(TckSubject.of(url), config, listener());
+            done = true;
+            say("result", Wire.subject(result));
+        } catch (RuntimeException | Error e) {
+            StringWriter stack = new StringWriter();
+            e.printStackTrace(new PrintWriter(stack));
+            done = true;
+            say("broken", List.of(stack.toString()));
+        }
+        System.exit(0);
+    }
+
+    private TckListener listener() {
+        return new TckListener() {
             @Override
             public void opened(TckResult subject) {
                 say("opened", Wire.subject(subject));
@@ -61,10 +77,7 @@ final class TckChild {
             public void finished(CheckResult check) {
                 say("finished", Wire.check(check));
             }
-        });
-        done = true;
-        say("result", Wire.subject(result));
-        System.exit(0);
+        };
     }
 
     private void say(String word, List<String> fields) {

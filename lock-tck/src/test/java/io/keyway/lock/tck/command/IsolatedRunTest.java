@@ -88,6 +88,14 @@ class IsolatedRunTest {
     }
 
     @Test
+    void anOpenThatThrowsIsShownWithTheStack() throws Exception {
+        TckResult run = run(Defect.inOpen("if (true) throw new IndexOutOfBoundsException(\"no such host\");"));
+        assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.trouble().orElseThrow().message())
+                .contains("IndexOutOfBoundsException: no such host", "odd.Odd.open");
+    }
+
+    @Test
     void hangingInOpenIsShownWithTheStack() throws Exception {
         TckResult run = run(
                 Defect.inOpen("try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { }"),
@@ -123,7 +131,8 @@ class IsolatedRunTest {
 
     @Test
     void whoEndsTheJvmWhileItIsOpenedIsShown() throws Exception {
-        TckResult run = run(Defect.inTryAcquire("System.err.println(\"fatal: goodbye\"); System.exit(9);"));
+        TckResult run = run(
+                Defect.inTryAcquire("System.err.write(0xFF); System.err.println(\"fatal: goodbye\"); System.exit(9);"));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
         assertThat(run.trouble().orElseThrow().message())
                 .contains("ended the JVM (exit code 9)", "odd.Odd$OddLock.tryAcquire", "fatal: goodbye");
