@@ -62,6 +62,10 @@ public final class Connector {
 
     /** The same, over that kind of channel; TLS is for TCP only. */
     public void connect(long link, Class<? extends Channel> kind, SocketAddress address, Consumer<String> failed) {
+        if (cell.loop().isShuttingDown()) {
+            // The client was closed while the address was looked up: nobody waits for an answer.
+            return;
+        }
         Once once = new Once(failed);
         Bootstrap bootstrap = new Bootstrap()
                 // The address is given; a resolver would also leave a thread of its own behind.
