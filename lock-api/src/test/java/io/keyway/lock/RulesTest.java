@@ -3,10 +3,8 @@ package io.keyway.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.spi.RuleBook;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +12,9 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,20 +22,24 @@ import org.junit.jupiter.api.Test;
 
 /** The specification is well-formed, and nobody refers to a rule that does not exist. */
 class RulesTest {
-    private static final Pattern RULE = Pattern.compile("\\*\\*LK-(\\d+)\\*\\* (.+)");
     private static final Pattern REFERENCE = Pattern.compile("LK-(\\d+)");
-    private static final Pattern GROUP = Pattern.compile("## (\\d+)00 .+");
     private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
-    record Rule(int group, int id, String sentence, String intent) {}
+    private final List<RuleBook.Rule> rules = RuleBook.read().rules();
 
-    private final List<Rule> rules = rules();
+    private static int number(RuleBook.Rule rule) {
+        return Integer.parseInt(rule.id().substring("LK-".length()));
+    }
 
     @Test
     void idsAscendWithinTheirGroups() {
         assertThat(rules).hasSizeGreaterThan(80);
-        assertThat(rules).extracting(Rule::id).isSorted().doesNotHaveDuplicates();
-        assertThat(rules).allSatisfy(rule -> assertThat(rule.id() / 100).isEqualTo(rule.group()));
+        assertThat(rules).extracting(RulesTest::number).isSorted().doesNotHaveDuplicates();
+        Map<Integer, Set<String>> chapters = new TreeMap<>();
+        rules.forEach(rule -> chapters.computeIfAbsent(number(rule) / 100, hundred -> new TreeSet<>())
+                .add(rule.chapter()));
+        assertThat(chapters.values()).allSatisfy(names -> assertThat(names).hasSize(1));
+        assertThat(chapters.values().stream().flatMap(Set::stream)).doesNotHaveDuplicates();
     }
 
     @Test
@@ -43,7 +47,7 @@ class RulesTest {
         assertThat(rules).allSatisfy(rule -> {
             assertThat(rule.sentence()).endsWith(".").doesNotContainPattern("\\. [A-Z]");
             assertThat(count(rule.sentence(), "\\b(MUST|SHOULD)\\b"))
-                    .as("levels of LK-%d", rule.id())
+                    .as("levels of %s", rule.id())
                     .isEqualTo(1);
         });
     }
@@ -52,15 +56,14 @@ class RulesTest {
     void eachRuleHasItsIntent() {
         assertThat(rules)
                 .allSatisfy(rule -> assertThat(rule.intent())
-                        .as("intent of LK-%d", rule.id())
-                        .startsWith("*Intent:* ")
+                        .as("intent of %s", rule.id())
                         .endsWith(".")
-                        .hasSizeGreaterThan(30));
+                        .hasSizeGreaterThan(20));
     }
 
     @Test
     void everyReferenceNamesARule() throws IOException {
-        Set<Integer> known = new TreeSet<>(rules.stream().map(Rule::id).toList());
+        Set<Integer> known = new TreeSet<>(rules.stream().map(RulesTest::number).toList());
         List<String> dangling = new ArrayList<>();
         int[] files = {0};
         Path root = Path.of("").toAbsolutePath().getParent();
@@ -95,31 +98,5 @@ class RulesTest {
 
     private static int count(String text, String pattern) {
         return (int) Pattern.compile(pattern).matcher(text).results().count();
-    }
-
-    private static List<Rule> rules() {
-        List<Rule> rules = new ArrayList<>();
-        List<String> lines = read().lines().toList();
-        int group = 0;
-        for (int i = 0; i < lines.size(); i++) {
-            Matcher heading = GROUP.matcher(lines.get(i));
-            Matcher rule = RULE.matcher(lines.get(i));
-            if (heading.matches()) {
-                group = Integer.parseInt(heading.group(1));
-            } else if (rule.matches()) {
-                rules.add(new Rule(group, Integer.parseInt(rule.group(1)), rule.group(2), lines.get(i + 1)));
-            } else {
-                assertThat(lines.get(i)).doesNotStartWith("**LK");
-            }
-        }
-        return rules;
-    }
-
-    private static String read() {
-        try (InputStream in = LockClient.class.getResourceAsStream("rules.md")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -83,12 +83,12 @@ class RulingTest {
 
     @Test
     void theListOfReasonsIsReadStrictly() {
-        assertThat(Untestable.parse("# Title\n\nLK-1: because: so\n- LK-2: x"))
-                .containsEntry("LK-1", "because: so")
-                .containsEntry("LK-2", "x")
+        assertThat(Untestable.parse("# Title\n\nLK-101: because: so\n- LK-102: x"))
+                .containsEntry("LK-101", "because: so")
+                .containsEntry("LK-102", "x")
                 .hasSize(2);
-        assertThatThrownBy(() -> Untestable.parse("LK-1: a\nLK-1: b")).hasMessageContaining("twice");
-        assertThatThrownBy(() -> Untestable.parse("LK-1 a")).hasMessageContaining("LK-1 a");
+        assertThatThrownBy(() -> Untestable.parse("LK-101: a\nLK-101: b")).hasMessageContaining("twice");
+        assertThatThrownBy(() -> Untestable.parse("LK-101 a")).hasMessageContaining("LK-101 a");
         assertThat(RuleBook.read().rules().stream().map(RuleBook.Rule::id).toList())
                 .containsAll(Untestable.read().keySet());
     }
