@@ -1,0 +1,144 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.FenceGuard;
+import io.keyway.lock.JavaLocks;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeasedLock;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.Locks;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.TckRunner;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.reference.ReferenceWorld;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Mutants 7, 19 to 21 and 50: what stands over a good provider has the defect. */
+@Timeout(120)
+class AdapterMutantsTest {
+
+    /** Changes one call of a good adapter. */
+    private interface Change {
+        Object call(LeasedLock good, String method, Object... arguments) throws Throwable;
+    }
+
+    private static TckSubject.Adapter adapter(Change change) {
+        return lock -> (Lock) Proxy.newProxyInstance(
+                AdapterMutantsTest.class.getClassLoader(),
+                new Class<?>[] {LeasedLock.class},
+                new Altered(JavaLocks.reentrant(lock), change)::invoke);
+    }
+
+    private record Altered(LeasedLock good, Change change) {
+        Object invoke(Object proxy, Method method, Object... arguments) throws Throwable {
+            Object changed = change.call(good, method.getName(), arguments);
+            return changed == Altered.class ? pass(method, arguments) : changed;
+        }
+
+        private Object pass(Method method, Object... arguments) throws Throwable {
+            try {
+                return method.invoke(good, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }
+    }
+
+    private static final Object UNCHANGED = Altered.class;
+
+    private static void adapterFoundBy(String rule, TckSubject.Adapter adapter) throws InterruptedException {
+        foundBy(rule, subject -> subject.withAdapter(adapter));
+    }
+
+    private static void foundBy(String rule, UnaryOperator<TckSubject> change) throws InterruptedException {
+        String url = "lock:reference://adapters?clock=manual";
+        try (LockClient owner = Locks.open(url)) {
+            TckSubject subject = TckSubject.of(url).withAdvance(owner.unwrap(ReferenceWorld.class)::advance);
+            TckConfig config = TckConfig.of(Profile.FULL)
+                    .withOnly(List.of("LK-16", "LK-605"))
+                    .withCheckLimit(Duration.ofSeconds(3));
+            assertThat(TckRunner.run(subject, config).outcome()).isEqualTo(TckResult.Outcome.COMPATIBLE);
+            TckResult result = TckRunner.run(change.apply(subject), config);
+            assertThat(result.with(Verdict.FAIL))
+                    .anySatisfy(check -> assertThat(check.rules().get(0)).isEqualTo(rule));
+        }
+    }
+
+    @Test
+    void aNestedLockThatAsksTheStoreIsFound() throws Exception {
+        adapterFoundBy(
+                "LK-1601",
+                lock -> adapter((good, method, arguments) -> method.equals("tryLock") && good.holdCount() > 0
+                                ? (Object) lock.tryAcquire().isPresent()
+                                : UNCHANGED)
+                        .over(lock));
+    }
+
+    @Test
+    void aStrangersUnlockIsFound() throws Exception {
+        AtomicReference<Lease> last = new AtomicReference<>();
+        adapterFoundBy("LK-1603", adapter((good, method, arguments) -> {
+            if (method.equals("unlock") && good.holdCount() == 0) {
+                Optional.ofNullable(last.get()).ifPresent(Lease::close);
+                return null;
+            }
+            if (method.equals("unlock")) {
+                last.set(good.currentLease().orElse(null));
+            }
+            return UNCHANGED;
+        }));
+    }
+
+    @Test
+    void anInnerUnlockThatFreesIsFound() throws Exception {
+        adapterFoundBy("LK-1602", adapter((good, method, arguments) -> {
+            if (method.equals("unlock") && good.holdCount() > 1) {
+                good.currentLease().ifPresent(Lease::close);
+            }
+            return UNCHANGED;
+        }));
+    }
+
+    @Test
+    void anUnlockTooManyThatIsIgnoredIsFound() throws Exception {
+        adapterFoundBy(
+                "LK-1603",
+                adapter((good, method, arguments) ->
+                        method.equals("unlock") && good.holdCount() == 0 ? null : UNCHANGED));
+    }
+
+    @Test
+    void aGuardThatAdmitsAllIsFound() throws Exception {
+        foundBy("LK-605", subject -> subject.withGuard(() -> (name, token) -> true));
+    }
+
+    @Test
+    void aGuardThatRefusesTheSameHolderIsFound() throws Exception {
+        foundBy(
+                "LK-605",
+                subject -> subject.withGuard(() -> {
+                    FenceGuard good = FenceGuard.inMemory();
+                    Map<LockName, Long> seen = new ConcurrentHashMap<>();
+                    return (name, token) ->
+                            good.admits(name, token) && !Long.valueOf(token).equals(seen.put(name, token));
+                }));
+    }
+}
