@@ -110,6 +110,8 @@ public final class NativeOptions {
     public static final Option<SSLContext> SSL_CONTEXT = Option.object("sslContext", SSLContext.class)
             .withDescription("certificates and trust, in place of tlsCert, tlsKey and tlsCa");
 
+    public static final Option<AddressMap> ADDRESS_MAP = AddressMap.OPTION;
+
     /** All of them. */
     public static final List<Option<?>> ALL = List.of(
             CLOCK,
@@ -131,7 +133,7 @@ public final class NativeOptions {
             TLS_CLIENT_AUTH,
             INSECURE,
             SSL_CONTEXT,
-            AddressMap.OPTION);
+            ADDRESS_MAP);
 
     private NativeOptions() {}
 }

@@ -45,7 +45,7 @@ public final class ClusterMode {
     }
 
     private static AddressMap dialled(OpenRequest request) {
-        AddressMap map = request.get(AddressMap.OPTION);
+        AddressMap map = request.get(NativeOptions.ADDRESS_MAP);
         for (String address : map.addresses().values()) {
             try {
                 NodeId.parse(address);
