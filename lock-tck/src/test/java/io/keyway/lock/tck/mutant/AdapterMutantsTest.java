@@ -73,7 +73,7 @@ class AdapterMutantsTest {
         try (LockClient owner = Locks.open(url)) {
             TckSubject subject = TckSubject.of(url).withAdvance(owner.unwrap(ReferenceWorld.class)::advance);
             TckConfig config = TckConfig.of(Profile.FULL)
-                    .withOnly(List.of("LK-16", "LK-605"))
+                    .withOnly(List.of("LK-1601", "LK-1602", "LK-1603", "LK-605"))
                     .withCheckLimit(Duration.ofSeconds(3));
             assertThat(TckRunner.run(subject, config).outcome()).isEqualTo(TckResult.Outcome.COMPATIBLE);
             TckResult result = TckRunner.run(change.apply(subject), config);
