@@ -31,12 +31,29 @@ final class RandomChecks {
 
         void take() {
             pending.removeIf(future -> {
-                if (future.isDone() && !future.isCompletedExceptionally()) {
-                    held.add(future.join());
+                // Asked once: it may be done a moment later.
+                boolean done = future.isDone();
+                if (done) {
+                    keep(future);
                 }
-                return future.isDone();
+                return done;
             });
             held.removeIf(lease -> !lease.isHeld());
+        }
+
+        /** Cancels one of those that wait; if its lease has just come, that is kept. */
+        void giveUp(SplittableRandom random) {
+            if (!pending.isEmpty()) {
+                CompletableFuture<Lease> future = pending.remove(random.nextInt(pending.size()));
+                future.cancel(false);
+                keep(future);
+            }
+        }
+
+        private void keep(CompletableFuture<Lease> done) {
+            if (!done.isCompletedExceptionally()) {
+                held.add(done.join());
+            }
         }
     }
 
@@ -92,9 +109,7 @@ final class RandomChecks {
                 }
             }
             case 4 -> {
-                if (!hands.pending.isEmpty()) {
-                    hands.pending.remove(random.nextInt(hands.pending.size())).cancel(false);
-                }
+                hands.giveUp(random);
             }
             case 5, 6, 7 -> {
                 if (!hands.held.isEmpty()) {
@@ -207,11 +222,7 @@ final class RandomChecks {
                     }
                 }
                 case 2 -> {
-                    if (!hands.pending.isEmpty()) {
-                        hands.pending
-                                .remove(random.nextInt(hands.pending.size()))
-                                .cancel(false);
-                    }
+                    hands.giveUp(random);
                 }
                 case 3, 4 -> {
                     if (!hands.held.isEmpty()) {
