@@ -1,0 +1,42 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckResult;
+import io.keyway.lock.tck.Verdict;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The kit proves itself: the reference is compatible, whatever the seed. */
+@Timeout(120)
+class ReferenceProofTest {
+
+    @Test
+    void theReferenceIsCompatible() throws Exception {
+        for (int seed = 1; seed <= 3; seed++) {
+            assertCompatible(
+                    TckConfig.of(seed == 1 ? Profile.FULL : Profile.QUICK).withSeed(seed));
+        }
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(1800)
+    void theReferenceIsCompatibleTwoHundredTimes() throws Exception {
+        for (int seed = 1; seed <= 200; seed++) {
+            assertCompatible(TckConfig.of(Profile.QUICK).withSeed(1000 + seed));
+        }
+    }
+
+    private static void assertCompatible(TckConfig config) throws InterruptedException {
+        TckResult result = ReferenceSubject.run("lock:reference://proof?clock=manual", config);
+        assertThat(result.checks())
+                .as("seed %d", config.seed())
+                .noneMatch(check -> check.verdict() == Verdict.FAIL || check.verdict() == Verdict.INCONCLUSIVE);
+        assertThat(result.outcome()).isEqualTo(TckResult.Outcome.COMPATIBLE);
+    }
+}
