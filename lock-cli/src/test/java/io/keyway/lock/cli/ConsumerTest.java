@@ -101,7 +101,12 @@ class ConsumerTest {
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
                 .containsExactlyInAnyOrder(
-                        "module null", "provider [shelf]", "provider [native]", "mem true", "local true");
+                        "module null",
+                        "provider [shelf]",
+                        "provider [native]",
+                        "provider [reference]",
+                        "mem true",
+                        "local true");
     }
 
     @Test
@@ -111,7 +116,12 @@ class ConsumerTest {
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
                 .containsExactlyInAnyOrder(
-                        "module io.keyway.lock", "provider [shelf]", "provider [native]", "mem true", "local true");
+                        "module io.keyway.lock",
+                        "provider [shelf]",
+                        "provider [native]",
+                        "provider [reference]",
+                        "mem true",
+                        "local true");
     }
 
     @Test
