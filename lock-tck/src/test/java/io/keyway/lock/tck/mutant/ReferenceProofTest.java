@@ -17,7 +17,7 @@ class ReferenceProofTest {
 
     @Test
     void theReferenceIsCompatible() throws Exception {
-        for (int seed = 1; seed <= 3; seed++) {
+        for (int seed = 1; seed <= 2; seed++) {
             assertCompatible(
                     TckConfig.of(seed == 1 ? Profile.FULL : Profile.QUICK).withSeed(seed));
         }
