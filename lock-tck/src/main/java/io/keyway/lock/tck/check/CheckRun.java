@@ -59,7 +59,9 @@ final class CheckRun {
                                 + " times over; at the last: " + attempt.message(),
                         i);
             }
-            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && StallMeter.machineIsBusy()))) {
+            // Who waited for all of the patience has given a busy machine its time.
+            boolean patient = attempt.took() >= here.patience().toNanos();
+            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !patient && StallMeter.machineIsBusy()))) {
                 return result(attempt, i);
             }
             here = here.slower();
