@@ -1,0 +1,110 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+
+/**
+ * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median of
+ * the rounds; the first round of each warms up and does not count.
+ */
+final class Comparison {
+
+    /** What one contender came to. */
+    record Line(
+            String name, double perSecond, double slowest, double fastest, double fairness, double requestsPerPair) {}
+
+    private final PrintStream out;
+    private final int rounds;
+    private final Duration time;
+    private final LongSupplier requests;
+
+    /** @param requests what the server has been asked so far, by its own count */
+    Comparison(PrintStream out, int rounds, Duration time, LongSupplier requests) {
+        this.out = out;
+        this.rounds = rounds;
+        this.time = time;
+        this.requests = requests;
+    }
+
+    /**
+     * Compares them and prints the table; the ratio is the first one's to each.
+     *
+     * @param clients how many clients of each contender share the threads
+     */
+    List<Line> run(String title, List<Contender.Opener> openers, int clients, int threads, IntFunction<String> locks)
+            throws Exception {
+        Map<String, List<Load.Round>> results = new LinkedHashMap<>();
+        List<Load> loads = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        try {
+            for (Contender.Opener opener : openers) {
+                List<Contender> opened = new ArrayList<>();
+                for (int i = 0; i < clients; i++) {
+                    opened.add(opener.open());
+                }
+                names.add(opened.get(0).name());
+                loads.add(new Load(opened, requests));
+            }
+            for (int round = 0; round <= rounds; round++) {
+                for (int i = 0; i < loads.size(); i++) {
+                    String name = names.get(i);
+                    Load.Round result =
+                            loads.get(i).run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), time);
+                    if (round > 0) {
+                        results.computeIfAbsent(name, n -> new ArrayList<>()).add(result);
+                    }
+                }
+            }
+        } finally {
+            loads.forEach(Load::close);
+        }
+        List<Line> lines = new ArrayList<>();
+        results.forEach((name, all) -> {
+            double[] speed = all.stream().mapToDouble(Load.Round::perSecond).toArray();
+            lines.add(new Line(
+                    name,
+                    median(speed),
+                    Arrays.stream(speed).min().orElse(0),
+                    Arrays.stream(speed).max().orElse(0),
+                    median(all.stream().mapToDouble(Load.Round::fairness).toArray()),
+                    median(all.stream().mapToDouble(Load.Round::requestsPerPair).toArray())));
+        });
+        print(title, lines);
+        return lines;
+    }
+
+    private void print(String title, List<Line> lines) {
+        out.println();
+        out.println(title);
+        out.printf(
+                "%-16s %12s %22s %10s %10s %8s%n",
+                "", "pairs/s", "(slowest, fastest)", "fairness", "requests", "ratio");
+        double first = lines.get(0).perSecond();
+        for (Line line : lines) {
+            out.printf(
+                    Locale.ROOT,
+                    "%-16s %12.0f %22s %10.3f %10.2f %8.2f%n",
+                    line.name(),
+                    line.perSecond(),
+                    String.format(Locale.ROOT, "(%.0f, %.0f)", line.slowest(), line.fastest()),
+                    line.fairness(),
+                    line.requestsPerPair(),
+                    first / line.perSecond());
+        }
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+}

@@ -1,0 +1,94 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+
+/** Threads that take and free locks as fast as they can. */
+final class Load implements AutoCloseable {
+
+    /** What a round came to: pairs of acquire and release for each thread, and what the server was asked meanwhile. */
+    record Round(List<Long> pairs, Duration took, long requests) {
+
+        long sum() {
+            return pairs.stream().mapToLong(Long::longValue).sum();
+        }
+
+        double perSecond() {
+            return sum() * 1e9 / took.toNanos();
+        }
+
+        double requestsPerPair() {
+            return (double) requests / Math.max(1, sum());
+        }
+
+        /** Jain's index: 1 if all threads had the same share, 1/n if one had all. */
+        double fairness() {
+            double squares = pairs.stream().mapToDouble(p -> (double) p * p).sum();
+            return squares == 0 ? 0 : (double) sum() * sum() / (pairs.size() * squares);
+        }
+    }
+
+    private final List<Contender> clients;
+    private final LongSupplier requests;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    Load(List<Contender> clients, LongSupplier requests) {
+        this.clients = List.copyOf(clients);
+        this.requests = requests;
+    }
+
+    /**
+     * Runs for that time.
+     *
+     * @param locks the lock of each thread
+     */
+    Round run(int count, IntFunction<String> locks, Duration time) throws Exception {
+        CountDownLatch ready = new CountDownLatch(count);
+        CountDownLatch go = new CountDownLatch(1);
+        List<Future<Long>> results = new ArrayList<>();
+        long[] end = new long[1];
+        for (int i = 0; i < count; i++) {
+            Contender client = clients.get(i % clients.size());
+            String lock = locks.apply(i);
+            results.add(threads.submit(() -> {
+                ready.countDown();
+                go.await();
+                long pairs = 0;
+                for (; System.nanoTime() - end[0] < 0; pairs++) {
+                    client.take(lock).free();
+                }
+                return pairs;
+            }));
+        }
+        ready.await();
+        long before = requests.getAsLong();
+        long start = System.nanoTime();
+        end[0] = start + time.toNanos();
+        go.countDown();
+        List<Long> pairs = new ArrayList<>();
+        for (Future<Long> result : results) {
+            try {
+                pairs.add(result.get());
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("A thread of " + clients.get(0).name() + " failed", e.getCause());
+            }
+        }
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        return new Round(pairs, took, requests.getAsLong() - before);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        clients.forEach(Contender::close);
+    }
+}

@@ -1,0 +1,92 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Keyway and Curator's mutex on one ensemble of three. */
+@Command(name = "zookeeper", description = "Compares Keyway with Curator's InterProcessMutex on one ensemble.")
+final class ZooKeeperBench implements Callable<Integer> {
+    private static final Pattern RECEIVED = Pattern.compile("Received: (\\d+)");
+
+    @Option(names = "--servers", description = "host:port,...; by default an ensemble of three is started here.")
+    private String servers = "";
+
+    @Option(names = "--rounds", description = "Rounds that count. Default: ${DEFAULT-VALUE}.")
+    private int rounds = 5;
+
+    @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
+    private int seconds = 3;
+
+    @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
+    private int waiters = 16;
+
+    @Option(names = "--clients", description = "Clients that these threads share. Default: ${DEFAULT-VALUE}.")
+    private int clients = 4;
+
+    private final PrintStream out;
+
+    ZooKeeperBench(PrintStream out) {
+        this.out = out;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (!servers.isEmpty()) {
+            compare(servers);
+            return 0;
+        }
+        System.setProperty("zookeeper.4lw.commands.whitelist", "srvr");
+        try (TestingCluster ensemble = new TestingCluster(3)) {
+            ensemble.start();
+            StringBuilder list = new StringBuilder();
+            for (InstanceSpec server : ensemble.getInstances()) {
+                list.append(list.isEmpty() ? "" : ",").append("127.0.0.1:").append(server.getPort());
+            }
+            compare(list.toString());
+        }
+        return 0;
+    }
+
+    private void compare(String list) throws Exception {
+        Comparison comparison = new Comparison(out, rounds, Duration.ofSeconds(seconds), () -> received(list));
+        List<Contender.Opener> both = List.of(
+                () -> new KeywayContender("lock:zookeeper://" + list + "/keyway"), () -> new CuratorContender(list));
+        comparison.run("One thread, a free lock", both, 1, 1, i -> "free");
+        comparison.run("Eight threads, each its own lock", both, 1, 8, i -> "own-" + i);
+        comparison.run(
+                waiters + " threads of " + clients + " clients, the same lock", both, clients, waiters, i -> "same");
+    }
+
+    /** The packets that all servers have received; pings and the question itself are few beside them. */
+    private static long received(String list) {
+        long sum = 0;
+        for (String server : list.split(",", -1)) {
+            int colon = server.lastIndexOf(':');
+            try (Socket socket =
+                    new Socket(server.substring(0, colon), Integer.parseInt(server.substring(colon + 1)))) {
+                socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+                try (InputStream in = socket.getInputStream()) {
+                    Matcher matcher = RECEIVED.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+                    sum += matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot read the statistics of " + server, e);
+            }
+        }
+        return sum;
+    }
+}
