@@ -1,0 +1,320 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.util.SafeEncoder;
+
+/**
+ * The connections to one server. A call takes one for itself; the one used last is taken first. Error replies are thrown as
+ * Jedis has them ({@link JedisDataException} and its kinds), so that who knows the topology can follow redirections.
+ */
+final class RedisNode implements AutoCloseable {
+
+    private static final long FRESH = TimeUnit.SECONDS.toNanos(5);
+    private static final byte[] ZERO = {'0'};
+
+    private record Idle(Connection connection, long sinceNanos) {}
+
+    private final String host;
+    private final int port;
+    private final RedisSettings settings;
+    private final LockBackend.Signals signals;
+    private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
+    private final Semaphore permits;
+    private final AtomicBoolean up = new AtomicBoolean();
+    private volatile boolean closed;
+
+    /** {@code host} and {@code port} are dialled as they are. */
+    RedisNode(String host, int port, RedisSettings settings, LockBackend.Signals signals) {
+        this.host = host;
+        this.port = port;
+        this.settings = settings;
+        this.signals = signals;
+        this.permits = new Semaphore(settings.connections());
+    }
+
+    /** What is done with a connection; null as a result is for a reply that is null. */
+    @FunctionalInterface
+    interface Exchange<T extends @Nullable Object> {
+        T with(Connection connection) throws Exception;
+    }
+
+    Object run(ScriptCall call, Deadline deadline) throws Exception {
+        return call(connection -> run(connection, call), deadline);
+    }
+
+    RedisLink.Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+        return call(
+                connection -> {
+                    Object reply = run(connection, call);
+                    connection.sendCommand(
+                            Command.WAIT, Integer.toString(replicas), Integer.toString(deadline.millis() / 2 + 1));
+                    return new RedisLink.Acknowledged(
+                            reply, connection.getIntegerReply().intValue());
+                },
+                deadline);
+    }
+
+    /** All in one round trip; for each the reply, or the exception that it failed with. */
+    List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
+        return call(
+                connection -> {
+                    for (ScriptCall call : calls) {
+                        send(connection, call, false);
+                    }
+                    List<Object> replies = new ArrayList<>(calls.size());
+                    for (int i = 0; i < calls.size(); i++) {
+                        replies.add(reply(connection));
+                    }
+                    for (int i = 0; i < calls.size(); i++) {
+                        if (replies.get(i) instanceof JedisNoScriptException) {
+                            send(connection, calls.get(i), true);
+                            replies.set(i, reply(connection));
+                        }
+                    }
+                    return replies;
+                },
+                deadline);
+    }
+
+    private static Object reply(Connection connection) {
+        try {
+            return connection.getOne();
+        } catch (JedisDataException e) {
+            return e;
+        }
+    }
+
+    private static Object run(Connection connection, ScriptCall call) {
+        try {
+            send(connection, call, false);
+            return connection.getOne();
+        } catch (JedisNoScriptException e) {
+            // Surely not executed; this way the server knows it from now on.
+            send(connection, call, true);
+            return connection.getOne();
+        }
+    }
+
+    private static void send(Connection connection, ScriptCall call, boolean whole) {
+        byte[][] keys = call.keys();
+        byte[][] arguments = call.arguments();
+        byte[][] words = new byte[2 + keys.length + arguments.length][];
+        words[0] = whole ? call.script().text() : call.script().sha();
+        words[1] = keys.length == 0 ? ZERO : Integer.toString(keys.length).getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(keys, 0, words, 2, keys.length);
+        System.arraycopy(arguments, 0, words, 2 + keys.length, arguments.length);
+        connection.sendCommand(whole ? Command.EVAL : Command.EVALSHA, words);
+    }
+
+    /** One exchange on a connection of its own. */
+    <T extends @Nullable Object> T call(Exchange<T> exchange, Deadline deadline) throws Exception {
+        Connection connection = borrow(deadline);
+        boolean usable = false;
+        try {
+            connection.setSoTimeout(deadline.millis());
+            T result = exchange.with(connection);
+            usable = true;
+            up();
+            return result;
+        } catch (JedisDataException e) {
+            usable = true;
+            throw e;
+        } catch (JedisConnectionException e) {
+            throw broken(e);
+        } finally {
+            giveBack(connection, usable);
+        }
+    }
+
+    private Connection borrow(Deadline deadline) throws Exception {
+        deadline.check("a connection was free");
+        if (closed) {
+            throw new NotExecutedException("the client is closed");
+        }
+        if (!permits.tryAcquire() && !permits.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+            throw new NotExecutedException("all " + settings.connections() + " connections to " + this
+                    + " are in use; the option connections allows more");
+        }
+        boolean taken = false;
+        try {
+            Connection connection = idle(deadline);
+            if (connection == null) {
+                connection = open(deadline);
+            }
+            taken = true;
+            return connection;
+        } finally {
+            if (!taken) {
+                permits.release();
+            }
+        }
+    }
+
+    private @Nullable Connection idle(Deadline deadline) {
+        Idle found = idle.pollFirst();
+        if (found == null) {
+            return null;
+        }
+        if (System.nanoTime() - found.sinceNanos < FRESH) {
+            return found.connection;
+        }
+        try {
+            found.connection.setSoTimeout(deadline.millis());
+            found.connection.ping();
+            return found.connection;
+        } catch (JedisException e) {
+            // The server, or something on the way, gave up the idle connections: likely all of them.
+            discard(found.connection);
+            discardIdle();
+            return null;
+        }
+    }
+
+    private void giveBack(Connection connection, boolean usable) {
+        if (usable && !connection.isBroken() && !closed) {
+            idle.addFirst(new Idle(connection, System.nanoTime()));
+            if (closed) {
+                discardIdle();
+            }
+        } else {
+            discard(connection);
+        }
+        permits.release();
+    }
+
+    /** A connection beside the others, which the caller closes by {@link #discard}. Nothing was sent if this fails. */
+    Connection open(Deadline deadline) throws Exception {
+        Deadline end = deadline.orSooner(settings.connectTimeout());
+        try {
+            Connection connection = new Connection(
+                    new RedisSockets(host, port, settings.tls(), end),
+                    settings.driver().socketTimeoutMillis(end.millis()).build());
+            up();
+            return connection;
+        } catch (JedisException e) {
+            Exception failure = failure(e);
+            if (failure instanceof InterruptedException) {
+                throw failure;
+            }
+            down(String.valueOf(e.getMessage()));
+            throw new NotExecutedException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** The exchange was not finished: its outcome is unknown. */
+    private Exception broken(JedisConnectionException e) {
+        Exception failure = failure(e);
+        if (!(failure instanceof InterruptedException) && !closed) {
+            // A reply that is late says nothing of the other connections.
+            if (!(e.getCause() instanceof SocketTimeoutException)) {
+                discardIdle();
+            }
+            down(String.valueOf(e.getMessage()));
+        }
+        return failure;
+    }
+
+    private static Exception failure(JedisException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ClosedByInterruptException) {
+                Thread.interrupted();
+                InterruptedException interrupted = new InterruptedException("interrupted while talking to the server");
+                interrupted.initCause(e);
+                return interrupted;
+            }
+        }
+        return e;
+    }
+
+    private void up() {
+        if (!up.get() && up.compareAndSet(false, true)) {
+            signals.connected(toString());
+        }
+    }
+
+    private void down(String why) {
+        if (up.compareAndSet(true, false)) {
+            signals.disconnected(toString(), why);
+        }
+    }
+
+    private void discardIdle() {
+        for (Idle found = idle.pollFirst(); found != null; found = idle.pollFirst()) {
+            discard(found.connection);
+        }
+    }
+
+    static void discard(Connection connection) {
+        try {
+            connection.forceDisconnect();
+        } catch (IOException | JedisException e) {
+            // It is of no use any more.
+        }
+    }
+
+    /** As {@link RedisLink#listen}, on a connection of its own. */
+    void listen(String channel, Consumer<String> message, Runnable subscribed, Deadline connectBy) throws Exception {
+        Connection connection = open(connectBy);
+        try {
+            connection.setSoTimeout(0);
+            connection.sendCommand(Command.SUBSCRIBE, channel);
+            while (!closed) {
+                List<?> words = (List<?>) connection.getOne();
+                String kind = SafeEncoder.encode((byte[]) words.get(0));
+                if (kind.equals("message")) {
+                    message.accept(SafeEncoder.encode((byte[]) words.get(2)));
+                } else if (kind.equals("subscribe")) {
+                    subscribed.run();
+                }
+            }
+        } catch (JedisConnectionException e) {
+            throw broken(e);
+        } finally {
+            discard(connection);
+        }
+    }
+
+    /** Closes what is idle; what is in use is closed when it is given back. */
+    @Override
+    public void close() {
+        closed = true;
+        discardIdle();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof RedisNode node && host.equals(node.host) && port == node.port;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(host, port);
+    }
+
+    /** Returns host and port. */
+    @Override
+    public String toString() {
+        return host.indexOf(':') >= 0 ? "[" + host + "]:" + port : host + ":" + port;
+    }
+}
