@@ -127,7 +127,7 @@ final class Acquirer {
 
     private PendingAcquire pend(HeldLease lease, int permits, int capacity, boolean queue, @Nullable Duration wait) {
         PendingAcquire pending = new PendingAcquire(client, lease, request(permits, capacity, queue), wait);
-        pending.send();
+        pending.sendWaiting();
         return pending;
     }
 

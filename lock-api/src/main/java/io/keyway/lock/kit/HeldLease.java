@@ -235,7 +235,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     @Override
     public ReleaseOutcome release() {
-        beginRelease();
+        beginRelease(true);
         ReleaseOutcome known = outcome();
         return known != null ? known : awaitOutcome();
     }
@@ -352,6 +352,11 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     /** Sends the release, once; does not wait. */
     void beginRelease() {
+        beginRelease(false);
+    }
+
+    /** @param waits whether the calling thread waits for the answer in any case */
+    private void beginRelease(boolean waits) {
         // The question first: what has lapsed is lost, not released.
         state();
         if (!toReleasing()) {
@@ -359,9 +364,11 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
             return;
         }
         finish();
+        long timeUp = client.time().nanoTime() + client.requestTimeout().toNanos();
         CompletableFuture<Answer> answer;
         try {
-            answer = hold().release(token).toCompletableFuture();
+            LockEngine.Hold hold = hold();
+            answer = (waits ? hold.releaseWaiting(token) : hold.release(token)).toCompletableFuture();
         } catch (RuntimeException e) {
             LOG.log(Level.WARNING, "The release of " + key + " (token " + token + ") failed; it expires", e);
             conclude(Answer.UNKNOWN);
@@ -371,8 +378,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
             conclude(answer.isCompletedExceptionally() ? Answer.UNKNOWN : answer.join());
             return;
         }
-        long limit = client.time().nanoTime() + client.requestTimeout().toNanos();
-        TimeSource.Scheduled timer = client.time().at(limit, () -> conclude(Answer.UNKNOWN));
+        TimeSource.Scheduled timer = client.time().at(timeUp, () -> conclude(Answer.UNKNOWN));
         CompletionStage<Answer> stage = answer;
         stage.whenComplete((said, failure) -> {
             timer.cancel();

@@ -80,6 +80,16 @@ final class PendingAcquire implements LockEngine.Sink {
 
     /** Sends the request; the outcome may be there when this returns. */
     CompletionStage<Optional<Lease>> send() {
+        return send(false);
+    }
+
+    /** As {@link #send}, by a thread that calls {@link #await} next. */
+    void sendWaiting() {
+        // A thread that is lent is back after the request timeout at the latest.
+        send(wait == null || wait.compareTo(client.requestTimeout()) >= 0);
+    }
+
+    private CompletionStage<Optional<Lease>> send(boolean lends) {
         if (!client.pending().add(this)) {
             if (STATE.compareAndSet(this, PENDING, GONE)) {
                 outcome.completeExceptionally(
@@ -87,7 +97,9 @@ final class PendingAcquire implements LockEngine.Sink {
             }
             return outcome;
         }
-        if (from == null) {
+        if (from == null && lends) {
+            client.engine().submitWaiting(request, this);
+        } else if (from == null) {
             client.engine().submit(request, this);
         } else {
             client.engine().convert(from.hold(), from.token(), request, this);

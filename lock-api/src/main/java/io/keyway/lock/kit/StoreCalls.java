@@ -31,6 +31,11 @@ final class StoreCalls {
         return incarnation;
     }
 
+    /** Whether a call can be made without connecting first. */
+    boolean started() {
+        return started;
+    }
+
     <T> T make(Call<T> call) throws Exception {
         start();
         return call.make(backend);

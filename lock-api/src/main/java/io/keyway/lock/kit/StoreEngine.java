@@ -44,10 +44,12 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     private static final class Slot {
         final Sink sink;
+        volatile @Nullable LentThread lent;
         volatile @Nullable StoreHold hold;
 
-        Slot(Sink sink) {
+        Slot(Sink sink, @Nullable LentThread lent) {
             this.sink = sink;
+            this.lent = lent;
         }
     }
 
@@ -94,7 +96,20 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void submit(Request request, Sink sink) {
-        slots.put(request.id(), new Slot(sink));
+        submit(request, sink, null);
+    }
+
+    @Override
+    public void submitWaiting(Request request, Sink sink) {
+        LentThread lent = lentThread();
+        submit(request, sink, lent);
+        if (lent != null) {
+            lent.work();
+        }
+    }
+
+    private void submit(Request request, Sink sink, @Nullable LentThread lent) {
+        slots.put(request.id(), new Slot(sink, lent));
         input((machine, now) -> machine.submit(request, now));
     }
 
@@ -103,13 +118,33 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         if (!(held instanceof StoreHold holder)) {
             throw new IllegalArgumentException("not a hold of this engine: " + held);
         }
-        slots.put(wanted.id(), new Slot(sink));
+        slots.put(wanted.id(), new Slot(sink, null));
         input((machine, now) -> machine.convert(holder.id(), wanted, now));
     }
 
     @Override
     public void withdraw(Request request) {
         input((machine, now) -> machine.withdraw(request.id(), now));
+    }
+
+    /** As {@link #release(StoreHold)}, by a thread that waits for the answer. */
+    void releaseWaiting(StoreHold hold) {
+        Slot slot = slots.get(hold.id());
+        LentThread lent = slot == null ? null : lentThread();
+        if (slot == null || lent == null) {
+            release(hold);
+            return;
+        }
+        slot.lent = lent;
+        release(hold);
+        lent.work();
+    }
+
+    /** The calling thread, if it may make a call of the store: an interrupt that is pending would only end the call. */
+    private @Nullable LentThread lentThread() {
+        boolean lends =
+                backend.prompt() && work.ready() && !Thread.currentThread().isInterrupted();
+        return lends ? new LentThread() : null;
     }
 
     void release(StoreHold hold) {
@@ -322,7 +357,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void carryOut(StoreEffect effect) {
-        if (work.start(effect)) {
+        if (work.start(effect, lent(effect))) {
             return;
         }
         if (effect instanceof StoreEffect.Extended extended) {
@@ -336,6 +371,16 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         } else {
             tell(effect);
         }
+    }
+
+    private @Nullable LentThread lent(StoreEffect effect) {
+        Slot slot = null;
+        if (effect instanceof StoreEffect.Attempt attempt) {
+            slot = slots.get(attempt.request().id());
+        } else if (effect instanceof StoreEffect.Release release) {
+            slot = slots.get(release.grant().id());
+        }
+        return slot == null ? null : slot.lent;
     }
 
     private void tell(StoreEffect effect) {

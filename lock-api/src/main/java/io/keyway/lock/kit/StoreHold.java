@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One grant of a store, as its lease sees it. */
@@ -37,13 +38,22 @@ final class StoreHold implements LockEngine.Hold {
 
     @Override
     public CompletionStage<Answer> release(long token) {
+        return release(engine::release);
+    }
+
+    @Override
+    public CompletionStage<Answer> releaseWaiting(long token) {
+        return release(engine::releaseWaiting);
+    }
+
+    private CompletionStage<Answer> release(Consumer<StoreHold> way) {
         StoreHold next = successor;
         if (next != null) {
             // Whoever gives this back did not see it change: it is the same place at the store.
-            return next.release(next.grant.token());
+            return next.release(way);
         }
         if (!released.isDone()) {
-            engine.release(this);
+            way.accept(this);
         }
         return released.minimalCompletionStage();
     }

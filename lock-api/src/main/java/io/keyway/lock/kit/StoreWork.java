@@ -22,7 +22,10 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of a store, on workers: each effect that needs one is started here, and what comes of it is an input. */
+/**
+ * The calls of a store, on workers or on a thread that waits for them: each effect that needs one is started here, and
+ * what comes of it is an input.
+ */
 final class StoreWork {
 
     private static final Logger LOG = System.getLogger(StoreWork.class.getName());
@@ -72,21 +75,30 @@ final class StoreWork {
         }
     }
 
-    /** True if that effect is a call, which is on its way now. */
-    boolean start(StoreEffect effect) {
+    /** Whether a caller's thread can be lent to a call: it would not have to wait for a connection first. */
+    boolean ready() {
+        return calls.started();
+    }
+
+    /**
+     * True if that effect is a call, which is on its way now.
+     *
+     * @param lent the thread that waits for it, if one does
+     */
+    boolean start(StoreEffect effect, @Nullable LentThread lent) {
         if (effect instanceof StoreEffect.Attempt attempt) {
             Request request = attempt.request();
-            start(attempt.heartbeat(), request, store -> store.attempt(request, settings.requestTimeout()));
+            Runnable call = () -> attempt(request, store -> store.attempt(request, settings.requestTimeout()));
+            run(attempt.heartbeat(), call, lent);
         } else if (effect instanceof StoreEffect.Convert convert) {
             Request request = convert.request();
-            start(
-                    convert.heartbeat(),
-                    request,
-                    store -> store.convert(convert.held(), request, settings.requestTimeout()));
+            Runnable call =
+                    () -> attempt(request, store -> store.convert(convert.held(), request, settings.requestTimeout()));
+            run(convert.heartbeat(), call, lent);
         } else if (effect instanceof StoreEffect.Renew renew) {
             workers.urgent(() -> renew(renew.grants()));
         } else if (effect instanceof StoreEffect.Release release) {
-            workers.urgent(() -> release(release.grant()));
+            run(false, () -> release(release.grant()), lent);
         } else if (effect instanceof StoreEffect.Withdraw withdraw) {
             workers.urgent(() -> withdraw(withdraw.request()));
         } else {
@@ -95,11 +107,11 @@ final class StoreWork {
         return true;
     }
 
-    private void start(boolean heartbeat, Request request, StoreCalls.Call<Attempt> call) {
+    private void run(boolean heartbeat, Runnable call, @Nullable LentThread lent) {
         if (heartbeat) {
-            workers.routine(() -> attempt(request, call));
-        } else {
-            workers.urgent(() -> attempt(request, call));
+            workers.routine(call);
+        } else if (lent == null || !lent.offer(call)) {
+            workers.urgent(call);
         }
     }
 
@@ -167,7 +179,10 @@ final class StoreWork {
         return answer;
     }
 
-    /** An interrupt comes from close only; the call it ended may have been executed, like any other that failed. */
+    /**
+     * An interrupt comes from close, or from whoever interrupts a caller that lent its thread; the call it ended may have
+     * been executed, like any other that failed.
+     */
     private boolean maybeExecuted(Exception e) {
         if (e instanceof InterruptedException) {
             Thread.currentThread().interrupt();

@@ -28,6 +28,14 @@ public interface LockEngine extends AutoCloseable {
     void submit(Request request, Sink sink);
 
     /**
+     * As {@link #submit}, by a thread that waits for the outcome: the engine may use it for what it has to ask, for at most
+     * the client's request timeout. An interrupt ends that early and is kept.
+     */
+    default void submitWaiting(Request request, Sink sink) {
+        submit(request, sink);
+    }
+
+    /**
      * A re-acquire that needs no message. True: {@code sink.granted} was called. False: nothing happened; use
      * {@link #submit}.
      */
@@ -122,6 +130,11 @@ public interface LockEngine extends AutoCloseable {
          * need not wait longer. The answer is then of no interest.
          */
         CompletionStage<Answer> release(long token);
+
+        /** As {@link #release}, by a thread that waits for the answer, as {@link LockEngine#submitWaiting}. */
+        default CompletionStage<Answer> releaseWaiting(long token) {
+            return release(token);
+        }
 
         /** A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token. */
         void lapsed(long token);
