@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class LentThread {
 
     private static final int SPINS = 200;
-    private static final Runnable LEFT = () -> {};
+    private static final Runnable LEFT = LentThread::left;
 
     private final AtomicReference<Runnable> call = new AtomicReference<>();
 
@@ -29,4 +29,7 @@ final class LentThread {
             offered.run();
         }
     }
+
+    /** Stands where no call is accepted any more. */
+    private static void left() {}
 }
