@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +44,7 @@ final class RedisNode implements AutoCloseable {
     private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore permits;
     private final AtomicBoolean up = new AtomicBoolean();
+    private final Set<Connection> listening = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /** {@code host} and {@code port} are dialled as they are. */
@@ -75,6 +78,18 @@ final class RedisNode implements AutoCloseable {
                 deadline);
     }
 
+    /** As {@link #run}, at a server that is about to take over the slot of the keys. */
+    Object runAsking(ScriptCall call, Deadline deadline) throws Exception {
+        return call(
+                connection -> {
+                    connection.sendCommand(Command.ASKING);
+                    connection.getStatusCodeReply();
+                    send(connection, call, true);
+                    return connection.getOne();
+                },
+                deadline);
+    }
+
     /** All in one round trip; for each the reply, or the exception that it failed with. */
     List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
         return call(
@@ -100,8 +115,10 @@ final class RedisNode implements AutoCloseable {
     private static Object reply(Connection connection) {
         try {
             return connection.getOne();
-        } catch (JedisDataException e) {
+        } catch (JedisNoScriptException e) {
             return e;
+        } catch (JedisDataException e) {
+            return Refusals.translated(e);
         }
     }
 
@@ -139,7 +156,7 @@ final class RedisNode implements AutoCloseable {
             return result;
         } catch (JedisDataException e) {
             usable = true;
-            throw e;
+            throw Refusals.translated(e);
         } catch (JedisConnectionException e) {
             throw broken(e);
         } finally {
@@ -150,7 +167,7 @@ final class RedisNode implements AutoCloseable {
     private Connection borrow(Deadline deadline) throws Exception {
         deadline.check("a connection was free");
         if (closed) {
-            throw new NotExecutedException("the client is closed");
+            throw new NotExecutedException("the connections to " + this + " are closed");
         }
         if (!permits.tryAcquire() && !permits.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("all " + settings.connections() + " connections to " + this
@@ -276,6 +293,7 @@ final class RedisNode implements AutoCloseable {
     /** As {@link RedisLink#listen}, on a connection of its own. */
     void listen(String channel, Consumer<String> message, Runnable subscribed, Deadline connectBy) throws Exception {
         Connection connection = open(connectBy);
+        listening.add(connection);
         try {
             connection.setSoTimeout(0);
             connection.sendCommand(Command.SUBSCRIBE, channel);
@@ -291,15 +309,27 @@ final class RedisNode implements AutoCloseable {
         } catch (JedisConnectionException e) {
             throw broken(e);
         } finally {
+            listening.remove(connection);
             discard(connection);
         }
     }
 
-    /** Closes what is idle; what is in use is closed when it is given back. */
+    /** As {@link #close}, of a server that keeps no locks any more. */
+    void retire(String why) {
+        down(why);
+        close();
+    }
+
+    String host() {
+        return host;
+    }
+
+    /** Closes what is idle or listens; what else is in use is closed when it is given back. */
     @Override
     public void close() {
         closed = true;
         discardIdle();
+        listening.forEach(RedisNode::discard);
     }
 
     @Override

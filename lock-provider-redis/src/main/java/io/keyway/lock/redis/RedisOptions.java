@@ -38,12 +38,28 @@ public final class RedisOptions {
     public static final Option<SSLContext> SSL_CONTEXT = Option.object("sslContext", SSLContext.class)
             .withDescription("certificates and trust (rediss), in place of trustStore");
 
+    /** Who we are at the sentinels. */
+    public static final Option<String> SENTINEL_USER =
+            Option.text("sentinelUser").withDescription("ACL user at the sentinels, if they have any (sentinel)");
+
+    /** Its password. */
+    public static final Option<String> SENTINEL_PASSWORD = Option.text("sentinelPassword")
+            .withDescription("password at the sentinels, if they ask for one (sentinel)");
+
     /** Where to reach servers that announce other addresses. */
     public static final Option<AddressMap> ADDRESS_MAP = AddressMap.OPTION;
 
     /** All of them. */
-    public static final List<Option<?>> ALL =
-            List.of(PREFIX, CONNECTIONS, WAIT_REPLICAS, TRUST_STORE, TRUST_STORE_PASSWORD, SSL_CONTEXT, ADDRESS_MAP);
+    public static final List<Option<?>> ALL = List.of(
+            PREFIX,
+            CONNECTIONS,
+            WAIT_REPLICAS,
+            TRUST_STORE,
+            TRUST_STORE_PASSWORD,
+            SSL_CONTEXT,
+            SENTINEL_USER,
+            SENTINEL_PASSWORD,
+            ADDRESS_MAP);
 
     private RedisOptions() {}
 

@@ -35,6 +35,8 @@ import redis.clients.jedis.RedisProtocol;
  * @param waitReplicas how many replicas must have a grant
  * @param clientName as it is shown by CLIENT LIST
  * @param connectTimeout bound of one connection's making
+ * @param sentinelUser ACL user at the sentinels; null for the default user
+ * @param sentinelPassword null for none
  */
 record RedisSettings(
         @Nullable String user,
@@ -46,7 +48,15 @@ record RedisSettings(
         String prefix,
         int waitReplicas,
         String clientName,
-        Duration connectTimeout) {
+        Duration connectTimeout,
+        @Nullable String sentinelUser,
+        @Nullable String sentinelPassword) {
+
+    /** Where a server listens unless the URL says otherwise. */
+    static final int PORT = 6379;
+
+    /** Where a sentinel listens unless the URL says otherwise. */
+    static final int SENTINEL_PORT = 26_379;
 
     /** Reads all but the database, which stands at different places of the URL's path. */
     static RedisSettings of(OpenRequest request, int database) {
@@ -61,7 +71,26 @@ record RedisSettings(
                 request.get(RedisOptions.PREFIX),
                 request.get(RedisOptions.WAIT_REPLICAS),
                 request.clientName().replaceAll("[^!-~]", "_"),
-                request.get(CommonOptions.CONNECT_TIMEOUT));
+                request.get(CommonOptions.CONNECT_TIMEOUT),
+                request.find(RedisOptions.SENTINEL_USER).orElse(null),
+                request.find(RedisOptions.SENTINEL_PASSWORD).orElse(null));
+    }
+
+    /** Returns the same for connections to sentinels, which have users of their own and no databases. */
+    RedisSettings forSentinels() {
+        return new RedisSettings(
+                sentinelUser,
+                sentinelPassword,
+                0,
+                tls,
+                addressMap,
+                connections,
+                prefix,
+                waitReplicas,
+                clientName,
+                connectTimeout,
+                sentinelUser,
+                sentinelPassword);
     }
 
     private static SSLContext tls(OpenRequest request) {

@@ -1,0 +1,136 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.AddressMap;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.redis.server.RedisCluster;
+import io.keyway.lock.redis.server.RedisExecutable;
+import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.redis.server.SentinelSet;
+import io.keyway.lock.spi.NotExecutedException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Scripts find the server that may run them, and nothing is run twice. */
+@Tag("soak")
+class LinksTest {
+    private static final RedisScript COUNT = RedisScript.read("count");
+    private static final RedisSettings SETTINGS = new RedisSettings(
+            null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "links", Duration.ofSeconds(5), null, null);
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void aClusterIsAskedWhereTheSlotIs() throws Exception {
+        for (RedisExecutable executable : RedisExecutable.all()) {
+            try (RedisCluster cluster = RedisCluster.start(executable, directory);
+                    HeardSignals signals = new HeardSignals();
+                    ClusterLink link =
+                            new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+                link.start(signals, soon());
+                assertThat(count(link, "a")).isEqualTo(1);
+                assertThat(link.runAll(
+                                Stream.of("a", "b", "c", "d")
+                                        .map(LinksTest::call)
+                                        .toList(),
+                                soon()))
+                        .containsExactly(2L, 1L, 1L, 1L);
+                int slot = cluster.slot("a");
+                RedisServer from = cluster.owner(slot);
+                RedisServer to = cluster.servers().stream()
+                        .filter(server -> server != from)
+                        .findAny()
+                        .orElseThrow();
+
+                cluster.beginMove(slot, to);
+                assertThat(count(link, "a")).isEqualTo(3);
+                assertThat(count(link, "{a}new")).as("redirected by ASK").isEqualTo(1);
+                assertThat(link.runAll(List.of(call("{a}new"), call("b")), soon()))
+                        .containsExactly(2L, 2L);
+
+                cluster.finishMove(slot, to);
+                assertThat(link.runAll(List.of(call("a"), call("b")), soon()))
+                        .as("redirected by MOVED")
+                        .containsExactly(4L, 3L);
+                assertThat(count(link, "a")).isEqualTo(5);
+                assertThat(cluster.slot(link.floorKey("a"))).isEqualTo(slot);
+            }
+        }
+    }
+
+    @Test
+    void aServerOfAClusterThatStandsStillKeepsNobodyFromTheOthers() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory);
+                HeardSignals signals = new HeardSignals();
+                ClusterLink link = new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+            link.start(signals, soon());
+            RedisServer still = cluster.owner(cluster.slot("a"));
+            List<String> others = Stream.of("b", "c", "d", "e", "f")
+                    .filter(key -> cluster.owner(cluster.slot(key)) != still)
+                    .toList();
+            count(link, "a");
+            still.pause();
+            try {
+                assertThatThrownBy(() -> link.run(call("a"), Deadline.after(Duration.ofMillis(300))))
+                        .isNotInstanceOf(NotExecutedException.class);
+                for (String key : others) {
+                    assertThat(count(link, key)).isEqualTo(1);
+                }
+            } finally {
+                still.resume();
+            }
+            assertThat(count(link, "a"))
+                    .as("what was sent was carried out in the end")
+                    .isEqualTo(3);
+        }
+    }
+
+    @Test
+    void theMasterThatTheSentinelsNameIsAsked() throws Exception {
+        for (RedisExecutable executable : RedisExecutable.all()) {
+            try (SentinelSet set = SentinelSet.start(executable, directory);
+                    HeardSignals signals = new HeardSignals();
+                    SentinelLink link =
+                            new SentinelLink(LockUrl.parse(set.url()).hosts(), SentinelSet.MASTER, SETTINGS)) {
+                link.start(signals, soon());
+                assertThat(count(link, "a")).isEqualTo(1);
+                RedisLink.Acknowledged known = link.runAcknowledged(call("a"), 2, soon());
+                assertThat(known.reply()).isEqualTo(2L);
+                assertThat(known.replicas()).isEqualTo(2);
+                RedisServer first = set.awaitMaster();
+                first.kill();
+                RedisServer second = set.awaitOtherMaster(first);
+                await().atMost(Duration.ofSeconds(20))
+                        .ignoreExceptions()
+                        .untilAsserted(() -> assertThat(count(link, "b")).isGreaterThan(0));
+                assertThat(count(link, "a")).isEqualTo(3);
+                assertThat(signals.heard)
+                        .anyMatch(line -> line.startsWith("doubt") && line.contains(second.address()))
+                        .contains("connected " + second.address(), "disconnected " + first.address());
+            }
+        }
+    }
+
+    private static long count(RedisLink link, String key) throws Exception {
+        return (Long) link.run(call(key), soon());
+    }
+
+    private static Deadline soon() {
+        return Deadline.after(Duration.ofSeconds(5));
+    }
+
+    private static ScriptCall call(String key) {
+        return new ScriptCall(COUNT, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, new byte[0][]);
+    }
+}
