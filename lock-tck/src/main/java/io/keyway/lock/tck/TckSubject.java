@@ -7,6 +7,7 @@ import io.keyway.lock.JavaLocks;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -77,6 +78,7 @@ public final class TckSubject {
     private @Nullable Control resume;
     private @Nullable Advance advance;
     private @Nullable AddressMap addresses;
+    private List<String> servers = List.of();
     private @Nullable Links links;
     private Adapter adapter;
     private Supplier<Guard> guard;
@@ -96,6 +98,7 @@ public final class TckSubject {
         copy.resume = resume;
         copy.advance = advance;
         copy.addresses = addresses;
+        copy.servers = servers;
         copy.links = links;
         copy.adapter = adapter;
         copy.guard = guard;
@@ -148,6 +151,17 @@ public final class TckSubject {
     public TckSubject withAddressMap(AddressMap map) {
         TckSubject copy = copy();
         copy.addresses = Objects.requireNonNull(map);
+        return copy;
+    }
+
+    /**
+     * The same, whose clients connect to these servers as well as to those of the URL, since they are told of them.
+     *
+     * @param others each {@code host:port} as it is announced
+     */
+    public TckSubject withServers(List<String> others) {
+        TckSubject copy = copy();
+        copy.servers = List.copyOf(others);
         return copy;
     }
 
@@ -211,6 +225,11 @@ public final class TckSubject {
 
     public Supplier<Guard> guard() {
         return guard;
+    }
+
+    /** The servers that clients are told of, beside those of the URL. */
+    public List<String> servers() {
+        return servers;
     }
 
     public Optional<AddressMap> addresses() {

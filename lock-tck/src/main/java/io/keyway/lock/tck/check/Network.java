@@ -40,6 +40,11 @@ public final class Network implements AutoCloseable {
                                         + "; write it, so that a proxy can stand before it"));
                 proxies.put(host.toString(), FaultProxy.to(new InetSocketAddress(host.name(), port)));
             }
+            for (String server : place.subject().servers()) {
+                int colon = server.lastIndexOf(':');
+                int port = Integer.parseInt(server.substring(colon + 1));
+                proxies.put(server, FaultProxy.to(new InetSocketAddress(server.substring(0, colon), port)));
+            }
             Map<String, String> addresses = new LinkedHashMap<>();
             proxies.forEach((server, proxy) -> addresses.put(server, address(proxy)));
             LockUrl through = LockUrl.parse(place.subject()
