@@ -8,5 +8,5 @@ package io.keyway.lock.redis;
  * @param keys all that it touches, of one hash tag
  * @param arguments the rest
  */
-@SuppressWarnings("ArrayRecordComponent") // a parameter list, never compared
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ScriptCall(RedisScript script, byte[][] keys, byte[][] arguments) {}

@@ -1,0 +1,87 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What scripts say to this client over its channel: {@code R key}, ask again; {@code B token key reason}, that grant was
+ * broken. While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ */
+final class Messages {
+
+    private final RedisLink link;
+    private final RedisKeys keys;
+    private final LockBackend.Signals signals;
+    private final String channel;
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final Set<LockKey> waited = ConcurrentHashMap.newKeySet();
+    private volatile boolean listening;
+
+    Messages(RedisLink link, RedisKeys keys, LockBackend.Signals signals, Incarnation client) {
+        this.link = link;
+        this.keys = keys;
+        this.signals = signals;
+        this.channel = keys.channel(client);
+    }
+
+    /** Has the kit listen from now on, in the background. */
+    void begin() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            signals.background("messages", this::listen);
+        }
+    }
+
+    /** Whether no message can be missed; a waiter has to ask often while this is false. */
+    boolean isListening() {
+        return listening;
+    }
+
+    /** Somebody waits for that key. */
+    void waits(LockKey key) {
+        waited.add(key);
+    }
+
+    /** Nobody may be waiting for it any more. */
+    void waitsNoMore(LockKey key) {
+        if (!waited.isEmpty()) {
+            waited.remove(key);
+        }
+    }
+
+    private void listen() throws Exception {
+        try {
+            link.listen(channel, this::take, () -> {
+                listening = true;
+                waited.forEach(signals::recheck);
+            });
+        } finally {
+            listening = false;
+        }
+    }
+
+    private void take(String message) {
+        if (message.startsWith("R ")) {
+            keys.parse(message.substring(2)).ifPresent(signals::recheck);
+        } else if (message.startsWith("B ")) {
+            int space = message.indexOf(' ', 2);
+            int end = message.indexOf('}', space) + 3;
+            if (space > 0 && end > 2 && end <= message.length()) {
+                Optional<LockKey> key = keys.parse(message.substring(space + 1, end));
+                long token = Long.parseLong(message.substring(2, space));
+                String reason = message.substring(end);
+                key.ifPresent(found -> signals.ended(found, token, Cause.BROKEN, broken(reason)));
+            }
+        }
+    }
+
+    static String broken(String reason) {
+        return "broken: " + reason;
+    }
+}

@@ -1,0 +1,279 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** Locks in Redis: each verb is one script, run where the keys of the name live. */
+final class RedisBackend implements LockBackend {
+
+    static final Set<Feature> FEATURES =
+            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
+
+    private static final RedisScript ATTEMPT = RedisScript.read("attempt", "common");
+    private static final RedisScript CONVERT = RedisScript.read("convert", "common");
+    private static final RedisScript RENEW = RedisScript.read("renew", "common");
+    private static final RedisScript RELEASE = RedisScript.read("release", "common");
+    private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common");
+    private static final RedisScript BREAK = RedisScript.read("break", "common");
+    private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
+
+    private static final byte[] YES = {'1'};
+    private static final byte[] NO = {'0'};
+
+    /** Longer than an attempt can be under way. */
+    private static final byte[] TOMBSTONE_MILLIS =
+            Protocol.toByteArray(Duration.ofMinutes(1).toMillis());
+
+    /** How often a waiter asks while no message can reach it. */
+    private static final Duration DEAF = Duration.ofMillis(25);
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record OwnerBytes(Owner owner, byte[] bytes) {}
+
+    private final RedisLink link;
+    private final RedisSettings settings;
+    private final RedisKeys keys;
+    private final Guarantees guarantees;
+    private final Listing listing;
+    private volatile @Nullable Incarnation incarnation;
+    private volatile @Nullable Signals signals;
+    private volatile @Nullable Messages messages;
+    private volatile @Nullable OwnerBytes lastOwner;
+
+    RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees) {
+        this.link = link;
+        this.settings = settings;
+        this.guarantees = guarantees;
+        this.keys = new RedisKeys(link, settings.prefix());
+        this.listing = new Listing(link, keys);
+    }
+
+    @Override
+    public void start(Signals told, Incarnation client) throws Exception {
+        link.start(told, Deadline.after(settings.connectTimeout()));
+        signals = told;
+        incarnation = client;
+        messages = new Messages(link, keys, told, client);
+    }
+
+    @Override
+    public Attempt attempt(Request request, Duration limit) throws Exception {
+        started(messages).begin();
+        String id = id(request.id());
+        byte[][] arguments = {
+            RedisKeys.bytes(id),
+            mode(request.mode()),
+            Protocol.toByteArray(request.permits()),
+            Protocol.toByteArray(request.capacity()),
+            micros(request.ttl()),
+            request.queue() ? YES : NO,
+            owner(request.owner())
+        };
+        return taken(request, new ScriptCall(ATTEMPT, keys.five(request.key(), id), arguments), Deadline.after(limit));
+    }
+
+    @Override
+    public Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+        String id = id(wanted.id());
+        byte[][] arguments = {
+            RedisKeys.bytes(id(held.id())),
+            Protocol.toByteArray(held.token()),
+            RedisKeys.bytes(id),
+            mode(wanted.mode()),
+            micros(wanted.ttl()),
+            wanted.queue() ? YES : NO,
+            owner(wanted.owner())
+        };
+        return taken(wanted, new ScriptCall(CONVERT, keys.five(wanted.key(), id), arguments), Deadline.after(limit));
+    }
+
+    private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
+        Messages listener = started(messages);
+        Object reply = settings.waitReplicas() == 0 ? run(call, deadline) : runAcknowledged(call, deadline);
+        if (reply instanceof Long token) {
+            listener.waitsNoMore(request.key());
+            return new Attempt.Granted(new Grant(request.id(), request.key(), token, request.ttl(), ""));
+        }
+        if (reply instanceof byte[]) {
+            throw new NotExecutedException("request " + request.id() + " was withdrawn");
+        }
+        List<?> words = Replies.list(reply);
+        long millis = Replies.number(words.get(0));
+        List<Owner> holders = Replies.owners(words);
+        if (millis < 0) {
+            return new Attempt.Refused(holders);
+        }
+        Duration within = Duration.ofMillis(millis);
+        if (request.queue()) {
+            listener.waits(request.key());
+            if (!listener.isListening() && within.compareTo(DEAF) > 0) {
+                within = DEAF;
+            }
+        }
+        return new Attempt.Waiting(within, OptionalInt.of((int) Replies.number(words.get(1))), holders);
+    }
+
+    @Override
+    public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
+        List<ScriptCall> calls = new ArrayList<>(grants.size());
+        for (Grant grant : grants) {
+            byte[][] arguments = {
+                RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token()), micros(grant.ttl())
+            };
+            calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
+        }
+        List<Object> replies = link.runAll(calls, Deadline.after(limit));
+        List<Answer> answers = new ArrayList<>(grants.size());
+        for (int i = 0; i < grants.size(); i++) {
+            answers.add(renewed(grants.get(i), replies.get(i)));
+        }
+        return answers;
+    }
+
+    private Answer renewed(Grant grant, Object reply) {
+        if (reply instanceof Long done) {
+            return done == 1 ? Answer.DONE : Answer.NOT_HELD;
+        }
+        if (reply instanceof List<?> words) {
+            // Said again, before the answer: the message may have been lost.
+            started(signals)
+                    .ended(grant.key(), grant.token(), Cause.BROKEN, Messages.broken(Replies.text(words.get(0))));
+            return Answer.NOT_HELD;
+        }
+        return Answer.UNKNOWN;
+    }
+
+    @Override
+    public Answer release(Grant grant, Duration limit) throws Exception {
+        byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
+        Object reply = run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), Deadline.after(limit));
+        return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
+    }
+
+    @Override
+    public void withdraw(Request request, Duration limit) throws Exception {
+        String id = id(request.id());
+        byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
+        run(new ScriptCall(WITHDRAW, keys.four(request.key(), id), arguments), Deadline.after(limit));
+        started(messages).waitsNoMore(request.key());
+    }
+
+    @Override
+    public Set<Feature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return guarantees;
+    }
+
+    @Override
+    public LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
+        return listing.list(prefix, after, max, Deadline.after(limit));
+    }
+
+    @Override
+    public Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
+        return listing.show(key, Deadline.after(limit));
+    }
+
+    @Override
+    public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
+        byte[][] arguments = {Protocol.toByteArray(token), RedisKeys.bytes(reason)};
+        return Replies.number(run(new ScriptCall(BREAK, keys.one(key), arguments), Deadline.after(limit))) == 1;
+    }
+
+    @Override
+    public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
+        Object out = run(new ScriptCall(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
+        return (int) Math.max(0, capacity - Replies.number(out));
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        return link.unwrap(type);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+
+    private Object run(ScriptCall call, Deadline deadline) throws Exception {
+        try {
+            return link.run(call, deadline);
+        } catch (JedisDataException e) {
+            throw RedisFailures.of(e);
+        }
+    }
+
+    /** A grant that too few replicas know of is of unknown outcome: the kit withdraws it, or asks again. */
+    private Object runAcknowledged(ScriptCall call, Deadline deadline) throws Exception {
+        try {
+            RedisLink.Acknowledged result = link.runAcknowledged(call, settings.waitReplicas(), deadline);
+            if (result.reply() instanceof Long && result.replicas() < settings.waitReplicas()) {
+                throw new TooFewReplicasException(result.replicas(), settings.waitReplicas());
+            }
+            return result.reply();
+        } catch (JedisDataException e) {
+            throw RedisFailures.of(e);
+        }
+    }
+
+    private String id(long request) {
+        return RedisKeys.id(started(incarnation), request);
+    }
+
+    private byte[] owner(Owner owner) {
+        OwnerBytes last = lastOwner;
+        if (last == null || !last.owner.equals(owner)) {
+            last = new OwnerBytes(owner, RedisKeys.bytes(OwnerText.write(owner)));
+            lastOwner = last;
+        }
+        return last.bytes;
+    }
+
+    private static byte[] mode(LockMode mode) {
+        return switch (mode) {
+            case EXCLUSIVE -> new byte[] {'X'};
+            case SHARED -> new byte[] {'S'};
+            case PERMITS -> new byte[] {'P'};
+        };
+    }
+
+    private static byte[] micros(Duration ttl) {
+        return Protocol.toByteArray(ttl.toNanos() / 1000);
+    }
+
+    private static <T> T started(@Nullable T part) {
+        if (part == null) {
+            throw new IllegalStateException("not started");
+        }
+        return part;
+    }
+}

@@ -1,0 +1,113 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Incarnation;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * The names of keys and channels. All keys of one lock have its name as their hash tag, so that they live in one slot:
+ * {@code prefix{name}:l}, and for a semaphore {@code prefix{name}:s}. Braces and percent signs of the name are written as
+ * {@code %} and two hex digits; the prefix has no braces.
+ */
+final class RedisKeys {
+
+    private final RedisLink link;
+    private final String prefix;
+
+    RedisKeys(RedisLink link, String prefix) {
+        this.link = link;
+        this.prefix = prefix;
+    }
+
+    /** The hash of the holders, from whose name the others follow. */
+    String holders(LockKey key) {
+        return prefix + "{" + escape(key.name().value()) + (key.kind() == LockKey.Kind.LOCK ? "}:l" : "}:s");
+    }
+
+    /** Holders. */
+    byte[][] one(LockKey key) {
+        return new byte[][] {bytes(holders(key))};
+    }
+
+    /** Holders, waiters, queue. */
+    byte[][] three(LockKey key) {
+        String holders = holders(key);
+        return new byte[][] {bytes(holders), bytes(holders + "w"), bytes(holders + "q")};
+    }
+
+    /** Holders, waiters, queue, tombstone of that request. */
+    byte[][] four(LockKey key, String id) {
+        String holders = holders(key);
+        return new byte[][] {bytes(holders), bytes(holders + "w"), bytes(holders + "q"), bytes(holders + "x:" + id)};
+    }
+
+    /** Holders, waiters, queue, tombstone of that request, floor of tokens. */
+    byte[][] five(LockKey key, String id) {
+        String tag = escape(key.name().value());
+        String holders = prefix + "{" + tag + (key.kind() == LockKey.Kind.LOCK ? "}:l" : "}:s");
+        return new byte[][] {
+            bytes(holders),
+            bytes(holders + "w"),
+            bytes(holders + "q"),
+            bytes(holders + "x:" + id),
+            bytes(link.floorKey(tag))
+        };
+    }
+
+    /** The channel of a client. */
+    String channel(Incarnation client) {
+        return prefix + "c:" + client;
+    }
+
+    /** Which SCAN finds all keys of holders and of waiters whose names begin so. */
+    String pattern(String namePrefix) {
+        return glob(prefix + "{" + escape(namePrefix)) + "*}:[ls]*";
+    }
+
+    /** The lock or semaphore to which a key belongs; empty if it is none of ours. */
+    Optional<LockKey> parse(String key) {
+        int end = key.indexOf("}:", prefix.length());
+        if (!key.startsWith(prefix + "{") || end < 0 || key.length() < end + 3) {
+            return Optional.empty();
+        }
+        char kind = key.charAt(end + 2);
+        if (kind != 'l' && kind != 's') {
+            return Optional.empty();
+        }
+        try {
+            LockName name = LockName.of(unescape(key.substring(prefix.length() + 1, end)));
+            return Optional.of(kind == 'l' ? LockKey.lock(name) : LockKey.semaphore(name));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** As scripts know a request. */
+    static String id(Incarnation client, long request) {
+        return client + ":" + request;
+    }
+
+    static String escape(String name) {
+        if (name.indexOf('%') < 0 && name.indexOf('{') < 0 && name.indexOf('}') < 0) {
+            return name;
+        }
+        return name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
+    }
+
+    static String unescape(String text) {
+        return text.indexOf('%') < 0
+                ? text
+                : text.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String glob(String text) {
+        return text.replaceAll("([\\\\*?\\[\\]^-])", "\\\\$1");
+    }
+}

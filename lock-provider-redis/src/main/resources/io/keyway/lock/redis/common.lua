@@ -1,0 +1,191 @@
+-- Shared by the scripts of one name. All that is known of it:
+--   holders  hash: '#' = {how many, permits out, mode, none of them ends before}, and by request id
+--            {mode, permits, token, ends, since, ttl, owner, why broken, reader's id, reader's token, reader's ttl};
+--            the reader is what an upgraded holder was, until a renewal shows that its client knows of the upgrade
+--   waiters  hash: by request id {mode, permits, capacity, ends, since, ttl, owner, told}, and 'u' for the reader that waits to
+--            become the writer: {id, ends, since, ttl, owner, id that it holds by}
+--   queue    sorted set of the ids of waiters but the upgrade, by arrival
+-- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
+local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
+local MODE, PERMITS, TOKEN, ENDS, SINCE, TTL, OWNER, BROKEN, READER, READER_TOKEN, READER_TTL = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+local CAPACITY, TOLD = 3, 8
+local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
+local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
+local current
+
+local function now()
+  if not current then
+    local time = redis.call('TIME')
+    current = time[1] * 1000000 + time[2]
+  end
+  return current
+end
+
+-- Keeps a key for that long at least, and a millisecond more than what is written in it.
+local function keep(key, micros)
+  local millis = math.ceil(micros / 1000) + 1
+  if redis.call('PTTL', key) < millis then
+    redis.call('PEXPIRE', key, millis)
+  end
+end
+
+local function client_of(id)
+  return string.sub(id, 1, string.find(id, ':', 1, true) - 1)
+end
+
+local function tell(client, message)
+  redis.call('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
+end
+
+-- What is known of all holders together, after those whose time is over were dropped; nil if nobody holds. The second
+-- result tells whether any was dropped. Costs one look unless somebody's time may be over.
+local function holding()
+  local found = redis.call('HGET', holders, '#')
+  if not found then
+    return nil, false
+  end
+  local all = unpack_one(found)
+  if now() < all[NONE_BEFORE] then
+    return all, false
+  end
+  local records = redis.call('HGETALL', holders)
+  local left, dropped = {0, 0, all[KIND], math.huge}, false
+  for i = 1, #records, 2 do
+    if records[i] ~= '#' then
+      local record = unpack_one(records[i + 1])
+      if record[ENDS] <= now() then
+        redis.call('HDEL', holders, records[i])
+        dropped = true
+      else
+        left[COUNT] = left[COUNT] + 1
+        left[OUT] = left[OUT] + record[PERMITS]
+        left[NONE_BEFORE] = math.min(left[NONE_BEFORE], record[ENDS])
+      end
+    end
+  end
+  if left[COUNT] == 0 then
+    redis.call('DEL', holders)
+    return nil, true
+  end
+  redis.call('HSET', holders, '#', pack(left))
+  return left, dropped
+end
+
+-- Takes a holder out; returns what is left of all, nil if nobody is.
+local function unhold(all, id, record)
+  if all[COUNT] == 1 then
+    redis.call('DEL', holders)
+    return nil
+  end
+  redis.call('HDEL', holders, id)
+  all[COUNT] = all[COUNT] - 1
+  all[OUT] = all[OUT] - record[PERMITS]
+  redis.call('HSET', holders, '#', pack(all))
+  return all
+end
+
+local function unqueue(id)
+  redis.call('ZREM', queue, id)
+  redis.call('HDEL', waiters, id)
+end
+
+-- The upgrade that waits, if it lives and holds still what is to be upgraded.
+local function upgrading()
+  local found = redis.call('HGET', waiters, 'u')
+  if not found then
+    return nil
+  end
+  local upgrade = unpack_one(found)
+  local held = redis.call('HGET', holders, upgrade[6])
+  if upgrade[2] > now() and held then
+    local record = unpack_one(held)
+    if record[ENDS] > now() and record[BROKEN] == '' then
+      return upgrade
+    end
+  end
+  redis.call('HDEL', waiters, 'u')
+  return nil
+end
+
+local function fits(all, mode, permits, capacity)
+  if mode == 'P' then
+    return (all and all[OUT] or 0) + permits <= capacity
+  end
+  return not all or (mode == 'S' and all[KIND] == 'S')
+end
+
+-- Tells the clients of those whose turn has come, and of nobody else, that they should ask again; drops the dead on its
+-- way. But not the client with that incarnation: it asks by itself.
+local function wake(all, but)
+  if redis.call('EXISTS', waiters) == 0 then
+    return
+  end
+  local upgrade = upgrading()
+  if upgrade then
+    if all and all[COUNT] == 1 and client_of(upgrade[1]) ~= but then
+      tell(client_of(upgrade[1]), 'R ' .. holders)
+    end
+    return
+  end
+  local kind, out, told = all and all[KIND], all and all[OUT] or 0, {}
+  local from = 0
+  while from < 64 do
+    local ids = redis.call('ZRANGE', queue, from, from + 7)
+    for _, id in ipairs(ids) do
+      local waiter = redis.call('HGET', waiters, id)
+      waiter = waiter and unpack_one(waiter)
+      if not waiter or waiter[ENDS] <= now() then
+        unqueue(id)
+        from = from - 1
+      else
+        local mode = waiter[MODE]
+        if not fits(kind and {0, out, kind}, mode, waiter[PERMITS], waiter[CAPACITY]) then
+          return
+        end
+        local client = client_of(id)
+        if client ~= but and not told[client] and waiter[TOLD] == 0 then
+          tell(client, 'R ' .. holders)
+        end
+        told[client] = true
+        if mode == 'X' then
+          return
+        end
+        if waiter[TOLD] == 0 then
+          waiter[TOLD] = 1
+          redis.call('HSET', waiters, id, pack(waiter))
+        end
+        kind, out = mode, out + waiter[PERMITS]
+      end
+    end
+    if #ids < 8 then
+      return
+    end
+    from = from + 8
+  end
+end
+
+-- A token for a new grant: the server's clock, or one more than the highest before where that is behind.
+local function new_token(floor)
+  local token = now()
+  local highest = redis.call('GETSET', floor, token)
+  if highest and tonumber(highest) >= token then
+    token = tonumber(highest) + 1
+    redis.call('SET', floor, token)
+  end
+  if token >= 9007199254740991 then
+    redis.call('SET', floor, token)
+    error('the fencing tokens are used up')
+  end
+  return token
+end
+
+-- Who holds, for people; the first few of many.
+local function owners(answer)
+  local records = redis.call('HSCAN', holders, 0, 'COUNT', 20)[2]
+  for i = 1, #records, 2 do
+    if records[i] ~= '#' and #answer < 18 then
+      answer[#answer + 1] = unpack_one(records[i + 1])[OWNER]
+    end
+  end
+  return answer
+end
