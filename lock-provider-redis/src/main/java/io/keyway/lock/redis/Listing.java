@@ -4,6 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -15,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Protocol.Keyword;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * Shows who holds and who waits. The keys are found by SCAN, which may find one twice but misses none that is there all the
@@ -25,7 +25,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 final class Listing {
 
     private static final RedisScript SHOW = RedisScript.read("show", "common");
-    private static final byte[] COUNT = Integer.toString(1000).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private static final byte[] COUNT = Integer.toString(1000).getBytes(StandardCharsets.US_ASCII);
     private static final String START = "0";
 
     private record Found(String prefix, NavigableMap<String, LockKey> keys) {}
@@ -105,8 +105,8 @@ final class Listing {
         List<Object> replies = link.runAll(calls, deadline);
         List<LockStatus> shown = new ArrayList<>(asked.size());
         for (int i = 0; i < asked.size(); i++) {
-            if (replies.get(i) instanceof JedisDataException e) {
-                throw RedisFailures.of(e);
+            if (replies.get(i) instanceof Exception failure) {
+                throw failure;
             }
             List<?> both = Replies.list(replies.get(i));
             List<LockStatus.Holder> holders = Replies.holders(both.get(0));

@@ -25,7 +25,6 @@ import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
@@ -113,7 +112,7 @@ final class RedisBackend implements LockBackend {
 
     private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
         Messages listener = started(messages);
-        Object reply = settings.waitReplicas() == 0 ? run(call, deadline) : runAcknowledged(call, deadline);
+        Object reply = settings.waitReplicas() == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
         if (reply instanceof Long token) {
             listener.waitsNoMore(request.key());
             return new Attempt.Granted(new Grant(request.id(), request.key(), token, request.ttl(), ""));
@@ -170,7 +169,7 @@ final class RedisBackend implements LockBackend {
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
         byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
-        Object reply = run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), Deadline.after(limit));
+        Object reply = link.run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), Deadline.after(limit));
         return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
 
@@ -178,8 +177,14 @@ final class RedisBackend implements LockBackend {
     public void withdraw(Request request, Duration limit) throws Exception {
         String id = id(request.id());
         byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
-        run(new ScriptCall(WITHDRAW, keys.four(request.key(), id), arguments), Deadline.after(limit));
+        link.run(new ScriptCall(WITHDRAW, keys.four(request.key(), id), arguments), Deadline.after(limit));
         started(messages).waitsNoMore(request.key());
+    }
+
+    /** The sockets end their reads in time, and are closed by an interrupt. */
+    @Override
+    public boolean prompt() {
+        return true;
     }
 
     @Override
@@ -205,12 +210,12 @@ final class RedisBackend implements LockBackend {
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         byte[][] arguments = {Protocol.toByteArray(token), RedisKeys.bytes(reason)};
-        return Replies.number(run(new ScriptCall(BREAK, keys.one(key), arguments), Deadline.after(limit))) == 1;
+        return Replies.number(link.run(new ScriptCall(BREAK, keys.one(key), arguments), Deadline.after(limit))) == 1;
     }
 
     @Override
     public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
-        Object out = run(new ScriptCall(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
+        Object out = link.run(new ScriptCall(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
         return (int) Math.max(0, capacity - Replies.number(out));
     }
 
@@ -224,25 +229,13 @@ final class RedisBackend implements LockBackend {
         link.close();
     }
 
-    private Object run(ScriptCall call, Deadline deadline) throws Exception {
-        try {
-            return link.run(call, deadline);
-        } catch (JedisDataException e) {
-            throw RedisFailures.of(e);
-        }
-    }
-
     /** A grant that too few replicas know of is of unknown outcome: the kit withdraws it, or asks again. */
     private Object runAcknowledged(ScriptCall call, Deadline deadline) throws Exception {
-        try {
-            RedisLink.Acknowledged result = link.runAcknowledged(call, settings.waitReplicas(), deadline);
-            if (result.reply() instanceof Long && result.replicas() < settings.waitReplicas()) {
-                throw new TooFewReplicasException(result.replicas(), settings.waitReplicas());
-            }
-            return result.reply();
-        } catch (JedisDataException e) {
-            throw RedisFailures.of(e);
+        RedisLink.Acknowledged result = link.runAcknowledged(call, settings.waitReplicas(), deadline);
+        if (result.reply() instanceof Long && result.replicas() < settings.waitReplicas()) {
+            throw new TooFewReplicasException(result.replicas(), settings.waitReplicas());
         }
+        return result.reply();
     }
 
     private String id(long request) {

@@ -11,7 +11,8 @@ final class RedisGuarantees {
 
     private RedisGuarantees() {}
 
-    static Guarantees single(RedisSettings settings) {
+    /** Of one server. */
+    static Guarantees single() {
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
@@ -21,8 +22,31 @@ final class RedisGuarantees {
                         "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
                 new Guarantee(
                         Grade.TIMED,
-                        "as long as the server keeps its data or its clock, and that is not set back after the data was lost"),
+                        "as long as the server keeps its data, or its clock is not set back after it lost them"),
                 new Guarantee(Grade.NO, "there is one server"),
+                LockOptions.MIN_TTL,
+                LockOptions.MAX_TTL);
+    }
+
+    /** Of masters with replicas, to which writes go after they were answered. */
+    static Guarantees replicated(RedisSettings settings) {
+        String window = settings.waitReplicas() == 0
+                ? "no replica need know of it (waitReplicas asks for some)"
+                : "another replica than the " + settings.waitReplicas() + " that know of it may take over";
+        return new Guarantees(
+                new Guarantee(
+                        Grade.TIMED,
+                        "as long as no replica takes over that lacks a grant, the servers keep their data, and their clocks are not set forward"),
+                new Guarantee(
+                        Grade.TIMED,
+                        "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
+                new Guarantee(
+                        Grade.TIMED,
+                        "as long as the clock of a replica that takes over is not behind by more than the fail-over takes"),
+                new Guarantee(
+                        Grade.NO,
+                        "replicas are told after the answer: one that takes over may lack a grant, which is then given again; "
+                                + window),
                 LockOptions.MIN_TTL,
                 LockOptions.MAX_TTL);
     }

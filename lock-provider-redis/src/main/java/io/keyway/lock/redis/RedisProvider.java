@@ -10,10 +10,14 @@ import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import java.util.Set;
 
-/** Serves {@code lock:redis://host:6379/0}, and {@code lock:rediss://} with TLS. */
+/**
+ * Serves {@code lock:redis://host:6379/0}, one server; {@code lock:redis:sentinel://host1,host2/master/0}, the master that
+ * sentinels agree on; {@code lock:redis:cluster://host1,host2}; and each of these with TLS as {@code lock:rediss}.
+ */
 public final class RedisProvider implements LockProvider {
 
-    static final int PORT = 6379;
+    private static final String FORMS =
+            "lock:redis://host:6379/0 (one server), lock:redis:sentinel://host1,host2,host3/master/0 and lock:redis:cluster://host1,host2,host3";
 
     /** For the service loader. */
     public RedisProvider() {}
@@ -38,23 +42,47 @@ public final class RedisProvider implements LockProvider {
         LockUrl url = request.url();
         return switch (url.protocol().orElse("")) {
             case "" -> single(request);
+            case "sentinel" -> sentinel(request);
+            case "cluster" -> cluster(request);
             default ->
-                throw new InvalidLockUrlException(url + ": there is no protocol '"
-                        + url.protocol().orElse("") + "' of Redis; one server is lock:redis://host:6379/0");
+                throw new InvalidLockUrlException(
+                        url + ": there is no protocol '" + url.protocol().orElse("") + "' of Redis, but " + FORMS);
         };
     }
 
     private static LockClient single(OpenRequest request) {
         LockUrl url = request.url();
         if (url.hosts().size() != 1) {
-            throw new InvalidLockUrlException(
-                    url + ": one server has one host and port, as in lock:redis://host:6379/0");
+            throw new InvalidLockUrlException(url + ": one server has one host; there are " + FORMS);
         }
         RedisSettings settings =
                 RedisSettings.of(request, database(url, url.path().orElse("")));
-        LockUrl.Host host = url.hosts().get(0);
-        RedisLink link = new SingleLink(host.name(), host.portOr(PORT), settings);
-        return request.over(new RedisBackend(link, settings, RedisGuarantees.single(settings)));
+        RedisLink link = new SingleLink(url.hosts().get(0), settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.single()));
+    }
+
+    private static LockClient sentinel(OpenRequest request) {
+        LockUrl url = request.url();
+        String path = url.path().orElse("");
+        int second = path.indexOf('/', 1);
+        String master = path.substring(Math.min(1, path.length()), second < 0 ? path.length() : second);
+        if (url.hosts().isEmpty() || master.isEmpty()) {
+            throw new InvalidLockUrlException(
+                    url + ": sentinels have hosts, and after them the name of their master; there are " + FORMS);
+        }
+        RedisSettings settings = RedisSettings.of(request, database(url, second < 0 ? "" : path.substring(second)));
+        RedisLink link = new SentinelLink(url.hosts(), master, settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
+    }
+
+    private static LockClient cluster(OpenRequest request) {
+        LockUrl url = request.url();
+        if (url.hosts().isEmpty() || database(url, url.path().orElse("")) != 0) {
+            throw new InvalidLockUrlException(url + ": a cluster has hosts, and no database but 0; there are " + FORMS);
+        }
+        RedisSettings settings = RedisSettings.of(request, 0);
+        RedisLink link = new ClusterLink(url.hosts(), settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
     }
 
     /** Reads the number of a database from what of the path is for it: empty, / or /number. */
@@ -63,8 +91,7 @@ public final class RedisProvider implements LockProvider {
             return 0;
         }
         if (!path.matches("/[0-9]{1,5}")) {
-            throw new InvalidLockUrlException(
-                    url + ": the path is the number of the database, as in lock:redis://host:6379/0");
+            throw new InvalidLockUrlException(url + ": that is not the number of a database; there are " + FORMS);
         }
         return Integer.parseInt(path.substring(1));
     }

@@ -1,10 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.LockBackend;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
@@ -13,23 +14,30 @@ import redis.clients.jedis.RedisClient;
 /** The way to one server, {@code lock:redis://host:port}. */
 final class SingleLink implements RedisLink {
 
-    private final String host;
-    private final int port;
+    private final HostAndPort server;
     private final RedisSettings settings;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final LazyDriver<RedisClient> driver;
     private volatile @Nullable RedisNode node;
-    private @Nullable RedisClient driver;
 
-    SingleLink(String host, int port, RedisSettings settings) {
-        this.host = host;
-        this.port = port;
+    SingleLink(LockUrl.Host host, RedisSettings settings) {
+        String named = new LockUrl.Host(host.name(), OptionalInt.of(host.portOr(RedisSettings.PORT))).toString();
+        this.server = HostAndPort.from(settings.addressMap().reach(named));
         this.settings = settings;
+        this.driver = new LazyDriver<>(
+                RedisClient.class,
+                () -> RedisClient.builder()
+                        .hostAndPort(server)
+                        .clientConfig(settings.driverClient())
+                        .build());
     }
 
     @Override
     public void start(LockBackend.Signals signals, Deadline deadline) throws Exception {
-        RedisNode started = new RedisNode(host, port, settings, signals);
-        node = started;
+        RedisNode started = node;
+        if (started == null) {
+            started = new RedisNode(server.getHost(), server.getPort(), settings, signals);
+            node = started;
+        }
         started.call(
                 connection -> {
                     connection.ping();
@@ -76,23 +84,7 @@ final class SingleLink implements RedisLink {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        if (!type.isAssignableFrom(RedisClient.class) || type == Object.class) {
-            return Optional.empty();
-        }
-        lock.lock();
-        try {
-            RedisClient made = driver;
-            if (made == null) {
-                made = RedisClient.builder()
-                        .hostAndPort(new HostAndPort(host, port))
-                        .clientConfig(settings.driverClient())
-                        .build();
-                driver = made;
-            }
-            return Optional.of(type.cast(made));
-        } finally {
-            lock.unlock();
-        }
+        return driver.unwrap(type);
     }
 
     @Override
@@ -101,14 +93,7 @@ final class SingleLink implements RedisLink {
         if (started != null) {
             started.close();
         }
-        lock.lock();
-        try {
-            if (driver != null) {
-                driver.close();
-            }
-        } finally {
-            lock.unlock();
-        }
+        driver.close();
     }
 
     private RedisNode node() {
