@@ -18,6 +18,9 @@ final class KeyQueue {
     private final Map<Long, StoreEntry> all = new TreeMap<>();
     private final TreeMap<Long, StoreEntry> queued = new TreeMap<>();
 
+    /** Which of them were sent. */
+    final Arrivals arrivals = new Arrivals();
+
     private @Nullable StoreEntry asked;
     private long after;
     private long smallestRefused;

@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LockKey;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,17 @@ final class KeyQueues {
             throw new IllegalStateException("no queue of " + entry.request.key());
         }
         return queue;
+    }
+
+    /** Whether that request, which is in its queue, may be sent at once. */
+    boolean begin(StoreEntry entry) {
+        return of(entry).arrivals.begin(entry);
+    }
+
+    /** The first call of that request is over; returns those that may be sent now. */
+    List<StoreEntry> arrived(StoreEntry entry) {
+        KeyQueue queue = queues.get(entry.request.key());
+        return queue == null ? List.of() : queue.arrivals.over(entry);
     }
 
     /** The first to ask after a hint, if any. */

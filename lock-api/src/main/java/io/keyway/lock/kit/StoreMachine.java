@@ -103,7 +103,9 @@ final class StoreMachine {
     private void begin(StoreEntry entry) {
         entries.put(entry.id(), entry);
         queues.add(entry);
-        attempt(entry, false);
+        if (queues.begin(entry)) {
+            attempt(entry, false);
+        }
     }
 
     void withdraw(long id, long now) {
@@ -144,6 +146,7 @@ final class StoreMachine {
         if (entry == null) {
             return;
         }
+        sendNext(entry);
         entry.mayStand = true;
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
             cleanUp.withdraw(entry);
@@ -162,6 +165,7 @@ final class StoreMachine {
         if (entry == null) {
             return;
         }
+        sendNext(entry);
         entry.mayStand |= maybe;
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
             cleanUp.withdrawOrForget(entry);
@@ -247,6 +251,7 @@ final class StoreMachine {
     private void attempt(StoreEntry entry, boolean heartbeat) {
         entry.armed = false;
         entry.inFlight = true;
+        entry.unsent = false;
         entry.again = false;
         entry.voided = false;
         StoreEntry holder = entry.holder;
@@ -254,6 +259,15 @@ final class StoreMachine {
                 holder == null
                         ? new StoreEffect.Attempt(entry.request, heartbeat)
                         : new StoreEffect.Convert(holder.held(), entry.request, heartbeat));
+    }
+
+    /** Its first call is over, or will not be made. */
+    private void sendNext(StoreEntry entry) {
+        for (StoreEntry next : queues.arrived(entry)) {
+            if (!closed) {
+                attempt(next, false);
+            }
+        }
     }
 
     void ask(@Nullable StoreEntry entry) {
@@ -340,6 +354,9 @@ final class StoreMachine {
     }
 
     void startWithdraw(StoreEntry entry, long now) {
+        if (entry.unsent) {
+            sendNext(entry);
+        }
         StoreEntry next = queues.leave(entry);
         cleanUp.beginWithdrawal(entry, now);
         ask(next);

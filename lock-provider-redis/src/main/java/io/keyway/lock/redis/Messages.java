@@ -5,16 +5,22 @@ import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What scripts say to this client over its channel: {@code R key}, ask again; {@code B token key reason}, that grant was
  * broken. While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
  */
 final class Messages {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Messages.class);
 
     private final RedisLink link;
     private final RedisKeys keys;
@@ -61,6 +67,9 @@ final class Messages {
                 listening = true;
                 waited.forEach(signals::recheck);
             });
+        } catch (NotExecutedException | JedisException e) {
+            // Said by the events of the connection; the kit runs this again.
+            LOG.debug("No messages can be heard on {}: {}", channel, e.getMessage());
         } finally {
             listening = false;
         }
