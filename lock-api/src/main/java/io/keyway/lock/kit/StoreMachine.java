@@ -151,7 +151,7 @@ final class StoreMachine {
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
             cleanUp.withdraw(entry);
         } else if (result instanceof Attempt.Granted granted) {
-            granted(entry, granted.grant(), sentAt, now);
+            granted(entry, granted.grant(), sentAt - granted.age().toNanos(), now);
         } else if (result instanceof Attempt.Waiting waiting) {
             waits(entry, waiting, now);
         } else if (result instanceof Attempt.Refused refused) {

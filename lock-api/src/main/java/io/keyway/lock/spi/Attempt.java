@@ -13,11 +13,21 @@ public sealed interface Attempt {
      * The request has its grant, now or since an earlier attempt.
      *
      * @param grant the same for every attempt of one request
+     * @param age how long before this attempt was called the word of the authority was asked for on which the grant
+     *     stands; zero unless the store told unasked that the turn had come. Belief is counted from then
      */
-    record Granted(Grant grant) implements Attempt {
-        /** Checks that it is not null. */
+    record Granted(Grant grant, Duration age) implements Attempt {
+        /** Checks that nothing is null, and that the age is not negative. */
         public Granted {
             Objects.requireNonNull(grant, "grant");
+            if (age.isNegative()) {
+                throw new IllegalArgumentException("age " + age + " is negative");
+            }
+        }
+
+        /** The word of the authority was asked for by this attempt. */
+        public Granted(Grant grant) {
+            this(grant, Duration.ZERO);
         }
     }
 

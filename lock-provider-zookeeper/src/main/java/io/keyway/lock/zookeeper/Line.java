@@ -1,0 +1,94 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request is
+ * granted when all before it are granted and it goes together with them. Since nobody ever comes in before somebody else,
+ * what is granted stays granted until it leaves, and everybody who reads the line comes to the same result.
+ */
+final class Line {
+    private final List<Ticket> tickets;
+    private final int granted;
+
+    private Line(List<Ticket> tickets, int granted) {
+        this.tickets = tickets;
+        this.granted = granted;
+    }
+
+    static Line of(List<String> names) {
+        List<Ticket> tickets = new ArrayList<>(names.size());
+        for (String name : names) {
+            Ticket.parse(name).ifPresent(tickets::add);
+        }
+        tickets.sort((a, b) -> a.number() == b.number() ? 0 : a.isBefore(b) ? -1 : 1);
+        int granted = 0;
+        long out = 0;
+        while (granted < tickets.size() && fits(tickets.get(granted), granted, out, tickets.get(0))) {
+            out += tickets.get(granted).permits();
+            granted++;
+        }
+        return new Line(tickets, granted);
+    }
+
+    private static boolean fits(Ticket next, int before, long out, Ticket first) {
+        return switch (next.mode()) {
+            case EXCLUSIVE -> before == 0;
+            case SHARED -> before == 0 || first.mode() == LockMode.SHARED;
+            case PERMITS -> out + next.permits() <= next.capacity();
+        };
+    }
+
+    List<Ticket> holders() {
+        return tickets.subList(0, granted);
+    }
+
+    List<Ticket> waiters() {
+        return tickets.subList(granted, tickets.size());
+    }
+
+    boolean isEmpty() {
+        return tickets.isEmpty();
+    }
+
+    int permitsOut() {
+        return (int) Math.min(
+                Integer.MAX_VALUE, holders().stream().mapToLong(Ticket::permits).sum());
+    }
+
+    /** Where the ticket of that owner stands. */
+    Standing of(String owner) {
+        for (int i = 0; i < tickets.size(); i++) {
+            if (tickets.get(i).owner().equals(owner)) {
+                return standing(i);
+            }
+        }
+        return Standing.ABSENT;
+    }
+
+    private Standing standing(int place) {
+        Ticket own = tickets.get(place);
+        boolean followed = place + 1 < tickets.size();
+        if (place < granted) {
+            return new Standing(Standing.Kind.GRANTED, place, Optional.empty(), false, followed);
+        }
+        if (own.mode() == LockMode.PERMITS && place == granted) {
+            return new Standing(Standing.Kind.FIRST, place, Optional.empty(), false, followed);
+        }
+        int last = -1;
+        int inTheWay = 0;
+        for (int i = 0; i < place; i++) {
+            if (own.mode() != LockMode.SHARED || tickets.get(i).mode() == LockMode.EXCLUSIVE) {
+                last = i;
+                inTheWay++;
+            }
+        }
+        boolean only = inTheWay == 1 && own.mode() != LockMode.PERMITS;
+        return new Standing(
+                Standing.Kind.BEHIND, place, Optional.of(tickets.get(last).name()), only, followed);
+    }
+}

@@ -1,0 +1,40 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.spi.LockBackend;
+import java.util.function.Supplier;
+
+/** Tells the kit what befalls the sessions. */
+record News(Places places, Supplier<LockBackend.Signals> signals) implements Session.Listener {
+
+    @Override
+    public void connected(Session session) {
+        signals.get().connected(session.servers());
+    }
+
+    @Override
+    public void suspended(Session session) {
+        String why = "the connection to the ensemble was lost";
+        signals.get().disconnected(session.servers(), why);
+        signals.get().doubt(why);
+    }
+
+    @Override
+    public void expired(Session session) {
+        for (Place place : places.removeAll(session)) {
+            Node node = place.node();
+            if (node != null && place.held) {
+                signals.get()
+                        .ended(
+                                place.request.key(),
+                                node.czxid(),
+                                LeaseLoss.Cause.EXPIRED,
+                                "the ensemble ended session " + session.id()
+                                        + " of this client, which it had not heard for "
+                                        + session.timeout().toMillis() + " ms");
+            }
+            signals.get().recheck(place.request.key());
+        }
+    }
+}

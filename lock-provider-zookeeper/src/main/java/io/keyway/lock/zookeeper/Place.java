@@ -1,0 +1,319 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request in one session: its node, and where that stands. While it waits it watches one node, that which decides when
+ * its turn comes; what the watch says is followed up on the thread of the session's events, without a wait, and the kit is
+ * told when the turn has come. Its calls by verbs come one at a time.
+ */
+final class Place {
+    final Request request;
+    final Session session;
+    final String container;
+    final String owner;
+
+    private final Runnable recheck;
+    private @Nullable CompletableFuture<Node> creation;
+    private boolean uncertain;
+
+    /** Null until it is created, or again when somebody has deleted it. */
+    private volatile @Nullable Node node;
+
+    private volatile Standing standing = Standing.ABSENT;
+
+    /** What is watched is not known: look again. */
+    private volatile boolean stale = true;
+
+    private volatile long lookedAt;
+
+    /** Counts what is watched; an answer or event of an earlier watch says nothing. */
+    private int watch;
+
+    /** It was not granted at once, and those behind it have not been told that it is. */
+    private volatile boolean waited;
+
+    /** Of the node's data, as far as this client has written them. */
+    volatile int version;
+
+    /** The grant was handed out. */
+    volatile boolean held;
+
+    /** This client waits for the node to change. */
+    volatile boolean watched;
+
+    volatile boolean broken;
+
+    Place(Request request, Session session, String container, Runnable recheck) {
+        this.request = request;
+        this.session = session;
+        this.container = container;
+        this.owner = Ticket.owner(session.id(), request.id());
+        this.recheck = recheck;
+    }
+
+    @Nullable
+    Node node() {
+        return node;
+    }
+
+    Standing standing() {
+        return standing;
+    }
+
+    boolean isStale() {
+        return stale;
+    }
+
+    long lookedAt() {
+        return lookedAt;
+    }
+
+    /** The grant is handed out; true if it had to be waited for. */
+    boolean handOut() {
+        held = true;
+        boolean first = waited;
+        waited = false;
+        return first;
+    }
+
+    Grant grant(Node created) {
+        return new Grant(request.id(), request.key(), created.czxid(), session.timeout(), created.path());
+    }
+
+    /**
+     * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
+     * it looks first whether the node is there.
+     *
+     * @throws KeeperException.NoNodeException if the container is missing
+     */
+    List<String> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        if (uncertain) {
+            find(limit);
+        }
+        CompletableFuture<Node> created = creation;
+        if (node == null && created == null) {
+            created = session.create(
+                    container + "/" + Ticket.prefix(owner, request),
+                    Note.of(request.owner()).bytes(),
+                    CreateMode.EPHEMERAL_SEQUENTIAL);
+            creation = created;
+        }
+        CompletableFuture<List<String>> listing = session.children(container, null);
+        if (created != null) {
+            settle(created, limit);
+        }
+        return limit.await(listing);
+    }
+
+    /** Waits for the creation that is on its way. */
+    private void settle(CompletableFuture<Node> created, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            node = limit.await(created);
+            version = 0;
+            creation = null;
+        } catch (KeeperException e) {
+            creation = null;
+            uncertain = e instanceof KeeperException.ConnectionLossException
+                    || e instanceof KeeperException.OperationTimeoutException;
+            throw e;
+        }
+    }
+
+    /** Looks for the node by session and id, behind everything that this session has sent. */
+    private void find(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        CompletableFuture<Boolean> synced = session.sync(container);
+        CompletableFuture<List<String>> listing = session.children(container, null);
+        limit.await(synced);
+        String name = null;
+        try {
+            name = limit.await(listing).stream()
+                    .filter(each -> each.startsWith(owner))
+                    .findFirst()
+                    .orElse(null);
+        } catch (KeeperException.NoNodeException e) {
+            // Without a container there is no node.
+        }
+        if (name != null) {
+            String path = container + "/" + name;
+            Content content = limit.await(session.content(path, null));
+            version = content.stat().getVersion();
+            node = new Node(path, content.stat().getCzxid());
+        }
+        uncertain = false;
+    }
+
+    /** Deletes whatever stands of it; true if something did. */
+    boolean leave(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        stopWatching();
+        CompletableFuture<Node> created = creation;
+        if (created != null) {
+            try {
+                settle(created, limit);
+            } catch (KeeperException.NoNodeException e) {
+                return false;
+            } catch (KeeperException.ConnectionLossException e) {
+                // Looked for below.
+            }
+        }
+        if (uncertain) {
+            find(limit);
+        }
+        Node left = node;
+        return left != null && delete(session, left.path(), limit);
+    }
+
+    static boolean delete(Session session, String path, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            return limit.await(session.delete(path));
+        } catch (KeeperException.NoNodeException e) {
+            return false;
+        }
+    }
+
+    /** The node is gone: the request stands nowhere. */
+    void lost() {
+        node = null;
+        held = false;
+        watched = false;
+        standing = Standing.ABSENT;
+        stale = true;
+    }
+
+    /** Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the node. */
+    boolean look(List<String> names) {
+        return look(names, 0);
+    }
+
+    /** {@code lineWatch}: the count of the watch that came with the listing, 0 if none did. */
+    private boolean look(List<String> names, int lineWatch) {
+        Line line = Line.of(names);
+        Standing seen = line.of(owner);
+        int count;
+        synchronized (this) {
+            if (lineWatch != 0 && lineWatch != watch) {
+                return false;
+            }
+            boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
+            standing = seen;
+            lookedAt = System.nanoTime();
+            stale = false;
+            count = lineWatch != 0 ? lineWatch : ++watch;
+            if (seen.kind() == Standing.Kind.GRANTED) {
+                return !wasGranted;
+            }
+            waited = true;
+        }
+        if (seen.kind() == Standing.Kind.ABSENT) {
+            return true;
+        }
+        if (seen.behind().isPresent()) {
+            watch(seen.behind().get(), seen.only(), count);
+        } else if (lineWatch == 0) {
+            lookAndWatchLine();
+        }
+        return false;
+    }
+
+    private void watch(String name, boolean only, int count) {
+        Watcher watcher = event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                follow(only && event.getType() == Watcher.Event.EventType.NodeDeleted, count);
+            }
+        };
+        CompletableFuture<Content> unused = session.content(container + "/" + name, watcher)
+                .whenComplete((content, failure) -> {
+                    if (failure instanceof KeeperException.NoNodeException) {
+                        follow(only, count);
+                    } else if (failure != null) {
+                        stale = true;
+                    } else if (request.mode() == LockMode.PERMITS
+                            && content.note().granted()) {
+                        follow(false, count);
+                    }
+                });
+    }
+
+    /** Whom it watched has left or changed. */
+    private void follow(boolean granted, int count) {
+        boolean wasFirst;
+        synchronized (this) {
+            if (count != watch) {
+                return;
+            }
+            wasFirst = standing.kind() == Standing.Kind.FIRST;
+            if (granted) {
+                watch++;
+                standing = standing.granted();
+            }
+        }
+        if (granted) {
+            recheck.run();
+        } else if (wasFirst) {
+            lookAndWatchLine();
+        } else {
+            CompletableFuture<List<String>> unused = session.children(container, null)
+                    .whenComplete((names, failure) -> {
+                        if (failure != null) {
+                            stale = true;
+                        } else if (isWatch(count) && look(names)) {
+                            recheck.run();
+                        }
+                    });
+        }
+    }
+
+    private void lookAndWatchLine() {
+        int count;
+        synchronized (this) {
+            count = ++watch;
+        }
+        Watcher watcher = event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                follow(false, count);
+            }
+        };
+        CompletableFuture<List<String>> unused = session.children(container, watcher)
+                .whenComplete((names, failure) -> {
+                    if (failure != null) {
+                        stale = true;
+                    } else if (look(names, count)) {
+                        recheck.run();
+                    }
+                });
+    }
+
+    private synchronized boolean isWatch(int count) {
+        return count == watch;
+    }
+
+    private synchronized void stopWatching() {
+        watch++;
+    }
+
+    /** Tells those behind it that it waits no more; they look at permits anew. */
+    void announce() {
+        Node own = node;
+        if (own != null && request.mode() == LockMode.PERMITS && standing.followed()) {
+            CompletableFuture<Stat> unused = session.set(
+                            own.path(), Note.of(request.owner()).asGranted().bytes(), version)
+                    .thenApply(stat -> {
+                        version = stat.getVersion();
+                        return stat;
+                    });
+        }
+    }
+}

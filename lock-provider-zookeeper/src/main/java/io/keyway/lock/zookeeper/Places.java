@@ -1,0 +1,48 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.spi.Request;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The places of a client's requests, by id. */
+final class Places {
+    private final Map<Long, Place> places = new ConcurrentHashMap<>();
+
+    /** The request's place in that session; one in an earlier session is forgotten, since it ended with that. */
+    Place of(Request request, Session session, String container, Runnable recheck) {
+        Place known = places.get(request.id());
+        if (known != null && known.session == session) {
+            return known;
+        }
+        Node old = known == null ? null : known.node();
+        if (old != null) {
+            // Of a session that was given up: whoever it stands for stands somewhere else now.
+            CompletableFuture<Boolean> unused = session.delete(old.path());
+        }
+        Place place = new Place(request, session, container, recheck);
+        places.put(request.id(), place);
+        return place;
+    }
+
+    @Nullable
+    Place get(long id) {
+        return places.get(id);
+    }
+
+    void remove(Place place) {
+        places.remove(place.request.id(), place);
+    }
+
+    /** Takes out all of that session. */
+    List<Place> removeAll(Session session) {
+        List<Place> all = places.values().stream()
+                .filter(place -> place.session == session)
+                .toList();
+        all.forEach(this::remove);
+        return all;
+    }
+}

@@ -1,0 +1,327 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.spi.NotExecutedException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session with the ensemble. It has one handle, which lives no longer than the session: what is created here dies with
+ * it, and nothing of an earlier session is ever taken for its own. The ensemble answers the calls of a session in the order
+ * in which they were sent; the callers rest on that.
+ */
+final class Session implements Watcher {
+
+    /** Hears of one session; on the thread of its events. */
+    interface Listener {
+        void connected(Session session);
+
+        void suspended(Session session);
+
+        /** By the ensemble's word. */
+        void expired(Session session);
+    }
+
+    private final Terms terms;
+    private final Listener listener;
+    private final ZooKeeper handle;
+    private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
+    private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
+    private volatile long suspendedAt;
+    private volatile boolean wasConnected;
+
+    /** Of the ensemble's wall clock before ours; null until something was created. */
+    private volatile @Nullable Long clockAhead;
+
+    private volatile boolean over;
+
+    /**
+     * What all sessions of a client have in common.
+     *
+     * @param acl who may do what with the nodes
+     */
+    record Terms(ZooKeeperTarget target, List<ACL> acl) {}
+
+    Session(Terms terms, int timeoutMillis, Listener listener) throws NotExecutedException {
+        this.terms = terms;
+        this.listener = listener;
+        this.handle = terms.target().connect(timeoutMillis, this);
+    }
+
+    // The state of the connection.
+
+    @Override
+    public void process(WatchedEvent event) {
+        if (event.getType() != Event.EventType.None) {
+            return;
+        }
+        switch (event.getState()) {
+            case SyncConnected -> {
+                wasConnected = true;
+                link.complete(true);
+                listener.connected(this);
+            }
+            case Disconnected -> {
+                suspendedAt = System.nanoTime();
+                link = new CompletableFuture<>();
+                if (wasConnected && !over) {
+                    listener.suspended(this);
+                }
+            }
+            case Expired -> {
+                end("the ensemble ended the session");
+                listener.expired(this);
+            }
+            case AuthFailed -> end("the ensemble refused the credentials");
+            default -> {}
+        }
+    }
+
+    private void end(String why) {
+        over = true;
+        CompletableFuture<Boolean> down = new CompletableFuture<>();
+        down.completeExceptionally(new NotExecutedException(why));
+        CompletableFuture<Boolean> waited = link;
+        link = down;
+        waited.completeExceptionally(new NotExecutedException(why));
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    boolean isConnected() {
+        CompletableFuture<Boolean> up = link;
+        return up.isDone() && !up.isCompletedExceptionally();
+    }
+
+    /** Waits until a server has taken the session. */
+    void awaitConnected(Limit limit) throws NotExecutedException, InterruptedException {
+        try {
+            link.get(limit.leftNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new NotExecutedException("no server of " + terms.target().servers() + " answered in time", e);
+        } catch (ExecutionException e) {
+            Throwable why = e.getCause();
+            throw new NotExecutedException(why == null ? "the session is over" : String.valueOf(why.getMessage()), e);
+        }
+    }
+
+    /** True if no server has been heard for a whole term, so that nobody believes in its grants any more. */
+    boolean isLost() {
+        return over
+                || (wasConnected
+                        && !isConnected()
+                        && System.nanoTime() - suspendedAt > timeout().toNanos());
+    }
+
+    /**
+     * Gives the session up though the ensemble may still keep it: while a link is open one way only, the handle's attempts
+     * to connect would keep it alive for ever.
+     */
+    void abandon() {
+        end("the session was given up");
+    }
+
+    /** Ends the session at the ensemble if it can be reached, and the threads of the handle in any case. */
+    void close(Duration limit) throws InterruptedException {
+        over = true;
+        handle.close((int) Math.max(1, limit.toMillis()));
+    }
+
+    /** The id, as it stands in the names of nodes. */
+    String id() {
+        return Long.toHexString(handle.getSessionId());
+    }
+
+    /** The term that the ensemble has agreed to. */
+    Duration timeout() {
+        return Duration.ofMillis(handle.getSessionTimeout());
+    }
+
+    /**
+     * The clock before the last call that a majority has confirmed: the ensemble ends the session no earlier than its
+     * timeout after that.
+     */
+    long confirmedAt() {
+        return confirmed.get();
+    }
+
+    private void confirm(long sentAt) {
+        confirmed.accumulateAndGet(sentAt, (a, b) -> a - b >= 0 ? a : b);
+    }
+
+    String servers() {
+        return terms.target().servers();
+    }
+
+    ZooKeeper handle() {
+        return handle;
+    }
+
+    // Calls. Each is sent at once and never repeated.
+
+    CompletableFuture<Node> create(String path, byte[] data, CreateMode mode) {
+        CompletableFuture<Node> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle.create(
+                path,
+                data,
+                terms.acl(),
+                mode,
+                (rc, asked, context, created, stat) -> {
+                    if (rc == Code.OK.intValue()) {
+                        confirm(sentAt);
+                        clockAhead = stat.getCtime() - System.currentTimeMillis();
+                        answer.complete(new Node(created, stat.getCzxid()));
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    CompletableFuture<Boolean> delete(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle.delete(
+                path,
+                -1,
+                (rc, asked, context) -> {
+                    if (rc == Code.OK.intValue()) {
+                        confirm(sentAt);
+                        answer.complete(true);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    CompletableFuture<Stat> set(String path, byte[] data, int version) {
+        CompletableFuture<Stat> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle.setData(
+                path,
+                data,
+                version,
+                (rc, asked, context, stat) -> {
+                    if (rc == Code.OK.intValue()) {
+                        confirm(sentAt);
+                        answer.complete(stat);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    /**
+     * A transaction that changes nothing: a majority confirms that these nodes are there, with these versions, and so that
+     * the session lives. Completes with a code for each.
+     */
+    CompletableFuture<List<Code>> check(List<Op> checks) {
+        CompletableFuture<List<Code>> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle.multi(
+                checks,
+                (rc, asked, context, results) -> {
+                    if (rc == Code.OK.intValue()) {
+                        confirm(sentAt);
+                    }
+                    if (results == null) {
+                        fail(answer, rc, "");
+                    } else {
+                        answer.complete(results.stream().map(Session::code).toList());
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    private static Code code(OpResult result) {
+        return result instanceof OpResult.ErrorResult error ? Code.get(error.getErr()) : Code.OK;
+    }
+
+    CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
+        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        handle.getChildren(
+                path,
+                watcher,
+                (int rc, String asked, Object context, List<String> children) -> {
+                    if (rc == Code.OK.intValue()) {
+                        answer.complete(children);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    CompletableFuture<Content> content(String path, @Nullable Watcher watcher) {
+        CompletableFuture<Content> answer = new CompletableFuture<>();
+        handle.getData(
+                path,
+                watcher,
+                (rc, asked, context, data, stat) -> {
+                    if (rc == Code.OK.intValue()) {
+                        answer.complete(new Content(Note.parse(data), stat));
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    /** What is read after it is not older than this. */
+    CompletableFuture<Boolean> sync(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.sync(
+                path,
+                (rc, asked, context) -> {
+                    if (rc == Code.OK.intValue()) {
+                        answer.complete(true);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    /** The ensemble's wall clock, by the last node that was created; for ages that are shown to people. */
+    long ensembleMillis(String base, Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        Long ahead = clockAhead;
+        if (ahead == null) {
+            Node node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
+            limit.await(delete(node.path()));
+            ahead = clockAhead;
+        }
+        return System.currentTimeMillis() + (ahead == null ? 0 : ahead);
+    }
+
+    private static void fail(CompletableFuture<?> answer, int rc, String path) {
+        answer.completeExceptionally(KeeperException.create(Code.get(rc), path));
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.util.Optional;
+
+/**
+ * Where one request stands in its line.
+ *
+ * @param ahead how many stand before it
+ * @param behind whom it has to watch; for {@link Kind#BEHIND}
+ * @param only whether it is granted as soon as that one has left
+ * @param followed whether others stand behind it
+ */
+record Standing(Kind kind, int ahead, Optional<String> behind, boolean only, boolean followed) {
+    enum Kind {
+        /** It holds. */
+        GRANTED,
+        /** One that stands before it decides when to look again. */
+        BEHIND,
+        /** It wants permits and is the first that waits: any holder that leaves may make room. */
+        FIRST,
+        /** It is not there: somebody has deleted it. */
+        ABSENT
+    }
+
+    static final Standing ABSENT = new Standing(Kind.ABSENT, 0, Optional.empty(), false, false);
+
+    /** All that stood in its way have left. */
+    Standing granted() {
+        return new Standing(Kind.GRANTED, 0, Optional.empty(), false, followed);
+    }
+}

@@ -1,0 +1,340 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks and semaphores as lines of ephemeral sequential nodes, one for each request, under a container for each name; after
+ * the lock recipe of ZooKeeper.
+ *
+ * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip; a release is a
+ * deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
+ * that changes nothing but is written, like any other, only while the session lives ({@link Session#check}). Reads, which
+ * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
+ * never comes back.
+ */
+final class ZooKeeperBackend implements LockBackend {
+    static final Set<Feature> FEATURES = Collections.unmodifiableSet(EnumSet.of(
+            Feature.READ_WRITE,
+            Feature.SEMAPHORE,
+            Feature.FENCING,
+            Feature.FIFO,
+            Feature.LIST,
+            Feature.BREAK,
+            Feature.WAKE_UP));
+
+    private static final int WITHDRAWN = 4096;
+
+    private static final Guarantees GUARANTEES = new Guarantees(
+            new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
+            new Guarantee(
+                    Grade.TIMED,
+                    "if the answer is used at once, and no server is lost within half a tick of its answer to a client that"
+                            + " reaches no other"),
+            new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
+            new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
+            LockOptions.MIN_TTL,
+            LockOptions.MAX_TTL);
+
+    private final ZooKeeperSettings settings;
+    private final Paths paths;
+    private final Places places = new Places();
+    private final Containers containers;
+    private final Sessions sessions;
+    private final Inspection inspection;
+    private final Set<Long> withdrawn = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Boolean> eldest) {
+            return size() > WITHDRAWN;
+        }
+    }));
+    private @Nullable Signals signals;
+    private @Nullable Renewals renewals;
+
+    ZooKeeperBackend(ZooKeeperSettings settings) {
+        this.settings = settings;
+        this.paths = new Paths(settings.base());
+        this.containers = new Containers(paths);
+        this.sessions = new Sessions(
+                settings.target(),
+                settings.acl(),
+                settings.onlyTerm(),
+                settings.sessions(),
+                new News(places, this::signals));
+        this.inspection = new Inspection(paths);
+    }
+
+    @Override
+    public void start(Signals told, Incarnation client) throws NotExecutedException, InterruptedException {
+        signals = told;
+        renewals = new Renewals(told, places);
+        sessions.closeEndedOnesIn(told);
+        if (settings.eager().isPresent()) {
+            Session unused = sessions.connected(
+                    settings.anyKey(), settings.ttl(), Limit.of(settings.eager().get()));
+        }
+    }
+
+    private Signals signals() {
+        Signals told = signals;
+        if (told == null) {
+            throw new IllegalStateException("not started");
+        }
+        return told;
+    }
+
+    // Requests.
+
+    @Override
+    public Attempt attempt(Request request, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        if (withdrawn.contains(request.id())) {
+            throw new NotExecutedException("request " + request.id() + " was withdrawn");
+        }
+        long called = System.nanoTime();
+        Session session = sessions.connected(request.key(), request.ttl(), until);
+        Place place = places.of(
+                request,
+                session,
+                paths.container(request.key()),
+                () -> signals().recheck(request.key()));
+        try {
+            return attempt(place, called, until);
+        } catch (KeeperException.SessionExpiredException e) {
+            throw new NotExecutedException("the session ended, and with it all that was asked in it", e);
+        } catch (KeeperException e) {
+            throw translated(e);
+        }
+    }
+
+    private Attempt attempt(Place place, long called, Limit until) throws Exception {
+        Session session = place.session;
+        while (true) {
+            Node node = place.node();
+            if (node == null || place.isStale() || isOld(place.lookedAt(), session.timeout())) {
+                boolean unused = place.look(enter(place, until));
+                node = place.node();
+            }
+            Standing standing = place.standing();
+            if (node == null || standing.kind() == Standing.Kind.ABSENT) {
+                // Somebody has deleted it: the request begins anew, behind the others.
+                place.lost();
+                continue;
+            }
+            boolean granted = standing.kind() == Standing.Kind.GRANTED;
+            if (!granted && !place.request.queue()) {
+                boolean unused = place.leave(until);
+                gone(place);
+                return waiting(place, standing);
+            }
+            if ((place.held || isOld(session.confirmedAt(), session.timeout().dividedBy(granted ? 4 : 8)))
+                    && !confirmed(place, node, until)) {
+                continue;
+            }
+            return granted ? granted(place, node, called) : waiting(place, standing);
+        }
+    }
+
+    private static boolean isOld(long since, Duration age) {
+        return System.nanoTime() - since > age.toNanos();
+    }
+
+    private static Attempt granted(Place place, Node node, long called) {
+        boolean waited = place.handOut();
+        if (waited) {
+            place.announce();
+        }
+        long age = called - place.session.confirmedAt();
+        return new Attempt.Granted(place.grant(node), Duration.ofNanos(Math.max(0, age)));
+    }
+
+    private static Attempt waiting(Place place, Standing standing) {
+        return new Attempt.Waiting(place.session.timeout().dividedBy(4), OptionalInt.of(standing.ahead()), List.of());
+    }
+
+    /** False if the node is not there any more; the place is lost then. */
+    private static boolean confirmed(Place place, Node node, Limit until) throws Exception {
+        List<KeeperException.Code> codes = until.await(place.session.check(List.of(Op.check(node.path(), -1))));
+        if (codes.get(0) == KeeperException.Code.NONODE) {
+            place.lost();
+            return false;
+        }
+        return true;
+    }
+
+    private List<String> enter(Place place, Limit until) throws Exception {
+        while (true) {
+            try {
+                List<String> names = place.enter(until);
+                containers.entered(place.container);
+                return names;
+            } catch (KeeperException.NoNodeException e) {
+                place.lost();
+                containers.make(place.session, place.container, until);
+            }
+        }
+    }
+
+    private void gone(Place place) {
+        places.remove(place);
+        containers.left(place.container, place.session);
+    }
+
+    @Override
+    public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
+        Renewals started = renewals;
+        if (started == null) {
+            throw new NotExecutedException("not started");
+        }
+        return started.renew(grants, Limit.of(limit));
+    }
+
+    @Override
+    public Answer release(Grant grant, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        Place place = places.get(grant.id());
+        if (place == null) {
+            return Answer.NOT_HELD;
+        }
+        boolean broken = place.broken;
+        place.held = false;
+        boolean done = deleted(place, grant.cookie(), until);
+        gone(place);
+        return done && !broken ? Answer.DONE : Answer.NOT_HELD;
+    }
+
+    private boolean deleted(Place place, String path, Limit until) throws Exception {
+        Session session = place.session.isLost()
+                ? sessions.connected(place.request.key(), place.request.ttl(), until)
+                : place.session;
+        session.awaitConnected(until);
+        try {
+            return Place.delete(session, path, until);
+        } catch (KeeperException.SessionExpiredException e) {
+            return false;
+        } catch (KeeperException e) {
+            throw translated(e);
+        }
+    }
+
+    @Override
+    public void withdraw(Request request, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        withdrawn.add(request.id());
+        Place place = places.get(request.id());
+        if (place == null) {
+            return;
+        }
+        place.held = false;
+        Node node = place.node();
+        if (place.session.isLost()) {
+            if (node != null) {
+                boolean unused = deleted(place, node.path(), until);
+            }
+        } else {
+            place.session.awaitConnected(until);
+            try {
+                boolean unused = place.leave(until);
+            } catch (KeeperException.SessionExpiredException e) {
+                // Gone with its session.
+            } catch (KeeperException e) {
+                throw translated(e);
+            }
+        }
+        gone(place);
+    }
+
+    private Exception translated(KeeperException e) {
+        if (e instanceof KeeperException.NoAuthException || e instanceof KeeperException.AuthFailedException) {
+            return new InvalidLockUrlException(
+                    "The ensemble of " + settings.url() + " does not let this client use " + e.getPath()
+                            + ": the user and password of the URL are not those that created it, or lack the right. Use"
+                            + " the same for all clients, or a path of your own in the URL.",
+                    e);
+        }
+        return e;
+    }
+
+    // Looking and breaking.
+
+    @Override
+    public LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        return inspection.list(session(until), prefix, after, max, until);
+    }
+
+    @Override
+    public Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        return inspection.show(session(until), key, until);
+    }
+
+    @Override
+    public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        return inspection.breakGrant(session(until), key, token, reason, until);
+    }
+
+    @Override
+    public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
+        Limit until = Limit.of(limit);
+        return inspection.availablePermits(session(until), key, capacity, until);
+    }
+
+    private Session session(Limit until) throws NotExecutedException, InterruptedException {
+        return sessions.any(settings.anyKey(), settings.ttl(), until);
+    }
+
+    // The rest.
+
+    @Override
+    public Set<Feature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return GUARANTEES;
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        return type == ZooKeeper.class ? sessions.open().map(session -> type.cast(session.handle())) : Optional.empty();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        sessions.open().ifPresent(containers::deleteAll);
+        sessions.close();
+    }
+}

@@ -1,0 +1,35 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.spi.NotExecutedException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * Where the ensemble is and how to connect to it.
+ *
+ * @param servers as ZooKeeper writes them: host:port, joined by commas
+ * @param digest user and password, joined by a colon
+ */
+record ZooKeeperTarget(String servers, Optional<String> digest, ZKClientConfig config) {
+
+    /** Returns at once; the watcher hears when a server has answered. */
+    ZooKeeper connect(int timeoutMillis, Watcher watcher) throws NotExecutedException {
+        try {
+            ZooKeeper handle = new ZooKeeper(servers, timeoutMillis, watcher, config);
+            digest.ifPresent(secret -> handle.addAuthInfo("digest", secret.getBytes(StandardCharsets.UTF_8)));
+            return handle;
+        } catch (IOException e) {
+            throw new NotExecutedException("no client for " + servers + " could be made: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return servers;
+    }
+}

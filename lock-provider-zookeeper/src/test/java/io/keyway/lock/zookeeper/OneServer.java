@@ -1,0 +1,46 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+
+/** A server of its own in this process, with short ticks, so that it agrees to any ttl and ends sessions on time. */
+final class OneServer implements AutoCloseable {
+    static final int TICK_MILLIS = 20;
+
+    /** Sessions of 100 ms to a day. */
+    static final Map<String, Object> SETTINGS =
+            Map.of("minSessionTimeout", "100", "maxSessionTimeout", "86400000", "admin.enableServer", "false");
+
+    private final TestingServer server;
+
+    OneServer(Path directory) throws Exception {
+        server = new TestingServer(
+                new InstanceSpec(directory.toFile(), -1, -1, -1, false, -1, TICK_MILLIS, 1000, SETTINGS), true);
+    }
+
+    String address() {
+        return server.getConnectString();
+    }
+
+    String url() {
+        return "lock:zookeeper://" + address() + "/keyway";
+    }
+
+    /** It is gone without a word; what it has written stays. */
+    void stop() throws IOException {
+        server.stop();
+    }
+
+    void restart() throws Exception {
+        server.restart();
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}
