@@ -6,7 +6,6 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Option;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -95,27 +94,37 @@ public final class ZooKeeperLockProvider implements LockProvider {
     }
 
     private static ZKClientConfig config(OpenRequest request, boolean tls) {
-        ZKClientConfig config = request.find(ZooKeeperOptions.CLIENT_CONFIG).orElseGet(ZKClientConfig::new);
+        if (tls) {
+            demandNetty(request);
+        }
+        ZKClientConfig config = request.find(ZooKeeperOptions.CLIENT_CONFIG)
+                .orElseGet(() -> tls ? new ZKClientConfig() : new PlainConfig());
         if (config.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
             // Of the calls that wait only the end of a session is used.
-            set(config, ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Optional.of("1000"));
+            config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, "1000");
         }
         if (tls) {
-            set(config, ZKClientConfig.SECURE_CLIENT, Optional.of("true"));
-            set(
-                    config,
-                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
-                    Optional.of("org.apache.zookeeper.ClientCnxnSocketNetty"));
-            set(config, "zookeeper.ssl.trustStore.location", find(request, ZooKeeperOptions.TLS_TRUST_STORE));
-            set(config, "zookeeper.ssl.trustStore.password", find(request, ZooKeeperOptions.TLS_TRUST_STORE_PASSWORD));
-            set(config, "zookeeper.ssl.keyStore.location", find(request, ZooKeeperOptions.TLS_KEY_STORE));
-            set(config, "zookeeper.ssl.keyStore.password", find(request, ZooKeeperOptions.TLS_KEY_STORE_PASSWORD));
+            config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+            config.setProperty(
+                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
+            set(config, "zookeeper.ssl.trustStore.location", request.find(ZooKeeperOptions.TLS_TRUST_STORE));
+            set(config, "zookeeper.ssl.trustStore.password", request.find(ZooKeeperOptions.TLS_TRUST_STORE_PASSWORD));
+            set(config, "zookeeper.ssl.keyStore.location", request.find(ZooKeeperOptions.TLS_KEY_STORE));
+            set(config, "zookeeper.ssl.keyStore.password", request.find(ZooKeeperOptions.TLS_KEY_STORE_PASSWORD));
         }
         return config;
     }
 
-    private static Optional<String> find(OpenRequest request, Option<String> option) {
-        return request.find(option);
+    private static void demandNetty(OpenRequest request) {
+        try {
+            Class<?> unused =
+                    Class.forName("io.netty.handler.ssl.SslContext", false, ZKClientConfig.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            throw new InvalidLockUrlException(
+                    request.url() + ": with tls ZooKeeper's client needs Netty; add io.netty:netty-handler and"
+                            + " io.netty:netty-transport-native-epoll to the class path",
+                    e);
+        }
     }
 
     private static void set(ZKClientConfig config, String key, Optional<String> value) {
