@@ -23,12 +23,13 @@ class ConsumerTest {
             import io.keyway.lock.Lease;
             import io.keyway.lock.LockClient;
             import io.keyway.lock.Locks;
+            import java.util.TreeSet;
 
             public final class Program {
                 public static void main(String[] urls) throws Exception {
                     System.out.println("module " + Locks.class.getModule().getName());
                     Locks.discover(Program.class.getClassLoader()).providers()
-                            .forEach(each -> System.out.println("provider " + each.schemes()));
+                            .forEach(each -> System.out.println("provider " + new TreeSet<>(each.schemes())));
                     for (String url : urls) {
                         try (LockClient client = Locks.open(url); Lease lease = client.lock("a").acquire()) {
                             System.out.println(client.url().protocol().orElseThrow() + " " + lease.isHeld());
@@ -104,6 +105,7 @@ class ConsumerTest {
                         "module null",
                         "provider [shelf]",
                         "provider [native]",
+                        "provider [redis, rediss]",
                         "provider [reference]",
                         "mem true",
                         "local true");
@@ -119,6 +121,7 @@ class ConsumerTest {
                         "module io.keyway.lock",
                         "provider [shelf]",
                         "provider [native]",
+                        "provider [redis, rediss]",
                         "provider [reference]",
                         "mem true",
                         "local true");
@@ -174,7 +177,8 @@ class ConsumerTest {
             Path path = Path.of(entry);
             if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
                 jars.add(Installation.jar(path, directory.resolve(jars.size() + ".jar")));
-            } else if (entry.matches(".*(/lock-|netty-|slf4j-|picocli|jspecify)[^/]*\\.jar")
+            } else if (entry.matches(
+                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-)[^/]*\\.jar")
                     && !entry.contains("-tests")) {
                 jars.add(entry);
             }

@@ -26,7 +26,7 @@ class HouseTest {
     private static final String TCK = "io.keyway.lock.tck..";
 
     /** One package for each provider; a new provider is added here. */
-    private static final List<String> PROVIDERS = List.of("io.keyway.lock.peer");
+    private static final List<String> PROVIDERS = List.of("io.keyway.lock.peer", "io.keyway.lock.redis");
 
     private static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -43,6 +43,7 @@ class HouseTest {
                         "io.keyway.lock.cli",
                         "io.keyway.lock.cli.supervisor",
                         "io.keyway.lock.peer",
+                        "io.keyway.lock.redis",
                         "io.keyway.lock.tck.command",
                         "io.keyway.lock.tck.proxy");
         assertThat(HOUSE.stream()
@@ -105,6 +106,7 @@ class HouseTest {
                                 SPI,
                                 CLI,
                                 "io.keyway.lock.peer",
+                                "io.keyway.lock.redis",
                                 "io.keyway.lock.peer.cluster",
                                 "io.keyway.lock.peer.node",
                                 "io.keyway.lock.peer.security",

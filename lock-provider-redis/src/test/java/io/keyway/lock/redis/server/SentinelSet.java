@@ -137,6 +137,15 @@ public final class SentinelSet implements AutoCloseable {
         return found.get();
     }
 
+    /** Starts again those that were killed. */
+    public void restartDead() throws InterruptedException {
+        for (RedisServer server : servers) {
+            if (!server.isAlive()) {
+                server.restart();
+            }
+        }
+    }
+
     /** Returns when that server, back again, follows a master. */
     public void awaitReplica(RedisServer former) {
         Signals.until("the former master follows", () -> {

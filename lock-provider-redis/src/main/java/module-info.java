@@ -1,0 +1,14 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+/** Locks, leases and semaphores in Redis. */
+module io.keyway.lock.redis {
+    requires transitive io.keyway.lock;
+    requires static org.jspecify;
+    requires jdk.net;
+    requires org.slf4j;
+    requires redis.clients.jedis;
+
+    exports io.keyway.lock.redis;
+
+    provides io.keyway.lock.spi.LockProvider with
+            io.keyway.lock.redis.RedisProvider;
+}
