@@ -22,6 +22,7 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -181,7 +182,7 @@ class FailuresTest {
 
     @Test
     void aGrantWhoseAnswerIsLostIsGivenBack() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(new InetSocketAddress("127.0.0.1", server.port()));
+        try (FaultProxy proxy = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
                 LockClient far =
                         open("lock:redis://127.0.0.1:" + proxy.address().getPort() + "/0?requestTimeout=500ms", LONG)) {
             acquire(far, "warm").release();
@@ -200,7 +201,7 @@ class FailuresTest {
 
     @Test
     void aReleaseWhoseAnswerIsLostIsRepeated() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(new InetSocketAddress("127.0.0.1", server.port()));
+        try (FaultProxy proxy = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
                 LockClient far =
                         open("lock:redis://127.0.0.1:" + proxy.address().getPort() + "/0?requestTimeout=500ms", LONG)) {
             Lease lease = acquire(far, "a");

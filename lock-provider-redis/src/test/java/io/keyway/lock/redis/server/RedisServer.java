@@ -68,7 +68,7 @@ public final class RedisServer implements AutoCloseable {
                 "bind " + HOST,
                 "save \"\"",
                 "appendonly yes",
-                "appendfsync everysec",
+                "appendfsync no", // everysec holds back writes while a sync is under way
                 "repl-diskless-sync yes",
                 "repl-diskless-sync-delay 0"));
         lines.addAll(settings);
