@@ -7,6 +7,7 @@ import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,7 +117,7 @@ final class ClusterLink implements RedisLink {
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
+    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
         SlotTable known = table(deadline);
         Map<RedisNode, List<Integer>> places = new LinkedHashMap<>();
         Object[] replies = new Object[calls.size()];
@@ -134,30 +135,34 @@ final class ClusterLink implements RedisLink {
         for (int i = 0; i < order.size(); i++) {
             RedisNode node = order.get(i);
             Deadline share = deadline.orSooner(Duration.ofNanos(Math.max(0, deadline.nanos()) / (order.size() - i)));
-            runAll(node, calls, places.getOrDefault(node, List.of()), replies, share);
+            List<Integer> own = places.getOrDefault(node, List.of());
+            List<Object> answers = answers(node, own.stream().map(calls::get).toList(), replicas, share);
+            for (int place = 0; place < own.size(); place++) {
+                replies[own.get(place)] = answers.get(place);
+            }
         }
         return Arrays.asList(replies);
     }
 
-    private void runAll(RedisNode node, List<ScriptCall> calls, List<Integer> places, Object[] replies, Deadline share)
+    private List<Object> answers(RedisNode node, List<ScriptCall> calls, int replicas, Deadline share)
             throws Exception {
         try {
-            List<Object> answers = node.runAll(places.stream().map(calls::get).toList(), share);
-            for (int i = 0; i < places.size(); i++) {
-                int place = places.get(i);
-                replies[place] = answers.get(i) instanceof JedisRedirectionException
-                        ? again(calls.get(place), share)
-                        : answers.get(i);
+            List<Object> answers = new ArrayList<>(node.runAll(calls, replicas, share));
+            for (int i = 0; i < answers.size(); i++) {
+                if (answers.get(i) instanceof JedisRedirectionException) {
+                    answers.set(i, again(calls.get(i), replicas, share));
+                }
             }
+            return answers;
         } catch (JedisException | NotExecutedException e) {
             failed(node);
-            places.forEach(place -> replies[place] = e);
+            return Collections.nCopies(calls.size(), e);
         }
     }
 
-    private Object again(ScriptCall call, Deadline deadline) throws Exception {
+    private Object again(ScriptCall call, int replicas, Deadline deadline) throws Exception {
         try {
-            return run(call, deadline);
+            return replicas == 0 ? run(call, deadline) : runAcknowledged(call, replicas, deadline);
         } catch (JedisException | NotExecutedException e) {
             return e;
         }

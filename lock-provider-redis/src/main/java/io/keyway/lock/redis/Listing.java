@@ -102,7 +102,7 @@ final class Listing {
         for (LockKey key : asked) {
             calls.add(new ScriptCall(SHOW, keys.three(key), new byte[0][]));
         }
-        List<Object> replies = link.runAll(calls, deadline);
+        List<Object> replies = link.runAll(calls, 0, deadline);
         List<LockStatus> shown = new ArrayList<>(asked.size());
         for (int i = 0; i < asked.size(); i++) {
             if (replies.get(i) instanceof Exception failure) {

@@ -145,7 +145,7 @@ final class RedisBackend implements LockBackend {
             };
             calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
         }
-        List<Object> replies = link.runAll(calls, Deadline.after(limit));
+        List<Object> replies = link.runAll(calls, settings.waitReplicas(), Deadline.after(limit));
         List<Answer> answers = new ArrayList<>(grants.size());
         for (int i = 0; i < grants.size(); i++) {
             answers.add(renewed(grants.get(i), replies.get(i)));
@@ -154,6 +154,11 @@ final class RedisBackend implements LockBackend {
     }
 
     private Answer renewed(Grant grant, Object reply) {
+        if (reply instanceof RedisLink.Acknowledged known) {
+            Answer answer = renewed(grant, known.reply());
+            // A renewal that a fail-over can undo must not be believed.
+            return answer == Answer.DONE && known.replicas() < settings.waitReplicas() ? Answer.UNKNOWN : answer;
+        }
         if (reply instanceof Long done) {
             return done == 1 ? Answer.DONE : Answer.NOT_HELD;
         }

@@ -35,8 +35,12 @@ interface RedisLink extends AutoCloseable {
     /** As {@link #run}, then waits on the same connection until that many replicas know, or not much longer than half of the time left. */
     Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception;
 
-    /** Runs several, in as few round trips as the topology allows. For each the reply, or the exception that it failed with. */
-    List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception;
+    /**
+     * Runs several, in as few round trips as the topology allows. For each the reply, or the exception that it failed with.
+     *
+     * @param replicas if not 0, each reply is {@link Acknowledged}, after waiting as {@link #runAcknowledged} does
+     */
+    List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception;
 
     /**
      * Subscribes to a channel and hands its messages over, until the connection breaks (an exception) or the thread is

@@ -70,12 +70,15 @@ final class RedisNode implements AutoCloseable {
         return call(
                 connection -> {
                     Object reply = run(connection, call);
-                    connection.sendCommand(
-                            Command.WAIT, Integer.toString(replicas), Integer.toString(deadline.millis() / 2 + 1));
-                    return new RedisLink.Acknowledged(
-                            reply, connection.getIntegerReply().intValue());
+                    return new RedisLink.Acknowledged(reply, acknowledged(connection, replicas, deadline));
                 },
                 deadline);
+    }
+
+    /** Waits until that many replicas know what was written on this connection, and returns how many do. */
+    private static int acknowledged(Connection connection, int replicas, Deadline deadline) {
+        connection.sendCommand(Command.WAIT, Integer.toString(replicas), Integer.toString(deadline.millis() / 2 + 1));
+        return connection.getIntegerReply().intValue();
     }
 
     /** As {@link #run}, at a server that is about to take over the slot of the keys. */
@@ -90,8 +93,8 @@ final class RedisNode implements AutoCloseable {
                 deadline);
     }
 
-    /** All in one round trip; for each the reply, or the exception that it failed with. */
-    List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
+    /** As {@link RedisLink#runAll}. */
+    List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
         return call(
                 connection -> {
                     for (ScriptCall call : calls) {
@@ -106,6 +109,11 @@ final class RedisNode implements AutoCloseable {
                             send(connection, calls.get(i), true);
                             replies.set(i, reply(connection));
                         }
+                    }
+                    if (replicas > 0) {
+                        int known = acknowledged(connection, replicas, deadline);
+                        replies.replaceAll(
+                                reply -> reply instanceof Exception ? reply : new RedisLink.Acknowledged(reply, known));
                     }
                     return replies;
                 },

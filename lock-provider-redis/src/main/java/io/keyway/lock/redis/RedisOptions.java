@@ -23,7 +23,8 @@ public final class RedisOptions {
     /** How many replicas have to know of a grant. */
     public static final Option<Integer> WAIT_REPLICAS = Option.number("waitReplicas", 0, 100)
             .withDefault(0)
-            .withDescription("how many replicas must have a grant before it counts; with too few it is given back");
+            .withDescription(
+                    "how many replicas must have a grant, and each of its renewals, before it counts; with too few it is given back");
 
     /** Whom to trust with TLS. */
     public static final Option<String> TRUST_STORE = Option.text("trustStore")

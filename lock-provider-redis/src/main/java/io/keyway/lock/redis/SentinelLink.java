@@ -79,8 +79,8 @@ final class SentinelLink implements RedisLink {
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
-        return ask(deadline, node -> node.runAll(calls, deadline));
+    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+        return ask(deadline, node -> node.runAll(calls, replicas, deadline));
     }
 
     @Override

@@ -57,8 +57,8 @@ final class SingleLink implements RedisLink {
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, Deadline deadline) throws Exception {
-        return node().runAll(calls, deadline);
+    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+        return node().runAll(calls, replicas, deadline);
     }
 
     @Override

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
@@ -121,6 +122,17 @@ class FailoverTest {
             assertThat(refused).hasMessageContaining("replicas");
             // It was given back, not left to expire.
             assertThat(get(other.lock("a").acquireAsync()).isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void aRenewalThatTooFewReplicasKnowIsNotBelieved() throws Exception {
+        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=1s")) {
+            Lease lease = get(careful.lock("a")
+                    .with(LockOptions.none().withTtl(Duration.ofSeconds(3)))
+                    .acquireAsync());
+            deafenReplicas(set.awaitMaster());
+            assertThat(get(lease.lost().toCompletableFuture()).cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
         }
     }
 

@@ -44,6 +44,7 @@ class LinksTest {
                                 Stream.of("a", "b", "c", "d")
                                         .map(LinksTest::call)
                                         .toList(),
+                                0,
                                 soon()))
                         .containsExactly(2L, 1L, 1L, 1L);
                 int slot = cluster.slot("a");
@@ -56,11 +57,11 @@ class LinksTest {
                 cluster.beginMove(slot, to);
                 assertThat(count(link, "a")).isEqualTo(3);
                 assertThat(count(link, "{a}new")).as("redirected by ASK").isEqualTo(1);
-                assertThat(link.runAll(List.of(call("{a}new"), call("b")), soon()))
+                assertThat(link.runAll(List.of(call("{a}new"), call("b")), 0, soon()))
                         .containsExactly(2L, 2L);
 
                 cluster.finishMove(slot, to);
-                assertThat(link.runAll(List.of(call("a"), call("b")), soon()))
+                assertThat(link.runAll(List.of(call("a"), call("b")), 0, soon()))
                         .as("redirected by MOVED")
                         .containsExactly(4L, 3L);
                 assertThat(count(link, "a")).isEqualTo(5);

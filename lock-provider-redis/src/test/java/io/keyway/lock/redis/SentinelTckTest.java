@@ -23,13 +23,20 @@ class SentinelTckTest extends LockTck {
     private Path directory;
 
     private SentinelSet set;
+    private RedisServer paused;
 
     @Override
     protected TckSubject subject() throws Exception {
         set = SentinelSet.start(RedisExecutable.brought(), directory);
         return TckSubject.of(set.url())
                 .withServers(set.servers().stream().map(RedisServer::address).toList())
-                .withServer(() -> set.awaitMaster().kill(), set::restartDead);
+                .withServer(() -> set.awaitMaster().kill(), set::restartDead)
+                .withPause(
+                        () -> {
+                            paused = set.awaitMaster();
+                            paused.pause();
+                        },
+                        () -> paused.resume());
     }
 
     @Override
