@@ -14,23 +14,31 @@ import java.util.function.LongSupplier;
 
 /**
  * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median of
- * the rounds; the first round of each warms up and does not count.
+ * the rounds; a longer one before them warms up and does not count.
  */
 final class Comparison {
 
     /** What one contender came to. */
     record Line(
-            String name, double perSecond, double slowest, double fastest, double fairness, double requestsPerPair) {}
+            String name,
+            double perSecond,
+            double slowest,
+            double fastest,
+            double fairness,
+            double requestsPerPair,
+            double processorMicros) {}
 
     private final PrintStream out;
     private final int rounds;
+    private final Duration warmUp;
     private final Duration time;
     private final LongSupplier requests;
 
     /** @param requests what the server has been asked so far, by its own count */
-    Comparison(PrintStream out, int rounds, Duration time, LongSupplier requests) {
+    Comparison(PrintStream out, int rounds, Duration warmUp, Duration time, LongSupplier requests) {
         this.out = out;
         this.rounds = rounds;
+        this.warmUp = warmUp;
         this.time = time;
         this.requests = requests;
     }
@@ -57,8 +65,9 @@ final class Comparison {
             for (int round = 0; round <= rounds; round++) {
                 for (int i = 0; i < loads.size(); i++) {
                     String name = names.get(i);
+                    Duration length = round == 0 ? warmUp : time;
                     Load.Round result =
-                            loads.get(i).run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), time);
+                            loads.get(i).run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), length);
                     if (round > 0) {
                         results.computeIfAbsent(name, n -> new ArrayList<>()).add(result);
                     }
@@ -76,7 +85,10 @@ final class Comparison {
                     Arrays.stream(speed).min().orElse(0),
                     Arrays.stream(speed).max().orElse(0),
                     median(all.stream().mapToDouble(Load.Round::fairness).toArray()),
-                    median(all.stream().mapToDouble(Load.Round::requestsPerPair).toArray())));
+                    median(all.stream().mapToDouble(Load.Round::requestsPerPair).toArray()),
+                    median(all.stream()
+                            .mapToDouble(Load.Round::processorMicrosPerPair)
+                            .toArray())));
         });
         print(title, lines);
         return lines;
@@ -86,18 +98,19 @@ final class Comparison {
         out.println();
         out.println(title);
         out.printf(
-                "%-16s %12s %22s %10s %10s %8s%n",
-                "", "pairs/s", "(slowest, fastest)", "fairness", "requests", "ratio");
+                "%-16s %12s %22s %10s %10s %8s %8s%n",
+                "", "pairs/s", "(slowest, fastest)", "fairness", "requests", "cpu us", "ratio");
         double first = lines.get(0).perSecond();
         for (Line line : lines) {
             out.printf(
                     Locale.ROOT,
-                    "%-16s %12.0f %22s %10.3f %10.2f %8.2f%n",
+                    "%-16s %12.0f %22s %10.3f %10.2f %8.1f %8.2f%n",
                     line.name(),
                     line.perSecond(),
                     String.format(Locale.ROOT, "(%.0f, %.0f)", line.slowest(), line.fastest()),
                     line.fairness(),
                     line.requestsPerPair(),
+                    line.processorMicros(),
                     first / line.perSecond());
         }
     }

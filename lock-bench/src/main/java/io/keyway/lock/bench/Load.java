@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +17,8 @@ import java.util.function.LongSupplier;
 /** Threads that take and free locks as fast as they can. */
 final class Load implements AutoCloseable {
 
-    /** What a round came to: pairs of acquire and release for each thread, and what the server was asked meanwhile. */
-    record Round(List<Long> pairs, Duration took, long requests) {
+    /** What a round came to: pairs of acquire and release for each thread, what the server was asked and what processor time this JVM used meanwhile. */
+    record Round(List<Long> pairs, Duration took, long requests, Duration processor) {
 
         long sum() {
             return pairs.stream().mapToLong(Long::longValue).sum();
@@ -30,12 +32,19 @@ final class Load implements AutoCloseable {
             return (double) requests / Math.max(1, sum());
         }
 
+        double processorMicrosPerPair() {
+            return processor.toNanos() / 1e3 / Math.max(1, sum());
+        }
+
         /** Jain's index: 1 if all threads had the same share, 1/n if one had all. */
         double fairness() {
             double squares = pairs.stream().mapToDouble(p -> (double) p * p).sum();
             return squares == 0 ? 0 : (double) sum() * sum() / (pairs.size() * squares);
         }
     }
+
+    private static final OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private final List<Contender> clients;
     private final LongSupplier requests;
@@ -71,6 +80,7 @@ final class Load implements AutoCloseable {
         }
         ready.await();
         long before = requests.getAsLong();
+        long busyBefore = PROCESS.getProcessCpuTime();
         long start = System.nanoTime();
         end[0] = start + time.toNanos();
         go.countDown();
@@ -83,7 +93,8 @@ final class Load implements AutoCloseable {
             }
         }
         Duration took = Duration.ofNanos(System.nanoTime() - start);
-        return new Round(pairs, took, requests.getAsLong() - before);
+        Duration processor = Duration.ofNanos(PROCESS.getProcessCpuTime() - busyBefore);
+        return new Round(pairs, took, requests.getAsLong() - before, processor);
     }
 
     @Override

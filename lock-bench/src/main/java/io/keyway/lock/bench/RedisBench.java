@@ -30,6 +30,11 @@ final class RedisBench implements Callable<Integer> {
     @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
     private int seconds = 2;
 
+    @Option(
+            names = "--warm-up",
+            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
+    private int warmUp = 8;
+
     @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
     private int waiters = 16;
 
@@ -74,7 +79,8 @@ final class RedisBench implements Callable<Integer> {
                 }
                 return sum;
             };
-            Comparison comparison = new Comparison(out, rounds, Duration.ofSeconds(seconds), requests);
+            Comparison comparison =
+                    new Comparison(out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), requests);
             Contender.Opener keyway = () -> new KeywayContender("lock:redis://" + address);
             Contender.Opener redisson = () -> RedissonContender.usual(address);
             Contender.Opener bare = () -> new BareRedisContender(uri.getHost(), uri.getPort());

@@ -31,6 +31,11 @@ final class ZooKeeperBench implements Callable<Integer> {
     @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
     private int seconds = 3;
 
+    @Option(
+            names = "--warm-up",
+            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
+    private int warmUp = 8;
+
     @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
     private int waiters = 16;
 
@@ -62,7 +67,8 @@ final class ZooKeeperBench implements Callable<Integer> {
     }
 
     private void compare(String list) throws Exception {
-        Comparison comparison = new Comparison(out, rounds, Duration.ofSeconds(seconds), () -> received(list));
+        Comparison comparison = new Comparison(
+                out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), () -> received(list));
         List<Contender.Opener> both = List.of(
                 () -> new KeywayContender("lock:zookeeper://" + list + "/keyway"), () -> new CuratorContender(list));
         comparison.run("One thread, a free lock", both, 1, 1, i -> "free");
