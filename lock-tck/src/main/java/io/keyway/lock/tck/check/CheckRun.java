@@ -189,7 +189,8 @@ final class CheckRun {
         closing.setDaemon(true);
         closing.start();
         try {
-            closing.join((long) (20_000 * here.config().timeFactor()));
+            closing.join((long)
+                    (here.config().checkLimit().toMillis() * here.config().timeFactor() / 3));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

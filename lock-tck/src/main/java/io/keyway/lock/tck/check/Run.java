@@ -198,19 +198,21 @@ public final class Run {
         }
     }
 
-    /** A segment of names that no other run has. */
+    /** A segment of names that no other run has, always of one length. */
     private static String word() {
-        return Long.toString(ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), 36);
+        long least = Long.parseLong("1000000000000", 36);
+        return Long.toString(ThreadLocalRandom.current().nextLong(least, Long.MAX_VALUE), 36);
     }
 
     /** Whether the time of a lease does not pass by itself. */
     private static boolean standsStill(Lease lease) throws InterruptedException {
+        CheckClock clock = new RealClock();
         Duration before = lease.remaining();
         for (int i = 0; i < 100; i++) {
             if (!lease.remaining().equals(before)) {
                 return false;
             }
-            TimeUnit.MILLISECONDS.sleep(20);
+            clock.pass(Duration.ofMillis(20));
         }
         return true;
     }

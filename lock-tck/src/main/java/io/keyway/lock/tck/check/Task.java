@@ -5,17 +5,19 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A call on a thread of its own. */
 public final class Task<T> {
-    private final Trial trial;
+    private final Passage trial;
     private final String what;
     private final Thread thread;
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile boolean interruptedAtEnd;
 
-    Task(Trial trial, String what, Callable<T> work) {
+    Task(Passage trial, String what, Callable<T> work) {
         this.trial = trial;
         this.what = what;
         this.thread = new Thread(() -> run(work), "tck-task-" + what.replace(' ', '-'));
@@ -92,12 +94,18 @@ public final class Task<T> {
         return cause == null ? e : cause;
     }
 
-    /** Whether its thread has work to do now. */
+    /** Whether its thread has work to do now, or was woken and has not got the processor yet. */
     boolean busy() {
         return !result.isDone()
                 && switch (thread.getState()) {
                     case NEW, RUNNABLE -> true;
+                    case WAITING, TIMED_WAITING -> thread.isInterrupted() || isReleased();
                     default -> false;
                 };
+    }
+
+    /** What a future's waiter is parked on says so itself; of other waiting nothing is known. */
+    private boolean isReleased() {
+        return LockSupport.getBlocker(thread) instanceof ForkJoinPool.ManagedBlocker blocker && blocker.isReleasable();
     }
 }

@@ -70,8 +70,7 @@ final class AdminChecks {
         for (int i = 0; i < 3; i++) {
             LockClient client = t.client("waiter-" + i);
             clients.add(client);
-            tasks.add(t.start(
-                    "the acquire of waiter " + i, () -> client.lock(t.name()).acquire()));
+            tasks.add(t.acquiring("the acquire of waiter " + i, client, t.name()));
             t.untilWaiting(holder, t.name(), i + 1);
         }
         List<String> shown = t.status(holder, t.key(t.name())).waiters().stream()
@@ -220,8 +219,7 @@ final class AdminChecks {
             LockClient holder = t.client("holder-" + i);
             LockClient waiter = t.client("waiter-" + i);
             Lease lease = holder.lock(name).acquire();
-            Task<Lease> next =
-                    t.start("the acquire of a waiter", () -> waiter.lock(name).acquire());
+            Task<Lease> next = t.acquiring("the acquire of a waiter", waiter, name);
             t.untilWaiting(waiter, name, 1);
             waiter.admin().breakLease(t.key(name), lease.token(), "in favour of the waiter");
             Lease after = next.get();

@@ -15,7 +15,6 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Events;
@@ -140,9 +139,7 @@ final class CloseChecks {
         LockClient rival = t.client("rival");
         Events events = t.events(client);
         Lease lease = client.lock(t.name()).acquire();
-        Lease once = client.lock(t.name("once"))
-                .with(LockOptions.none().withRenewal(Renewal.NONE))
-                .acquire();
+        Lease once = client.lock(t.name("once")).with(t.unrenewed()).acquire();
         AtomicInteger told = new AtomicInteger();
         lease.lost().thenAccept(loss -> told.incrementAndGet());
         Task<String> next = t.start("the rival's acquire", () -> {
@@ -248,9 +245,7 @@ final class CloseChecks {
         client.lock(t.name())
                 .with(LockOptions.none().withWarnAfter(t.ttl(1, 2)))
                 .acquire();
-        client.lock(t.name("once"))
-                .with(LockOptions.none().withRenewal(Renewal.NONE))
-                .acquire();
+        client.lock(t.name("once")).with(t.unrenewed()).acquire();
         CompletableFuture<Lease> waits = client.lock(t.name("elsewhere")).acquireAsync();
         t.pass(t.ttl(1, 8));
         client.close();

@@ -4,8 +4,6 @@ package io.keyway.lock.tck.checks;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
-import io.keyway.lock.LockOptions;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Events;
@@ -42,8 +40,7 @@ final class EventChecks {
         LockClient waiter = t.client("waiter");
         Events events = t.events(waiter);
         Lease held = holder.lock(t.name()).acquire();
-        Task<Lease> waiting =
-                t.start("the waiter's acquire", () -> waiter.lock(t.name()).acquire());
+        Task<Lease> waiting = t.acquiring("the waiter's acquire", waiter, t.name());
         t.until("the waiter's listener is told WAITING", () -> events.count(t.name(), LockEvent.Type.WAITING) > 0);
         held.release();
         Lease lease = waiting.get();
@@ -69,9 +66,7 @@ final class EventChecks {
     void aLossIsToldToListenersOnce(Trial t) throws Exception {
         LockClient client = t.client("first");
         Events events = t.events(client);
-        Lease lease = client.lock(t.name())
-                .with(LockOptions.none().withRenewal(Renewal.NONE))
-                .acquire();
+        Lease lease = client.lock(t.name()).with(t.unrenewed()).acquire();
         t.until("the lease is lost", () -> lease.state() == Lease.State.LOST);
         t.until("the loss is told to the listener", () -> events.count(t.name(), LockEvent.Type.LOST) > 0);
         t.pass(t.ttl());
@@ -97,9 +92,7 @@ final class EventChecks {
                     Thread.currentThread().interrupt();
                 }
             });
-            Task<Lease> acquire = t.start(
-                    "an acquire while a listener blocks",
-                    () -> client.lock(t.name()).acquire());
+            Task<Lease> acquire = t.acquiring("an acquire while a listener blocks", client, t.name());
             Lease lease = acquire.get();
             t.pass(t.ttl(3, 2));
             t.expect(lease.isHeld(), "a lease was lost while a listener blocked for 3/2 ttl");

@@ -9,7 +9,6 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Events;
@@ -22,15 +21,13 @@ import java.util.Optional;
 
 /** Rules 501 to 505, 511 and 512: how a lease ends by the clock. */
 final class ExpiryChecks {
-    private static final LockOptions UNRENEWED = LockOptions.none().withRenewal(Renewal.NONE);
-
     @Check(
             rules = {"LK-501", "LK-503"},
             from = Profile.SMOKE,
             first =
                     "From what reading of the clock is the deadline counted, and does isHeld() compare it with the clock at each call?")
     void beliefEndsByThreeQuartersOfTheTtl(Trial t) throws Exception {
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long got = t.now();
         Duration three = lease.ttl().multipliedBy(3).dividedBy(4);
         Duration remaining = lease.remaining();
@@ -53,7 +50,7 @@ final class ExpiryChecks {
             first = "Is the term that the store granted the one that was asked for, and does anything end it early?")
     void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(Trial t) throws Exception {
         long sent = t.now();
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long half = sent + lease.ttl().toNanos() / 2;
         t.passUntil(half - t.ttl(1, 20).toNanos());
         boolean held = lease.isHeld();
@@ -68,7 +65,7 @@ final class ExpiryChecks {
             from = Profile.SMOKE,
             first = "Is isHeld() computed at each call, or a flag that a timer sets, which may be late?")
     void allAnswersChangeAtTheDeadline(Trial t) throws Exception {
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         t.pass(t.ttl(1, 5));
         t.passUntil(t.now() + lease.remaining().toNanos() + 1);
         t.expect(!lease.isHeld(), "isHeld() says true when the time that remaining() told has passed");
@@ -85,8 +82,8 @@ final class ExpiryChecks {
     void aLeaseEndsOnceForListeners(Trial t) throws Exception {
         LockClient client = t.client("holder");
         Events events = t.events(client);
-        Lease lapsed = client.lock(t.name("lapsed")).with(UNRENEWED).acquire();
-        client.lock(t.name("released")).with(UNRENEWED).acquire().release();
+        Lease lapsed = client.lock(t.name("lapsed")).with(t.unrenewed()).acquire();
+        client.lock(t.name("released")).with(t.unrenewed()).acquire().release();
         Lease limited = client.lock(t.name("limited"))
                 .with(LockOptions.none().withMaxHold(t.ttl(1, 2)))
                 .acquire();
@@ -108,7 +105,7 @@ final class ExpiryChecks {
             rules = "LK-503",
             first = "Is remaining() computed from the clock at each call, and from the deadline alone?")
     void remainingFollowsTheClock(Trial t) throws Exception {
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long rounding = 1_000_000;
         for (int i = 0; i < 5; i++) {
             long before = t.now();
@@ -137,7 +134,7 @@ final class ExpiryChecks {
             first = "Does anything that arrives after the deadline, or the release, change the state of a lost lease?")
     void aLeaseThatLapsedStaysLost(Trial t) throws Exception {
         LockClient client = t.client("holder");
-        Lease lapsed = client.lock(t.name()).with(UNRENEWED).acquire();
+        Lease lapsed = client.lock(t.name()).with(t.unrenewed()).acquire();
         Lease sibling = client.lock(t.name("renewed")).acquire();
         t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
         for (int i = 0; i < 4; i++) {
@@ -159,10 +156,9 @@ final class ExpiryChecks {
         LockClient second = t.client("second");
         second.lock(t.name("other")).tryAcquire();
         long sent = t.now();
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long earliest = sent + lease.ttl().toNanos() * 3 / 4;
-        Task<Lease> waits =
-                t.start("a second client's acquire", () -> second.lock(t.name()).acquire());
+        Task<Lease> waits = t.acquiring("a second client's acquire", second, t.name());
         for (int i = 1; i <= 6; i++) {
             t.passUntil(sent + lease.ttl().toNanos() * i / 8 - 1_000_000);
             boolean granted = waits.isDone();
@@ -179,7 +175,7 @@ final class ExpiryChecks {
             from = Profile.SMOKE,
             first = "Does the store end the grant of a holder that does not renew, and does it wake the waiter then?")
     void aLeaseThatIsNotRenewedComesFree(Trial t) throws Exception {
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         Task<Optional<Lease>> waits = t.start(
                 "the acquire of a second client",
                 () -> t.client("second").lock(t.name()).tryAcquire(t.patience()));
@@ -193,14 +189,15 @@ final class ExpiryChecks {
             first = "Does the client give a lease that it does not renew back by its token when belief ends?")
     void aLeaseThatIsNotRenewedIsGivenBackAtItsDeadline(Trial t) throws Exception {
         LockClient second = t.client("second");
-        Duration twice = t.ttl().multipliedBy(2);
-        Duration most = t.guarantees().maxTtl();
-        Duration longer = twice.compareTo(most) > 0 ? most : twice;
+        Duration longer = t.longer(2);
         long best = Long.MAX_VALUE;
         for (int i = 0; i < 3 && best > longer.toNanos(); i++) {
             String name = t.freshName();
             long sent = t.now();
-            t.client("holder" + i).lock(name).with(UNRENEWED.withTtl(longer)).acquire();
+            t.client("holder" + i)
+                    .lock(name)
+                    .with(t.unrenewed().withTtl(longer))
+                    .acquire();
             t.call("the acquire of a second client", () -> second.lock(name).acquire())
                     .release();
             best = Math.min(best, t.now() - sent);
@@ -272,7 +269,7 @@ final class ExpiryChecks {
         List<Lease> all = new ArrayList<>();
         List<Task<ReleaseOutcome>> releases = new ArrayList<>();
         for (int i = 0; i < leases; i++) {
-            all.add(client.lock(t.name("n" + i)).with(UNRENEWED).acquire());
+            all.add(client.lock(t.name("n" + i)).with(t.unrenewed()).acquire());
         }
         int threads = 4;
         t.passUntil(t.now() + all.get(0).remaining().toNanos() - t.ttl(1, 100).toNanos());

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -12,7 +13,6 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -46,8 +46,7 @@ final class GivingUpChecks {
     }
 
     private static Waiter interrupted(Trial t, LockClient client, String name) {
-        Task<Lease> task = t.start(
-                "the acquire of an interrupted thread", () -> client.lock(name).acquire());
+        Task<Lease> task = t.acquiring("the acquire of an interrupted thread", client, name);
         return () -> interrupt(t, task);
     }
 
@@ -101,22 +100,10 @@ final class GivingUpChecks {
         }
         t.pass(t.ttl(1, 4));
         held.release();
-        Lease free = takeWithin(t, next, t.name(), how + ", and after the holder's release the lock is not free");
+        Lease free = t.takesSoon(next, t.name(), how + ", and after the holder's release the lock is not free");
         // A grant to the request that was given up would end this one, or be found by the history.
         t.pass(t.ttl(5, 4));
         t.expect(free.isHeld(), how + ", and the lease of the next holder ended");
-    }
-
-    /** The orphan lasts a round trip, and not a ttl. */
-    private static Lease takeWithin(Trial t, LockClient client, String name, String otherwise)
-            throws InterruptedException {
-        List<Lease> taken = new ArrayList<>();
-        boolean free = t.happens(t.ttl(1, 2), () -> {
-            client.lock(name).tryAcquire().ifPresent(taken::add);
-            return !taken.isEmpty();
-        });
-        t.expect(free, otherwise + ", for half a ttl");
-        return Objects.requireNonNull(taken.get(0));
     }
 
     @Check(
@@ -185,8 +172,7 @@ final class GivingUpChecks {
             held.release();
             boolean no = waits.outcome().isPresent() || waits.get().isEmpty();
             if (no) {
-                takeWithin(
-                        t,
+                t.takesSoon(
                         next,
                         name,
                         "a wait ended without a lease, and the lock that its holder has released is not free");
@@ -213,6 +199,60 @@ final class GivingUpChecks {
         for (Way way : List.<Way>of(GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
             servesTheRest(t, way, 1);
         }
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-1203"},
+            needs = {Feature.READ_WRITE},
+            first = "Who looks at the queue when its first leaves, and nobody releases?")
+    void readersBehindAWriterThatLeavesAreAdmitted(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        Lease held = holder.readWriteLock(t.name()).read().acquire();
+        leavesWayForTheNext(
+                t,
+                "a writer that waited behind a reader",
+                GivingUpChecks::cancelled,
+                client -> client.readWriteLock(t.name()).read().acquire());
+        t.expect(held.isHeld(), "a writer gave up its wait for a reader, and that ended the reader's lease");
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-1303"},
+            needs = {Feature.SEMAPHORE},
+            first = "Who looks at the queue when its first leaves, and nobody releases?")
+    void whoNeedsLessIsServedWhenOneThatNeedsMoreLeaves(Trial t) throws Exception {
+        Lease held = t.client("holder").semaphore(t.name(), Capacity.of(3)).acquire(2);
+        leavesWayForTheNext(
+                t,
+                "a request for 3 permits, of which 1 was left,",
+                (trial, client, name) -> {
+                    CompletableFuture<Lease> future =
+                            client.semaphore(name, Capacity.of(3)).acquireAsync(3);
+                    return () -> future.cancel(false);
+                },
+                client -> client.semaphore(t.name(), Capacity.of(3)).acquire(1));
+        t.expect(held.isHeld(), "a request for permits was given up, and that ended another's lease");
+    }
+
+    private interface Taking {
+        Lease from(LockClient client) throws Exception;
+    }
+
+    /** One waits whose turn is not yet, another behind it for what is there: when the first leaves, no release helps the second. */
+    private static void leavesWayForTheNext(Trial t, String who, Way way, Taking next) throws Exception {
+        Waiter first = way.ask(t, t.client("first"), t.name());
+        t.pass(t.ttl(1, 8));
+        LockClient client = t.client("second");
+        Task<Lease> second = t.start("the one behind " + who, () -> next.from(client));
+        t.pass(t.ttl(1, 8));
+        // Without an order it may have passed.
+        first.giveUp();
+        boolean prompt = !t.isVirtual() || !t.has(Feature.WAKE_UP) || t.happens(t.ttl(1, 8), second::isDone);
+        t.expect(
+                prompt,
+                who + " left, and the one behind it, for which there was enough, was not granted within an eighth of"
+                        + " the ttl");
+        second.get().release();
     }
 
     private static void servesTheRest(Trial t, Way way, int leaver) throws Exception {

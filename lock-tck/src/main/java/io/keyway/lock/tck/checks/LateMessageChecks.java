@@ -22,35 +22,6 @@ final class LateMessageChecks {
     }
 
     @Check(
-            rules = {"LK-701", "LK-1402", "LK-1305"},
-            means = Means.LINK,
-            first =
-                    "What does the store look for when a release arrives: the grant by its token, or what its client holds now?")
-    void aRepeatedReleaseEndsNoLaterGrantOfItsClient(Trial t) throws Exception {
-        LockClient rival = t.client("rival");
-        ClientLink link = t.link("holder", prompt(t));
-        for (int i = 0; i < 4; i++) {
-            String name = t.freshName();
-            Lease former = link.client().lock(name).acquire();
-            link.loseReplies();
-            Task<ReleaseOutcome> release = t.start("a release whose answer is lost", former::release);
-            release.get();
-            link.keepReplies();
-            Lease later = t.call(
-                    "the next acquire of the same client",
-                    () -> link.client().lock(name).acquire());
-            t.pass(t.ttl(3, 2));
-            t.expect(
-                    later.isHeld(),
-                    "a client's lease was lost after the release of its former lease of that name was repeated");
-            t.expect(
-                    rival.lock(name).tryAcquire().isEmpty(),
-                    "the repeated release of a former lease freed a later one of the same client");
-            later.release();
-        }
-    }
-
-    @Check(
             rules = {"LK-701", "LK-707", "LK-302"},
             means = Means.LINK,
             first =

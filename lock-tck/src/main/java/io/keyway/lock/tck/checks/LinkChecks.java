@@ -89,8 +89,7 @@ final class LinkChecks {
         LockClient rival = t.client("rival");
         Lease lease = client.lock(t.name()).acquire();
         cut.make(network);
-        Task<Lease> next =
-                t.start("the rival's acquire", () -> rival.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("the rival's acquire", rival, t.name());
         Lease after = next.get();
         t.expect(!lease.isHeld(), "another client was granted the lock while the holder that was cut off believed");
         t.until(
@@ -106,27 +105,8 @@ final class LinkChecks {
         t.expectEqual("the outcome of the late release", ReleaseOutcome.ALREADY_LOST, lease.release());
         t.expect(after.isHeld(), "the late release has ended the next holder's lease");
         after.release();
-        Task<Lease> again = t.start(
-                "an acquire over the healed link", () -> client.lock(t.name()).acquire());
+        Task<Lease> again = t.acquiring("an acquire over the healed link", client, t.name());
         again.get().release();
-    }
-
-    @Check(
-            rules = {"LK-510", "LK-507"},
-            means = Means.PROXY,
-            first = "Is a renewal repeated in time for the deadline when its answer is late?")
-    void aCutOfAQuarterOfTheTtlCostsNoLease(Trial t) throws Exception {
-        Network network = t.network();
-        LockClient client = network.client("holder");
-        Lease lease = client.lock(t.name()).acquire();
-        for (int i = 0; i < 3; i++) {
-            network.cut(i == 1 ? Direction.TO_SERVER : Direction.TO_CLIENT);
-            t.pass(t.ttl(1, 8));
-            network.heal();
-            t.pass(t.ttl(3, 4));
-            t.expect(lease.isHeld(), "a link that was cut for an eighth of the ttl has cost a lease");
-        }
-        lease.release();
     }
 
     @Check(
@@ -159,8 +139,7 @@ final class LinkChecks {
         if (kept.isPresent()) {
             kept.orElseThrow().release();
         }
-        Task<Lease> next = t.start(
-                "an acquire after the orphan", () -> rival.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("an acquire after the orphan", rival, t.name());
         next.get().release();
     }
 
@@ -174,8 +153,7 @@ final class LinkChecks {
         LockClient client = network.client("asker", ClientOptions.defaults().withRequestTimeout(t.ttl(4, 1)));
         client.lock(t.name("before")).acquire().release();
         network.cut(Direction.TO_CLIENT);
-        Task<Lease> acquire = t.start(
-                "an acquire whose answer is late", () -> client.lock(t.name()).acquire());
+        Task<Lease> acquire = t.acquiring("an acquire whose answer is late", client, t.name());
         t.pass(t.ttl(5, 4));
         t.expect(!acquire.isDone(), "an acquire returned a lease before any answer could arrive");
         network.heal();
@@ -199,9 +177,7 @@ final class LinkChecks {
         LockClient client = network.client("asker", SHORT);
         client.lock(t.name("before")).acquire().release();
         network.loseReplies();
-        Task<Lease> acquire = t.start(
-                "an acquire whose first reply is lost",
-                () -> client.lock(t.name()).acquire());
+        Task<Lease> acquire = t.acquiring("an acquire whose first reply is lost", client, t.name());
         t.pass(t.ttl(1, 4));
         network.reset();
         network.heal();
@@ -286,9 +262,7 @@ final class LinkChecks {
         t.expect(e.retryable(), "an attempt that reached no server is said not to be worth repeating: " + e);
         t.expect(e.server().isPresent(), "the exception names no server: " + e);
         network.heal();
-        Task<Lease> next = t.start(
-                "an acquire when the server is back",
-                () -> client.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("an acquire when the server is back", client, t.name());
         next.get().release();
     }
 
@@ -302,9 +276,7 @@ final class LinkChecks {
         LockClient client = network.client("waiter");
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
-        Task<Lease> waits = t.start(
-                "an acquire over a link that breaks",
-                () -> client.lock(t.name()).acquire());
+        Task<Lease> waits = t.acquiring("an acquire over a link that breaks", client, t.name());
         t.untilWaiting(holder, t.name(), 1);
         network.disconnect();
         t.pass(t.ttl(1, 2));

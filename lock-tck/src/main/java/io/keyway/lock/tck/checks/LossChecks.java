@@ -8,7 +8,6 @@ import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
@@ -24,8 +23,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Chapter 800: that a loss is told, to whom, how often and when. */
 final class LossChecks {
-    private static final LockOptions UNRENEWED = LockOptions.none().withRenewal(Renewal.NONE);
-
     /** Waits until the lease says by {@code lost()} how it was lost. */
     static LeaseLoss lossOf(Trial t, Lease lease) throws InterruptedException {
         CopyOnWriteArrayList<LeaseLoss> told = new CopyOnWriteArrayList<>();
@@ -50,7 +47,7 @@ final class LossChecks {
                     "Who completes lost() when a lease lapses, and can that happen twice, or for those who ask later not at all?")
     void aLossIsToldOnceToEachWhoAsks(Trial t) throws Exception {
         LockClient client = t.client("holder");
-        Lease lease = client.lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = client.lock(t.name()).with(t.unrenewed()).acquire();
         CopyOnWriteArrayList<LeaseLoss> early = new CopyOnWriteArrayList<>();
         CopyOnWriteArrayList<LeaseLoss> second = new CopyOnWriteArrayList<>();
         lease.lost().thenAccept(early::add);
@@ -70,7 +67,7 @@ final class LossChecks {
     @Check(rules = "LK-801", first = "From what to what is heldFor counted?")
     void aLossSaysHowLongTheLeaseWasHeld(Trial t) throws Exception {
         long sent = t.now();
-        Lease lease = t.client("holder").lock(t.name()).with(UNRENEWED).acquire();
+        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         LeaseLoss loss = lossOf(t, lease);
         Duration most = Duration.ofNanos(t.now() - sent);
         t.expect(
@@ -92,7 +89,7 @@ final class LossChecks {
         AtomicInteger told = new AtomicInteger();
         List<Lease> leases = List.of(
                 client.lock(t.name("renewed")).acquire(),
-                client.lock(t.name("once")).with(UNRENEWED).acquire(),
+                client.lock(t.name("once")).with(t.unrenewed()).acquire(),
                 client.lock(t.name("limited"))
                         .with(LockOptions.none().withMaxHold(t.ttl(1, 2)))
                         .acquire());
@@ -136,7 +133,7 @@ final class LossChecks {
         AtomicLong best = new AtomicLong(Long.MAX_VALUE);
         AtomicInteger told = new AtomicInteger();
         for (int i = 0; i < leases; i++) {
-            Lease lease = client.lock(t.name("n" + i)).with(UNRENEWED).acquire();
+            Lease lease = client.lock(t.name("n" + i)).with(t.unrenewed()).acquire();
             long deadline = t.now() + lease.ttl().toNanos() * 3 / 4;
             lease.lost().thenAccept(loss -> {
                 best.accumulateAndGet(t.now() - deadline, Math::min);
@@ -167,7 +164,7 @@ final class LossChecks {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(1, 2, 6); i++) {
             DistributedLock lock = client.lock(t.freshName());
-            Lease first = lock.with(UNRENEWED).acquire();
+            Lease first = lock.with(t.unrenewed()).acquire();
             Task<Lease.State> again = t.start("a second acquire by the same client", () -> {
                 Lease second = lock.acquire();
                 Lease.State state = first.state();
@@ -187,7 +184,7 @@ final class LossChecks {
             first = "Does ensureHeld() look at the state at this moment, and tell lost from released?")
     void ensureHeldTellsLostFromReleased(Trial t) throws Exception {
         LockClient client = t.client("holder");
-        Lease lost = client.lock(t.name()).with(UNRENEWED).acquire();
+        Lease lost = client.lock(t.name()).with(t.unrenewed()).acquire();
         Lease released = client.lock(t.name("released")).acquire();
         lost.ensureHeld();
         released.ensureHeld();
@@ -218,7 +215,7 @@ final class LossChecks {
 
     @Check(rules = "LK-806", from = Profile.SMOKE, first = "What does callLocked look at when the work has returned?")
     void workUnderALostLeaseIsNotReportedAsDone(Trial t) throws Exception {
-        DistributedLock lock = t.client("holder").lock(t.name()).with(UNRENEWED);
+        DistributedLock lock = t.client("holder").lock(t.name()).with(t.unrenewed());
         List<Lease> given = new ArrayList<>();
         LeaseLostException lost = t.expectThrows(
                 "callLocked whose lease lapsed during the work",

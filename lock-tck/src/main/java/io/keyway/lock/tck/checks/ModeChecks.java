@@ -72,9 +72,7 @@ final class ModeChecks {
     void readersExpireEachOnItsOwn(Trial t) throws Exception {
         LockClient client = t.client("reader");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
-        Lease silent = lock.read()
-                .with(io.keyway.lock.LockOptions.none().withRenewal(io.keyway.lock.Renewal.NONE))
-                .acquire();
+        Lease silent = lock.read().with(t.unrenewed()).acquire();
         Lease renewed = t.client("other").readWriteLock(t.name()).read().acquire();
         t.until("the reader that does not renew has lost its lease", () -> silent.state() == Lease.State.LOST);
         t.pass(t.ttl());
@@ -96,8 +94,7 @@ final class ModeChecks {
         LockClient writer = t.client("writer");
         LockClient late = t.client("late");
         Lease read = reader.readWriteLock(t.name()).read().acquire();
-        Task<Lease> writes =
-                t.start("the writer's acquire", () -> writer.lock(t.name()).acquire());
+        Task<Lease> writes = t.acquiring("the writer's acquire", writer, t.name());
         t.untilWaiting(reader, t.name(), 1);
         t.expect(
                 late.readWriteLock(t.name()).read().tryAcquire().isEmpty(),
@@ -135,33 +132,5 @@ final class ModeChecks {
         }
         t.expect(leases.stream().allMatch(Lease::isHeld), "three readers that waited do not hold the lock together");
         leases.forEach(Lease::close);
-    }
-
-    @Check(
-            rules = {"LK-301", "LK-302", "LK-1202"},
-            needs = Feature.READ_WRITE,
-            from = Profile.FULL,
-            first = "Are looking and taking one step for each mode?")
-    void readersAndWritersAtRandomExcludeEachOther(Trial t) throws Exception {
-        List<Task<Integer>> users = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            LockClient client = t.client("user-" + i);
-            long seed = t.random().nextLong();
-            users.add(t.start("a random user", () -> {
-                java.util.SplittableRandom random = new java.util.SplittableRandom(seed);
-                DistributedReadWriteLock lock = client.readWriteLock(t.name());
-                for (int use = 0; use < 60; use++) {
-                    Lease lease = random.nextInt(3) == 0
-                            ? lock.write().acquire()
-                            : lock.read().acquire();
-                    lease.isHeld();
-                    lease.release();
-                }
-                return 60;
-            }));
-        }
-        for (Task<Integer> user : users) {
-            user.get();
-        }
     }
 }

@@ -64,9 +64,7 @@ final class ProcessChecks {
         long heldAt = t.now();
         t.expect(remote.isHeld(t.name()), "the other process does not hold its lease");
         remote.kill();
-        Task<Lease> waits = t.start(
-                "an acquire after the holder was killed",
-                () -> here.lock(t.name()).acquire());
+        Task<Lease> waits = t.acquiring("an acquire after the holder was killed", here, t.name());
         Lease lease = waits.get();
         long waited = t.now() - heldAt;
         if (t.reach() == Reach.NETWORK) {
@@ -104,9 +102,7 @@ final class ProcessChecks {
         waiting.start();
         t.untilWaiting(here, t.name(), 1);
         LockClient behind = t.client("behind");
-        Task<Lease> next = t.start(
-                "the acquire behind a waiter that was killed",
-                () -> behind.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("the acquire behind a waiter that was killed", behind, t.name());
         t.untilWaiting(here, t.name(), 2);
         remote.kill();
         // A queue may show the dead one for as long as its authority keeps a silent client, which is up to maxTtl.
@@ -129,9 +125,7 @@ final class ProcessChecks {
         remote.stop();
         Lease lease;
         try {
-            Task<Lease> waits = t.start(
-                    "an acquire while the holder stands still",
-                    () -> here.lock(t.name()).acquire());
+            Task<Lease> waits = t.acquiring("an acquire while the holder stands still", here, t.name());
             lease = waits.get();
             t.pass(t.ttl());
         } finally {
@@ -160,9 +154,7 @@ final class ProcessChecks {
                     remote.acquire(name, t.patience()).isPresent(),
                     "a client in another process was refused a free lock");
             remote.close();
-            Task<Lease> waits = t.start(
-                    "an acquire after the holder has ended",
-                    () -> here.lock(name).acquire());
+            Task<Lease> waits = t.acquiring("an acquire after the holder has ended", here, name);
             waits.get().release();
             if (t.has(Feature.LIST)) {
                 t.until(

@@ -12,7 +12,6 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -48,56 +47,63 @@ final class RaceChecks {
             Lease held = holder.lock(name).acquire();
             Race race = entry.enter(t, waiter, name);
             t.untilWaiting(holder, name, 1);
-            CyclicBarrier together = new CyclicBarrier(2);
             int lead = i % 3;
-            Task<Boolean> release = t.start("the release", () -> {
-                together.await();
-                pause(lead == 1);
-                held.release();
-                return true;
-            });
-            Task<Boolean> leave = t.start("leaving", () -> {
-                together.await();
-                pause(lead == 2);
-                race.leave();
-                return true;
-            });
-            release.get();
-            leave.get();
+            together(
+                    t,
+                    () -> {
+                        pause(lead == 1);
+                        held.release();
+                    },
+                    () -> {
+                        pause(lead == 2);
+                        race.leave();
+                    });
             Lease lease = race.outcome();
             if (lease == null) {
                 won++;
-                free(t, third, name, what + " came together with the grant and won, and the lock stayed taken");
+                t.takesSoon(third, name, what + " came together with the grant and won, and the lock stayed taken")
+                        .release();
             } else {
                 t.expect(lease.isHeld(), what + " came together with the grant and lost, and the lease is not held");
                 t.expect(
                         third.lock(name).tryAcquire().isEmpty(),
                         what + " came together with the grant and lost, and another client was granted the lock too");
                 lease.release();
-                free(
-                        t,
-                        third,
-                        name,
-                        what + " came together with the grant, the lease was released, and the lock stayed taken");
+                t.takesSoon(
+                                third,
+                                name,
+                                what
+                                        + " came together with the grant, the lease was released, and the lock stayed taken")
+                        .release();
             }
         }
         t.note("of " + rounds + " races the grant won " + (rounds - won));
+    }
+
+    private interface Act {
+        void run() throws Exception;
+    }
+
+    /** The release and the leaving, as nearly at the same moment as two threads can; returns when both are done. */
+    private static void together(Trial t, Act release, Act leave) throws InterruptedException {
+        CyclicBarrier both = new CyclicBarrier(2);
+        List<Task<Boolean>> acts = new ArrayList<>();
+        for (Act act : List.of(release, leave)) {
+            acts.add(t.start(act == release ? "the release" : "leaving", () -> {
+                both.await();
+                act.run();
+                return true;
+            }));
+        }
+        for (Task<Boolean> act : acts) {
+            act.get();
+        }
     }
 
     private static void pause(boolean wanted) {
         for (int i = 0; wanted && i < 200; i++) {
             Thread.onSpinWait();
         }
-    }
-
-    private static void free(Trial t, LockClient client, String name, String otherwise) throws InterruptedException {
-        List<Lease> taken = new ArrayList<>();
-        boolean free = t.happens(t.ttl(1, 2), () -> {
-            client.lock(name).tryAcquire().ifPresent(taken::add);
-            return !taken.isEmpty();
-        });
-        t.expect(free, otherwise + " for half a ttl");
-        Objects.requireNonNull(taken.get(0)).release();
     }
 
     @Check(
@@ -107,8 +113,7 @@ final class RaceChecks {
             first = "If the thread is interrupted when the grant is there already: is it given back, or returned?")
     void anInterruptAndAGrantMakeOneEnd(Trial t) throws Exception {
         race(t, "an interrupt", (trial, client, name) -> {
-            Task<Lease> task = trial.start(
-                    "the interrupted acquire", () -> client.lock(name).acquire());
+            Task<Lease> task = trial.acquiring("the interrupted acquire", client, name);
             return new Race() {
                 @Override
                 public void leave() {
@@ -186,7 +191,8 @@ final class RaceChecks {
                         "a wait ended with a lease at its limit, and another client was granted the lock too");
                 lease.release();
             }
-            free(t, third, name, "a wait ended at about the time of the release, and the lock stayed taken");
+            t.takesSoon(third, name, "a wait ended at about the time of the release, and the lock stayed taken")
+                    .release();
         }
     }
 
@@ -201,29 +207,17 @@ final class RaceChecks {
             String name = t.freshName();
             LockClient waiter = t.client("waiter" + i);
             Lease held = holder.lock(name).acquire();
-            Task<Lease> waits = t.start(
-                    "a waiter whose client is closed", () -> waiter.lock(name).acquire());
+            Task<Lease> waits = t.acquiring("a waiter whose client is closed", waiter, name);
             t.untilWaiting(holder, name, 1);
-            CyclicBarrier together = new CyclicBarrier(2);
-            Task<Boolean> close = t.start("close()", () -> {
-                together.await();
-                waiter.close();
-                return true;
-            });
-            Task<Boolean> release = t.start("the release", () -> {
-                together.await();
-                held.release();
-                return true;
-            });
-            release.get();
-            close.get();
+            together(t, held::release, waiter::close);
             Optional<Throwable> thrown = waits.outcome();
             if (thrown.isPresent()) {
                 t.expectType("an acquire whose client is closed", ClientClosedException.class, thrown.orElseThrow());
             } else {
                 t.expect(!waits.get().isHeld(), "a lease of a client that is closed says that it is held");
             }
-            free(t, third, name, "a client was closed at about the time of its grant, and the lock stayed taken");
+            t.takesSoon(third, name, "a client was closed at about the time of its grant, and the lock stayed taken")
+                    .release();
         }
     }
 
@@ -240,21 +234,9 @@ final class RaceChecks {
             Lease held = holder.lock(name).acquire();
             CompletableFuture<Lease> leaves = first.lock(name).acquireAsync();
             t.untilWaiting(holder, name, 1);
-            Task<Lease> stays =
-                    t.start("the second waiter", () -> second.lock(name).acquire());
+            Task<Lease> stays = t.acquiring("the second waiter", second, name);
             t.untilWaiting(holder, name, 2);
-            CyclicBarrier together = new CyclicBarrier(2);
-            Task<Boolean> release = t.start("the release", () -> {
-                together.await();
-                held.release();
-                return true;
-            });
-            Task<Boolean> cancel = t.start("cancel()", () -> {
-                together.await();
-                return leaves.cancel(false);
-            });
-            release.get();
-            cancel.get();
+            together(t, held::release, () -> leaves.cancel(false));
             if (!leaves.isCancelled()) {
                 leaves.join().release();
             }

@@ -7,7 +7,6 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Means;
@@ -126,8 +125,7 @@ final class RandomChecks {
     }
 
     private static CompletableFuture<Lease> request(Trial t, LockClient client, String name, SplittableRandom random) {
-        LockOptions options =
-                random.nextInt(6) == 0 ? LockOptions.none().withRenewal(Renewal.NONE) : LockOptions.none();
+        LockOptions options = random.nextInt(6) == 0 ? t.unrenewed() : LockOptions.none();
         if (t.has(Feature.READ_WRITE) && random.nextBoolean()) {
             return client.readWriteLock(name).read().with(options).acquireAsync();
         }

@@ -11,7 +11,6 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
@@ -24,8 +23,6 @@ import java.util.concurrent.CompletableFuture;
 
 /** Chapter 700: how a lease is given back. */
 final class ReleaseChecks {
-    private static final LockOptions UNRENEWED = LockOptions.none().withRenewal(Renewal.NONE);
-
     @Check(
             rules = {"LK-702", "LK-701"},
             from = Profile.SMOKE,
@@ -178,7 +175,7 @@ final class ReleaseChecks {
             t.expectEqual("releaseAsync() afterwards", ReleaseOutcome.RELEASED, await(t, lease));
             t.expectEqual("the state afterwards", Lease.State.RELEASED, lease.state());
         }
-        Lease lapsed = client.lock(t.name()).with(UNRENEWED).acquire();
+        Lease lapsed = client.lock(t.name()).with(t.unrenewed()).acquire();
         t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
         t.expectEqual("releaseAsync() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, await(t, lapsed));
         t.expectEqual("release() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
@@ -189,7 +186,7 @@ final class ReleaseChecks {
     void closeOfALeaseNeverThrows(Trial t) throws Exception {
         LockClient client = t.client("holder");
         Lease released = client.lock(t.name()).acquire();
-        Lease lapsed = client.lock(t.name("lapsed")).with(UNRENEWED).acquire();
+        Lease lapsed = client.lock(t.name("lapsed")).with(t.unrenewed()).acquire();
         Lease closed = client.lock(t.name("closed")).acquire();
         released.close();
         released.close();
@@ -260,7 +257,7 @@ final class ReleaseChecks {
         // The same client and another one may have the lock by then: a release by name or by client is found out.
         for (LockClient next : List.of(first, t.client("second"))) {
             String name = t.freshName();
-            Lease lapsed = first.lock(name).with(UNRENEWED).acquire();
+            Lease lapsed = first.lock(name).with(t.unrenewed()).acquire();
             Lease later = t.call("the next acquire", () -> next.lock(name).acquire());
             t.expectEqual("the release of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
             lapsed.close();
@@ -281,9 +278,8 @@ final class ReleaseChecks {
         LockClient second = t.client("second");
         LockClient client = t.client("first");
         // Not more: a store that restarts may be closed for the longest ttl that it has granted.
-        Duration longer = t.ttl().multipliedBy(4);
-        Duration most = t.guarantees().maxTtl();
-        LockOptions lasting = LockOptions.none().withTtl(longer.compareTo(most) > 0 ? most : longer);
+        Duration longer = t.longer(4);
+        LockOptions lasting = LockOptions.none().withTtl(longer);
         for (int i = 0; i < t.rounds(5, 30, 200); i++) {
             String name = t.freshName();
             Lease lease = client.lock(name).with(lasting).acquire();

@@ -9,7 +9,6 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.Renewal;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Trial;
@@ -119,9 +118,7 @@ final class RenewalChecks {
     void aRenewedSiblingExtendsNothingElse(Trial t) throws Exception {
         LockClient client = t.client("holder");
         Lease renewed = client.lock(t.name("renewed")).acquire();
-        Lease once = client.lock(t.name())
-                .with(LockOptions.none().withRenewal(Renewal.NONE))
-                .acquire();
+        Lease once = client.lock(t.name()).with(t.unrenewed()).acquire();
         long got = t.now();
         Lease also = client.lock(t.name("also")).acquire();
         t.passUntil(got + once.ttl().toNanos() * 3 / 4 + 1);

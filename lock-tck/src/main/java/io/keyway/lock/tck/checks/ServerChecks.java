@@ -27,9 +27,7 @@ final class ServerChecks {
         t.killServer();
         Task<Lease> acquire;
         try {
-            acquire = t.start(
-                    "an acquire while the server is down",
-                    () -> client.lock(t.name()).acquire());
+            acquire = t.acquiring("an acquire while the server is down", client, t.name());
             t.pass(t.ttl(1, 2));
         } finally {
             t.restartServer();
@@ -55,9 +53,7 @@ final class ServerChecks {
         Lease lease = holder.lock(t.name()).acquire();
         t.killServer();
         t.restartServer();
-        Task<Lease> next = t.start(
-                "the rival's acquire after a restart",
-                () -> rival.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("the rival's acquire after a restart", rival, t.name());
         boolean granted = t.happens(t.ttl(), next::isDone);
         if (granted) {
             t.expect(!lease.isHeld(), "after a restart of the server the lock was granted while its holder believed");
@@ -86,8 +82,7 @@ final class ServerChecks {
         }
         t.killServer();
         t.restartServer();
-        Task<Lease> acquire = t.start(
-                "an acquire after a restart", () -> client.lock(t.name()).acquire());
+        Task<Lease> acquire = t.acquiring("an acquire after a restart", client, t.name());
         Lease lease = acquire.get();
         t.expect(
                 lease.token() > last,
@@ -104,8 +99,7 @@ final class ServerChecks {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         Lease lease = holder.lock(t.name()).acquire();
-        Task<Lease> next =
-                t.start("the rival's acquire", () -> rival.lock(t.name()).acquire());
+        Task<Lease> next = t.acquiring("the rival's acquire", rival, t.name());
         t.untilWaiting(holder, t.name(), 1);
         t.pauseServer();
         try {

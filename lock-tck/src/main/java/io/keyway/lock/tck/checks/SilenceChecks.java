@@ -43,8 +43,7 @@ final class SilenceChecks {
             t.expect(lease.isHeld(), "a lease was lost in quiet");
             long earliest = earliestEnd(t, lease);
             link.cut();
-            Task<Lease> waits =
-                    t.start("the next client's acquire", () -> next.lock(name).acquire());
+            Task<Lease> waits = t.acquiring("the next client's acquire", next, name);
             t.passUntil(earliest - t.ttl(1, 8).toNanos());
             t.expect(
                     !waits.isDone() || t.now() - earliest >= 0,
@@ -170,8 +169,7 @@ final class SilenceChecks {
         ClientLink link = t.link("reset");
         LockClient rival = t.client("rival");
         Lease lease = link.client().lock(t.name()).acquire();
-        Task<Lease> waits =
-                t.start("a rival's acquire", () -> rival.lock(t.name()).acquire());
+        Task<Lease> waits = t.acquiring("a rival's acquire", rival, t.name());
         t.untilWaiting(rival, t.name(), 1);
         for (int i = 0; i < 3; i++) {
             if (!link.reset()) {
@@ -237,11 +235,9 @@ final class SilenceChecks {
         LockClient second = t.client("second");
         ClientLink link = t.link("silent");
         Lease held = holder.lock(t.name()).acquire();
-        Task<Lease> silent =
-                t.start("the silent waiter", () -> link.client().lock(t.name()).acquire());
+        Task<Lease> silent = t.acquiring("the silent waiter", link.client(), t.name());
         t.untilWaiting(holder, t.name(), 1);
-        Task<Lease> stays =
-                t.start("the second waiter", () -> second.lock(t.name()).acquire());
+        Task<Lease> stays = t.acquiring("the second waiter", second, t.name());
         t.untilWaiting(holder, t.name(), 2);
         link.cut();
         held.release();

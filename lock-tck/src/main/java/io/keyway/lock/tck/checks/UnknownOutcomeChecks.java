@@ -91,9 +91,8 @@ final class UnknownOutcomeChecks {
                     "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
     void aGrantThatNobodyHeardOfIsGivenBack(Trial t) throws Exception {
         LockClient next = t.client("next");
-        Duration longer = t.ttl().multipliedBy(4);
-        Duration most = t.guarantees().maxTtl();
-        LockOptions lasting = LockOptions.none().withTtl(longer.compareTo(most) > 0 ? most : longer);
+        Duration longer = t.longer(4);
+        LockOptions lasting = LockOptions.none().withTtl(longer);
         ClientLink link = t.link("unanswered", prompt(t));
         link.client().lock(t.name("before")).acquire().release();
         link.loseReplies();
@@ -102,8 +101,7 @@ final class UnknownOutcomeChecks {
                 () -> link.client().lock(t.name()).with(lasting).tryAcquire());
         t.expect(attempt.outcome().isPresent(), "an attempt returned, though no answer can have arrived");
         link.keepReplies();
-        Task<Lease> takes = t.start(
-                "the acquire of another client", () -> next.lock(t.name()).acquire());
+        Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
                 "a grant that nobody heard of was still in the way " + Trial.text(t.ttl(5, 2)) + " after the link was"
@@ -127,9 +125,7 @@ final class UnknownOutcomeChecks {
             } else {
                 link.cut();
             }
-            Task<Lease> acquire = t.start(
-                    "an acquire while nothing is answered",
-                    () -> link.client().lock(name).acquire());
+            Task<Lease> acquire = t.acquiring("an acquire while nothing is answered", link.client(), name);
             t.pass(t.ttl(3, 2));
             boolean early = acquire.isDone();
             t.expect(!early, "acquire() ended while nothing was answered; it has no time limit");
@@ -156,9 +152,8 @@ final class UnknownOutcomeChecks {
             first = "What bounds the wait for the answer of a release, and who sends it again?")
     void aReleaseWithoutAnswerIsUnknownAndGoesOn(Trial t) throws Exception {
         LockClient next = t.client("next");
-        Duration longer = t.ttl().multipliedBy(4);
-        Duration most = t.guarantees().maxTtl();
-        LockOptions lasting = LockOptions.none().withTtl(longer.compareTo(most) > 0 ? most : longer);
+        Duration longer = t.longer(4);
+        LockOptions lasting = LockOptions.none().withTtl(longer);
         for (boolean lost : new boolean[] {false, true}) {
             ClientLink link = t.link(lost ? "unanswered" : "cut", prompt(t));
             String name = t.freshName();
@@ -182,8 +177,7 @@ final class UnknownOutcomeChecks {
             } else {
                 link.heal();
             }
-            Task<Lease> takes = t.start(
-                    "the acquire of the next client", () -> next.lock(name).acquire());
+            Task<Lease> takes = t.acquiring("the acquire of the next client", next, name);
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
                     "a release was not answered, and " + Trial.text(t.ttl(5, 2)) + " after the link was healed the lock"
@@ -195,7 +189,7 @@ final class UnknownOutcomeChecks {
     }
 
     @Check(
-            rules = {"LK-701", "LK-307"},
+            rules = {"LK-701", "LK-307", "LK-1402", "LK-1305"},
             means = Means.LINK,
             first = "By what does the store find the grant that a release means: by its token, or by name and client?")
     void aRepeatedReleaseEndsNoLaterGrant(Trial t) throws Exception {
@@ -257,8 +251,7 @@ final class UnknownOutcomeChecks {
                 "the cause of the loss",
                 LeaseLoss.Cause.CLIENT_CLOSED,
                 LossChecks.lossOf(t, lease).cause());
-        Task<Lease> takes = t.start(
-                "the acquire of the next client", () -> next.lock(t.name()).acquire());
+        Task<Lease> takes = t.acquiring("the acquire of the next client", next, t.name());
         within(t, "the expiry of what close() could not release", t.ttl(3, 2), takes);
         takes.get().release();
     }

@@ -114,8 +114,7 @@ final class UpgradeChecks {
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease write = lock.write().acquire();
         LockClient other = t.client("other");
-        Task<Lease> waits =
-                t.start("another writer's acquire", () -> other.lock(t.name()).acquire());
+        Task<Lease> waits = t.acquiring("another writer's acquire", other, t.name());
         t.untilWaiting(client, t.name(), 1);
         Lease read = lock.downgrade(write);
         t.expectEqual("the mode after the downgrade", LockMode.SHARED, read.mode());

@@ -237,7 +237,7 @@ final class WaitChecks {
         for (int i = 0; i < t.rounds(3, 10, 40); i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
-            Task<Lease> waits = t.start("the waiter", () -> waiter.lock(name).acquire());
+            Task<Lease> waits = t.acquiring("the waiter", waiter, name);
             t.untilWaiting(holder, name, 1);
             LockClient late = i % 2 == 0 ? newcomer : holder;
             held.release();
@@ -291,7 +291,7 @@ final class WaitChecks {
         for (int i = 0; i < 8; i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
-            Task<Lease> waits = t.start("the waiter", () -> waiter.lock(name).acquire());
+            Task<Lease> waits = t.acquiring("the waiter", waiter, name);
             t.untilWaiting(holder, name, 1);
             // Not at a fixed distance from the request: an asking again that falls together with a release is no
             // wake-up.

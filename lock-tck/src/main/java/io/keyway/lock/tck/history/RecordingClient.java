@@ -17,13 +17,10 @@ import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
 import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
 import io.keyway.lock.tck.wrap.ForwardingSemaphore;
+import io.keyway.lock.tck.wrap.LeaseFutures;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 
 /** A client whose requests and leases are written down. */
 final class RecordingClient extends ForwardingClient {
@@ -53,35 +50,6 @@ final class RecordingClient extends ForwardingClient {
 
     private Hold asked(LockKey key, LockMode mode, int permits, int capacity) {
         return recorder.asked(who, key, mode, permits, capacity);
-    }
-
-    /** What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future, and a lease that comes at the same time must not be left behind. */
-    private static <T, R> CompletableFuture<R> follow(
-            CompletableFuture<T> own, Function<T, R> made, Consumer<R> unwanted) {
-        CompletableFuture<R> shown = new CompletableFuture<>();
-        CompletionStage<T> outcome = own;
-        outcome.whenComplete((value, failure) -> {
-            if (failure != null) {
-                shown.completeExceptionally(failure);
-                return;
-            }
-            R result = made.apply(value);
-            if (!shown.complete(result)) {
-                unwanted.accept(result);
-            }
-        });
-        CompletionStage<R> end = shown;
-        end.whenComplete((value, failure) -> own.cancel(false));
-        return shown;
-    }
-
-    private static CompletableFuture<Lease> followLease(CompletableFuture<Lease> own, UnaryOperator<Lease> made) {
-        return follow(own, made, Lease::releaseAsync);
-    }
-
-    private static CompletableFuture<Optional<Lease>> followFound(
-            CompletableFuture<Optional<Lease>> own, UnaryOperator<Lease> made) {
-        return follow(own, found -> found.map(made), found -> found.ifPresent(Lease::releaseAsync));
     }
 
     private static Lease bare(Lease lease) {
@@ -126,13 +94,13 @@ final class RecordingClient extends ForwardingClient {
         @Override
         public CompletableFuture<Lease> acquireAsync() {
             Hold hold = asked();
-            return followLease(super.acquireAsync(), lease -> recorder.granted(hold, lease));
+            return LeaseFutures.lease(super.acquireAsync(), lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
             Hold hold = asked();
-            return followFound(super.tryAcquireAsync(wait), lease -> recorder.granted(hold, lease));
+            return LeaseFutures.found(super.tryAcquireAsync(wait), lease -> recorder.granted(hold, lease));
         }
 
         @Override
@@ -225,13 +193,13 @@ final class RecordingClient extends ForwardingClient {
         @Override
         public CompletableFuture<Lease> acquireAsync(int permits) {
             Hold hold = asked(permits);
-            return followLease(super.acquireAsync(permits), lease -> granted(hold, lease));
+            return LeaseFutures.lease(super.acquireAsync(permits), lease -> granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
             Hold hold = asked(permits);
-            return followFound(super.tryAcquireAsync(permits, wait), lease -> granted(hold, lease));
+            return LeaseFutures.found(super.tryAcquireAsync(permits, wait), lease -> granted(hold, lease));
         }
 
         @Override

@@ -11,13 +11,9 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The store that clients of one name share, as simple as the rules allow: one table, one lock over it, one clock.
@@ -29,23 +25,17 @@ import org.jspecify.annotations.Nullable;
  * dies, so that no thread of the store's own is needed. Tokens come from one counter that a restart does not touch
  * (LK-603).
  */
-public class ReferenceStore extends StoreRules {
+public class ReferenceStore extends StoreTurns {
 
     /** Longer than any call can be under way. */
     private static final long WITHDRAWN_FOR = Duration.ofMinutes(1).toNanos();
 
-    private final LongSupplier clock;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Table entries = new Table();
-    private final Alarms alarms = new Alarms(this::ring);
     private final Closure closure = new Closure();
-    private final Set<Session> sessions = new LinkedHashSet<>();
     private long attempts;
 
     /** Makes an empty store on that monotonic clock, in nanoseconds; its tokens are higher than {@code tokensAbove}. */
     public ReferenceStore(LongSupplier clock, long tokensAbove) {
-        super(tokensAbove);
-        this.clock = clock;
+        super(clock, tokensAbove);
     }
 
     /** As the verb of the backend, for one session; likewise those that follow. */
@@ -246,37 +236,6 @@ public class ReferenceStore extends StoreRules {
         }
     }
 
-    /** A client begins its life. */
-    public void join(Session session) {
-        lock.lock();
-        try {
-            sessions.add(session);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** A client has gone: what it left ends in its time, and alarms ring on the clocks of others. */
-    public void leave(Session session) {
-        lock.lock();
-        try {
-            sessions.remove(session);
-            alarms.closed(session);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns the clients that are there. */
-    public List<Session> sessions() {
-        lock.lock();
-        try {
-            return List.copyOf(sessions);
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /**
      * Forgets all grants and queues, but not the tokens, and is closed until the last of these grants has expired: by then
      * whoever holds what it forgot has stopped (LK-1510).
@@ -298,37 +257,6 @@ public class ReferenceStore extends StoreRules {
         }
     }
 
-    /** Forgets all grants and queues, tells nobody, and goes on: what no store may do. */
-    public void forgetAll() {
-        lock.lock();
-        try {
-            entries.forEach(alarms::drop);
-            entries.clear();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns whether nothing is held or queued, not even something that has expired. */
-    public boolean isEmpty() {
-        lock.lock();
-        try {
-            return entries.isEmpty();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns whether nobody who lives holds anything or waits. */
-    boolean isAtRest() {
-        lock.lock();
-        try {
-            return entries.isAtRest(clock.getAsLong());
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Returns how many attempts arrived. */
     public long attempts() {
         lock.lock();
@@ -339,18 +267,6 @@ public class ReferenceStore extends StoreRules {
         }
     }
 
-    // Under the lock.
-
-    private Turn begin() {
-        lock.lock();
-        return new Turn(clock.getAsLong());
-    }
-
-    private void end(Turn turn) {
-        lock.unlock();
-        turn.send();
-    }
-
     private void admit(Turn turn, Session session, Request request) throws NotExecutedException {
         attempts++;
         closure.refuseWhileClosed(turn.now);
@@ -358,56 +274,5 @@ public class ReferenceStore extends StoreRules {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         sweep(turn);
-    }
-
-    private @Nullable LockEntry look(Turn turn, LockKey key) {
-        LockEntry entry = entries.find(slot(key));
-        if (entry != null) {
-            expire(turn, entry);
-            settle(entry);
-        }
-        return entry;
-    }
-
-    private void expire(Turn turn, LockEntry entry) {
-        if (entry.expire(turn.now)) {
-            wake(turn, entry, null);
-        }
-    }
-
-    private void wake(Turn turn, LockEntry entry, @Nullable Place left) {
-        Place next = next(entry, left);
-        if (next != null) {
-            turn.recheck(next);
-        }
-    }
-
-    private void settle(LockEntry entry) {
-        alarms.set(entry);
-        if (entry.isEmpty()) {
-            entries.remove(entry);
-        }
-    }
-
-    /** What dead clients left goes away although nobody asks for it: each attempt looks at two more entries. */
-    private void sweep(Turn turn) {
-        for (int i = 0; i < 2; i++) {
-            LockEntry entry = entries.nextToSweep();
-            if (entry != null) {
-                expire(turn, entry);
-                settle(entry);
-            }
-        }
-    }
-
-    private void ring(LockEntry entry) {
-        Turn turn = begin();
-        try {
-            alarms.drop(entry);
-            expire(turn, entry);
-            settle(entry);
-        } finally {
-            end(turn);
-        }
     }
 }

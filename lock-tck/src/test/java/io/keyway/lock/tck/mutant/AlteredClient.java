@@ -13,10 +13,10 @@ import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
 import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
 import io.keyway.lock.tck.wrap.ForwardingSemaphore;
+import io.keyway.lock.tck.wrap.LeaseFutures;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /** A client whose leases are altered, wherever they come from; a subclass may alter its locks, too. */
@@ -81,12 +81,12 @@ class AlteredClient extends ForwardingClient {
 
         @Override
         public CompletableFuture<Lease> acquireAsync() {
-            return passing(super.acquireAsync(), altered);
+            return LeaseFutures.lease(super.acquireAsync(), altered);
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-            return passing(super.tryAcquireAsync(wait), lease -> lease.map(altered));
+            return LeaseFutures.found(super.tryAcquireAsync(wait), altered);
         }
     }
 
@@ -143,23 +143,12 @@ class AlteredClient extends ForwardingClient {
 
         @Override
         public CompletableFuture<Lease> acquireAsync(int permits) {
-            return passing(super.acquireAsync(permits), altered);
+            return LeaseFutures.lease(super.acquireAsync(permits), altered);
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-            return passing(super.tryAcquireAsync(permits, wait), lease -> lease.map(altered));
+            return LeaseFutures.found(super.tryAcquireAsync(permits, wait), altered);
         }
-    }
-
-    /** A future of what the other comes to; whoever completes it first withdraws the request, as with the other. */
-    private static <T, R> CompletableFuture<R> passing(CompletableFuture<T> from, Function<T, R> step) {
-        CompletableFuture<R> to = from.thenApply(step);
-        CompletableFuture<R> unused = to.whenComplete((value, failure) -> {
-            if (!from.isDone()) {
-                from.cancel(false);
-            }
-        });
-        return to;
     }
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
 final class CallMutants {
 
     static final List<Mutant> ALL = List.of(
-            lock("26", "false-and-held", "an acquire that had to wait says no, and holds", "LK-401", Liar::new),
+            lock("26", "false-and-held", "an acquire that had to wait says no, and holds", "LK-402", Liar::new),
             lock("27", "interrupt-swallowed", "an interrupt does not end an acquire", "LK-403", Tireless::new),
             lock(
                     "27b",

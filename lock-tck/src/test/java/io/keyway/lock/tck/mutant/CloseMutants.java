@@ -1,11 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.tck.reference.ReferenceFaults;
 import io.keyway.lock.tck.wrap.ForwardingClient;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /** Defects in how a client ends. */
@@ -16,7 +19,12 @@ final class CloseMutants {
                     "42", "close-leaks-thread", "a thread of the client goes on after close", "LK-1004", Leaky::new),
             Mutant.client(
                     "42b", "close-keeps-locks", "close ends the client and releases nothing", "LK-1003", Abrupt::new),
-            Mutant.client("43", "open-after-close", "a closed client works", "LK-1002", Immortal::new));
+            Mutant.client(
+                    "43",
+                    "open-after-close",
+                    "close gives the locks back, and ends nothing",
+                    "LK-1002",
+                    Immortal::new));
 
     private CloseMutants() {}
 
@@ -47,12 +55,26 @@ final class CloseMutants {
         }
     }
 
-    private static final class Immortal extends ForwardingClient {
+    private static final class Immortal extends AlteredClient {
+        private final Queue<Lease> given;
+
         Immortal(LockClient to, TimeSource clock) {
-            super(to);
+            this(to, new ConcurrentLinkedQueue<>());
+        }
+
+        private Immortal(LockClient to, Queue<Lease> given) {
+            super(to, lease -> {
+                given.add(lease);
+                return lease;
+            });
+            this.given = given;
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            for (Lease lease = given.poll(); lease != null; lease = given.poll()) {
+                lease.close();
+            }
+        }
     }
 }

@@ -35,7 +35,7 @@ final class LeaseMutants {
                     "LK-503",
                     Flag::new),
             lease("14", "loss-not-told", "nobody is told of a loss", "LK-802", Silent::new),
-            Mutant.client("15", "loss-told-twice", "listeners are told of each loss twice", "LK-902", Stutter::new),
+            Mutant.client("15", "loss-told-twice", "listeners are told of each loss twice", "LK-505", Stutter::new),
             lease("16", "loss-after-release", "a normal release is told as a loss", "LK-802", Alarmist::new),
             lease("16b", "release-twice", "a second release is answered anew", "LK-702", Repeating::new),
             lease(

@@ -34,7 +34,7 @@ final class PermitMutants {
                     "32b",
                     "permits-counted-as-holders",
                     "a grant counts as one permit, however many it has",
-                    "LK-1303",
+                    "LK-1301",
                     Heads::new));
 
     private PermitMutants() {}

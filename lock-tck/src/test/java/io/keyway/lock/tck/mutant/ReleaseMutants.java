@@ -43,7 +43,7 @@ final class ReleaseMutants {
                     "46",
                     "error-is-refusal",
                     "an attempt whose answer is lost is told as refused",
-                    "LK-401",
+                    "LK-1401",
                     Simple::new));
 
     private ReleaseMutants() {}

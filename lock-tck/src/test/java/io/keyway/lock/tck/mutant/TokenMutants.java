@@ -35,7 +35,7 @@ final class TokenMutants {
     }
 
     private static final class Drawn extends ReferenceStore {
-        private final SplittableRandom random = new SplittableRandom(5);
+        private final Map<LockKey, SplittableRandom> random = new HashMap<>();
 
         Drawn(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
@@ -43,7 +43,8 @@ final class TokenMutants {
 
         @Override
         protected long nextToken(Session session, LockKey key) {
-            return random.nextLong(1, Long.MAX_VALUE);
+            // Each name draws for itself: what it draws does not hang on what is locked beside it.
+            return random.computeIfAbsent(key, fresh -> new SplittableRandom(5)).nextLong(1, Long.MAX_VALUE);
         }
     }
 

@@ -1,0 +1,71 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.tck.Verdict;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/** How a check says that the provider broke the rule, or that it cannot tell. */
+abstract class Expectations {
+    private final List<String> notes = new CopyOnWriteArrayList<>();
+
+    /** Fails the check unless {@code ok}; {@code otherwise} says what was seen and what should have been. */
+    public void expect(boolean ok, String otherwise) {
+        if (!ok) {
+            throw CheckFailure.of(otherwise, null);
+        }
+    }
+
+    /** Fails the check unless the two are equal. */
+    public void expectEqual(String what, @Nullable Object expected, @Nullable Object actual) {
+        if (!Objects.equals(expected, actual)) {
+            throw CheckFailure.of(what + " should be " + expected + ", and is " + actual, null);
+        }
+    }
+
+    /** Fails the check unless the call throws such an exception; returns that. */
+    public <E extends Throwable> E expectThrows(String what, Class<E> type, Callable<?> call)
+            throws InterruptedException {
+        Object returned;
+        try {
+            returned = call.call();
+        } catch (Throwable e) {
+            return expectType(what, type, e);
+        }
+        throw CheckFailure.of(what + " should throw " + type.getSimpleName() + ", and returned " + returned, null);
+    }
+
+    /** Fails the check unless the exception is such a one; returns it. */
+    public <E extends Throwable> E expectType(String what, Class<E> type, Throwable thrown)
+            throws InterruptedException {
+        if (type.isInstance(thrown)) {
+            return type.cast(thrown);
+        }
+        if (thrown instanceof InterruptedException interrupt) {
+            throw interrupt;
+        }
+        throw CheckFailure.of(what + " should throw " + type.getSimpleName() + ", and threw " + thrown, thrown);
+    }
+
+    /** Fails the check. */
+    public CheckFailure failure(String message) {
+        return CheckFailure.of(message, null);
+    }
+
+    /** Gives the check up without blame. */
+    public NotTried notTried(Verdict verdict, String why) {
+        return new NotTried(verdict, why);
+    }
+
+    /** Something measured, for the report. */
+    public void note(String text) {
+        notes.add(text);
+    }
+
+    List<String> notes() {
+        return notes;
+    }
+}
