@@ -18,8 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -32,6 +35,7 @@ import redis.clients.jedis.util.SafeEncoder;
  */
 final class RedisNode implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RedisNode.class);
     private static final long FRESH = TimeUnit.SECONDS.toNanos(5);
     private static final byte[] ZERO = {'0'};
 
@@ -44,6 +48,7 @@ final class RedisNode implements AutoCloseable {
     private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore permits;
     private final AtomicBoolean up = new AtomicBoolean();
+    private final AtomicBoolean warned = new AtomicBoolean();
     private final Set<Connection> listening = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -164,6 +169,7 @@ final class RedisNode implements AutoCloseable {
             return result;
         } catch (JedisDataException e) {
             usable = true;
+            warnIfForbidden(e);
             throw Refusals.translated(e);
         } catch (JedisConnectionException e) {
             throw broken(e);
@@ -242,6 +248,7 @@ final class RedisNode implements AutoCloseable {
             if (failure instanceof InterruptedException) {
                 throw failure;
             }
+            warnIfForbidden(e);
             down(String.valueOf(e.getMessage()));
             throw new NotExecutedException(String.valueOf(e.getMessage()), e);
         }
@@ -270,6 +277,13 @@ final class RedisNode implements AutoCloseable {
             }
         }
         return e;
+    }
+
+    /** Time does not mend it, so the log has to say it; once is enough. */
+    private void warnIfForbidden(JedisException e) {
+        if (e instanceof JedisAccessControlException && warned.compareAndSet(false, true)) {
+            LOG.warn("{} does not let this client do its work: {}", this, e.getMessage());
+        }
     }
 
     private void up() {

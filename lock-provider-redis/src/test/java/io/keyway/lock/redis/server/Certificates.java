@@ -4,10 +4,12 @@ package io.keyway.lock.redis.server;
 import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
@@ -26,17 +28,31 @@ public record Certificates(Path trustStore, String password, Path certificate, P
 
     /** Makes them. */
     public static Certificates make(Path directory) throws IOException, InterruptedException, GeneralSecurityException {
-        Path store = directory.resolve("server.p12");
-        Path certificate = directory.resolve("server.pem");
-        Path trust = directory.resolve("trust.p12");
+        Path file = directory.resolve("server.p12");
         keytool(
                 "-genkeypair -alias server -keyalg RSA -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 -validity 30 -storetype"
-                        + " PKCS12 -storepass " + PASSWORD + " -keystore " + store);
-        keytool("-exportcert -rfc -alias server -storepass " + PASSWORD + " -keystore " + store + " -file "
-                + certificate);
-        keytool("-importcert -noprompt -alias server -storetype PKCS12 -storepass " + PASSWORD + " -keystore " + trust
-                + " -file " + certificate);
-        return new Certificates(trust, PASSWORD, certificate, key(store, directory.resolve("server.key")));
+                        + " PKCS12 -storepass " + PASSWORD + " -keystore " + file);
+        char[] password = PASSWORD.toCharArray();
+        KeyStore server = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(file)) {
+            server.load(in, password);
+        }
+        Certificate certificate = server.getCertificate("server");
+        KeyStore trust = KeyStore.getInstance("PKCS12");
+        trust.load(null, password);
+        trust.setCertificateEntry("server", certificate);
+        Path trustStore = directory.resolve("trust.p12");
+        try (OutputStream out = Files.newOutputStream(trustStore)) {
+            trust.store(out, password);
+        }
+        return new Certificates(
+                trustStore,
+                PASSWORD,
+                pem(directory.resolve("server.pem"), "CERTIFICATE", certificate.getEncoded()),
+                pem(
+                        directory.resolve("server.key"),
+                        "PRIVATE KEY",
+                        server.getKey("server", password).getEncoded()));
     }
 
     private static void keytool(String words) throws InterruptedException {
@@ -49,16 +65,11 @@ public record Certificates(Path trustStore, String password, Path certificate, P
         }
     }
 
-    private static Path key(Path store, Path file) throws IOException, GeneralSecurityException {
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, PASSWORD.toCharArray());
-        }
-        byte[] key = keys.getKey("server", PASSWORD.toCharArray()).getEncoded();
+    private static Path pem(Path file, String what, byte[] content) throws IOException {
         return Files.writeString(
                 file,
-                "-----BEGIN PRIVATE KEY-----\n" + Base64.getMimeEncoder().encodeToString(key)
-                        + "\n-----END PRIVATE KEY-----\n");
+                "-----BEGIN " + what + "-----\n" + Base64.getMimeEncoder().encodeToString(content) + "\n-----END "
+                        + what + "-----\n");
     }
 
     /** The configuration of a server that speaks TLS at that port. */
