@@ -32,10 +32,10 @@ final class RedisBackend implements LockBackend {
     static final Set<Feature> FEATURES =
             Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
 
-    private static final RedisScript ATTEMPT = RedisScript.read("attempt", "common");
+    private static final RedisScript ATTEMPT = RedisScript.read("attempt", "attempt-free", "common");
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
-    private static final RedisScript RENEW = RedisScript.read("renew", "common");
-    private static final RedisScript RELEASE = RedisScript.read("release", "common");
+    private static final RedisScript RENEW = RedisScript.read("renew");
+    private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common");
     private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common");
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
@@ -51,7 +51,7 @@ final class RedisBackend implements LockBackend {
     private static final Duration DEAF = Duration.ofMillis(25);
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record OwnerBytes(Owner owner, byte[] bytes) {}
+    private record What(LockMode mode, int permits, Owner owner, byte[] bytes) {}
 
     private final RedisLink link;
     private final RedisSettings settings;
@@ -61,7 +61,7 @@ final class RedisBackend implements LockBackend {
     private volatile @Nullable Incarnation incarnation;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Messages messages;
-    private volatile @Nullable OwnerBytes lastOwner;
+    private volatile @Nullable What lastAsked;
 
     RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees) {
         this.link = link;
@@ -85,12 +85,10 @@ final class RedisBackend implements LockBackend {
         String id = id(request.id());
         byte[][] arguments = {
             RedisKeys.bytes(id),
-            mode(request.mode()),
-            Protocol.toByteArray(request.permits()),
-            Protocol.toByteArray(request.capacity()),
             micros(request.ttl()),
-            request.queue() ? YES : NO,
-            owner(request.owner())
+            what(request),
+            Protocol.toByteArray(request.capacity()),
+            request.queue() ? YES : NO
         };
         return taken(request, new ScriptCall(ATTEMPT, keys.five(request.key(), id), arguments), Deadline.after(limit));
     }
@@ -99,13 +97,12 @@ final class RedisBackend implements LockBackend {
     public Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
         String id = id(wanted.id());
         byte[][] arguments = {
+            RedisKeys.bytes(id),
+            micros(wanted.ttl()),
+            what(wanted),
             RedisKeys.bytes(id(held.id())),
             Protocol.toByteArray(held.token()),
-            RedisKeys.bytes(id),
-            mode(wanted.mode()),
-            micros(wanted.ttl()),
-            wanted.queue() ? YES : NO,
-            owner(wanted.owner())
+            wanted.queue() ? YES : NO
         };
         return taken(wanted, new ScriptCall(CONVERT, keys.five(wanted.key(), id), arguments), Deadline.after(limit));
     }
@@ -247,20 +244,25 @@ final class RedisBackend implements LockBackend {
         return RedisKeys.id(started(incarnation), request);
     }
 
-    private byte[] owner(Owner owner) {
-        OwnerBytes last = lastOwner;
-        if (last == null || !last.owner.equals(owner)) {
-            last = new OwnerBytes(owner, RedisKeys.bytes(OwnerText.write(owner)));
-            lastOwner = last;
+    /** Mode, permits and owner, as scripts have them; mostly the same as last time. */
+    private byte[] what(Request request) {
+        What last = lastAsked;
+        if (last == null
+                || last.mode != request.mode()
+                || last.permits != request.permits()
+                || !last.owner.equals(request.owner())) {
+            String text = letter(request.mode()) + request.permits() + ";" + OwnerText.write(request.owner());
+            last = new What(request.mode(), request.permits(), request.owner(), RedisKeys.bytes(text));
+            lastAsked = last;
         }
         return last.bytes;
     }
 
-    private static byte[] mode(LockMode mode) {
+    private static String letter(LockMode mode) {
         return switch (mode) {
-            case EXCLUSIVE -> new byte[] {'X'};
-            case SHARED -> new byte[] {'S'};
-            case PERMITS -> new byte[] {'P'};
+            case EXCLUSIVE -> "X";
+            case SHARED -> "S";
+            case PERMITS -> "P";
         };
     }
 

@@ -1,33 +1,22 @@
 -- Takes, queues, asks again and keeps a place alive: one script, idempotent by the id of the request.
--- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, mode (X, S or P), permits, capacity, ttl in microseconds, 1 to queue, owner
 -- Returns the token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or 'withdrawn'.
-local id, mode, permits, capacity = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local ttl = tonumber(ARGV[5])
-
-if redis.call('EXISTS', holders, waiters, KEYS[4]) == 0 then
-  local token = new_token(KEYS[5])
-  redis.call('HSET', holders, '#', pack({1, permits, mode, now() + ttl}),
-    id, pack({mode, permits, token, now() + ttl, now(), ttl, ARGV[7], '', '', 0, 0}))
-  redis.call('PEXPIRE', holders, math.ceil(ttl / 1000) + 1)
-  return token
-end
+local id, ttl, capacity = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
+local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
+permits = tonumber(permits)
 
 if redis.call('EXISTS', KEYS[4]) == 1 then
   return redis.status_reply('withdrawn')
 end
 local all, changed = holding()
-local mine = all and redis.call('HGET', holders, id)
-if mine then
-  local record = unpack_one(mine)
-  if record[BROKEN] == '' then
-    record[ENDS] = now() + ttl
-    redis.call('HSET', holders, id, pack(record))
-    keep(holders, ttl)
-    return record[TOKEN]
-  end
+local mine, broken = holder_of(id)
+if mine and not broken then
+  mine[ENDS] = now() + ttl
+  write(id, mine)
+  keep(holders, ttl)
+  return mine[TOKEN]
+elseif mine then
   -- Broken before its answer arrived: nobody ever believed in it.
-  all = unhold(all, id, record)
+  all = unhold(all, id, mine[PERMITS])
   changed = true
 end
 
@@ -43,7 +32,7 @@ if redis.call('EXISTS', waiters) == 1 then
     end
     if first ~= id then
       local before = redis.call('HGET', waiters, first)
-      if not before or unpack_one(before)[ENDS] <= now() then
+      if not before or unpack_one(before)[4] <= now() then
         unqueue(first)
         first = nil
         changed = true
@@ -56,27 +45,27 @@ if not upgrade and (first == id or not first) and fits(all, mode, permits, capac
   if waiter then
     unqueue(id)
   end
-  local token = new_token(KEYS[5])
-  all = all or {0, 0, mode, now() + ttl}
-  all = {all[COUNT] + 1, all[OUT] + permits, mode, math.min(all[NONE_BEFORE], now() + ttl)}
-  redis.call('HSET', holders, '#', pack(all),
-    id, pack({mode, permits, token, now() + ttl, now(), ttl, ARGV[7], '', '', 0, 0}))
+  write(id, {new_token(KEYS[5]), now() + ttl, now(), ttl, mode, permits, owner})
+  if all then
+    all = {all[COUNT] + 1, all[OUT] + permits, mode, math.min(all[NONE_BEFORE], now() + ttl)}
+    redis.call('HSET', holders, '#', pack(all))
+  end
   keep(holders, ttl)
   if mode ~= 'X' then
     -- There may be room for the next, too.
-    wake(all, client_of(id))
+    wake(all or {1, permits, mode}, client_of(id))
   end
-  return token
+  return holder_of(id)[TOKEN]
 end
 
-if ARGV[6] == '1' then
+if ARGV[5] == '1' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, 0, now(), ttl, ARGV[7], 0}
+    waiter = {mode, permits, capacity, 0, now(), ttl, owner, 0}
     first = first or id
   end
-  waiter[ENDS], waiter[CAPACITY], waiter[TOLD] = now() + ttl, capacity, 0
+  waiter[4], waiter[3], waiter[8] = now() + ttl, capacity, 0
   redis.call('HSET', waiters, id, pack(waiter))
   keep(waiters, ttl)
   keep(queue, ttl)

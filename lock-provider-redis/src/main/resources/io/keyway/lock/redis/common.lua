@@ -1,14 +1,14 @@
 -- Shared by the scripts of one name. All that is known of it:
---   holders  hash: '#' = {how many, permits out, mode, none of them ends before}, and by request id
---            {mode, permits, token, ends, since, ttl, owner, why broken, reader's id, reader's token, reader's ttl};
---            the reader is what an upgraded holder was, until a renewal shows that its client knows of the upgrade
---   waiters  hash: by request id {mode, permits, capacity, ends, since, ttl, owner, told}, and 'u' for the reader that waits to
---            become the writer: {id, ends, since, ttl, owner, id that it holds by}
+--   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and permits, a
+--            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl} of the reader that an
+--            upgraded holder was, until a renewal shows that its client knows of the upgrade; and unless one is alone, '#'
+--            {how many, permits out, mode, none of them ends before}
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told}, and 'u' for the reader that waits to
+--            become the writer: {id, end, since, ttl, owner, id that it holds by}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
 local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
-local MODE, PERMITS, TOKEN, ENDS, SINCE, TTL, OWNER, BROKEN, READER, READER_TOKEN, READER_TTL = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-local CAPACITY, TOLD = 3, 8
+local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER = 1, 2, 3, 4, 5, 6, 7
 local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 local current
@@ -37,51 +37,78 @@ local function tell(client, message)
   redis.call('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
 end
 
+local function read(record)
+  local token, ends, since, ttl = struct.unpack('<dddd', record)
+  local mode, permits, owner = string.match(record, '^(.)(%d+);(.*)$', 33)
+  return {token, ends, since, ttl, mode, tonumber(permits), owner}
+end
+
+local function write(id, holder)
+  redis.call('HSET', holders, id, struct.pack('<dddd', holder[TOKEN], holder[ENDS], holder[SINCE], holder[TTL])
+    .. holder[MODE] .. string.format('%.0f', holder[PERMITS]) .. ';' .. holder[OWNER])
+end
+
+-- Calls with id and holder for each.
+local function each_holder(action)
+  local fields = redis.call('HGETALL', holders)
+  for i = 1, #fields, 2 do
+    if string.find(fields[i], '%d$') then
+      action(fields[i], read(fields[i + 1]))
+    end
+  end
+end
+
+local function forget(id)
+  redis.call('HDEL', holders, id, id .. '!', id .. '^')
+end
+
 -- What is known of all holders together, after those whose time is over were dropped; nil if nobody holds. The second
 -- result tells whether any was dropped. Costs one look unless somebody's time may be over.
 local function holding()
   local found = redis.call('HGET', holders, '#')
-  if not found then
-    return nil, false
-  end
-  local all = unpack_one(found)
-  if now() < all[NONE_BEFORE] then
+  local all = found and unpack_one(found)
+  if all and now() < all[NONE_BEFORE] then
     return all, false
   end
-  local records = redis.call('HGETALL', holders)
-  local left, dropped = {0, 0, all[KIND], math.huge}, false
-  for i = 1, #records, 2 do
-    if records[i] ~= '#' then
-      local record = unpack_one(records[i + 1])
-      if record[ENDS] <= now() then
-        redis.call('HDEL', holders, records[i])
-        dropped = true
-      else
-        left[COUNT] = left[COUNT] + 1
-        left[OUT] = left[OUT] + record[PERMITS]
-        left[NONE_BEFORE] = math.min(left[NONE_BEFORE], record[ENDS])
-      end
+  local left, dropped = {0, 0, '', math.huge}, false
+  each_holder(function(id, holder)
+    if holder[ENDS] <= now() then
+      forget(id)
+      dropped = true
+    else
+      left = {left[COUNT] + 1, left[OUT] + holder[PERMITS], holder[MODE], math.min(left[NONE_BEFORE], holder[ENDS])}
     end
-  end
+  end)
   if left[COUNT] == 0 then
     redis.call('DEL', holders)
-    return nil, true
+    return nil, dropped
   end
-  redis.call('HSET', holders, '#', pack(left))
+  if found then
+    redis.call('HSET', holders, '#', pack(left))
+  end
   return left, dropped
 end
 
 -- Takes a holder out; returns what is left of all, nil if nobody is.
-local function unhold(all, id, record)
+local function unhold(all, id, permits)
   if all[COUNT] == 1 then
     redis.call('DEL', holders)
     return nil
   end
-  redis.call('HDEL', holders, id)
+  forget(id)
   all[COUNT] = all[COUNT] - 1
-  all[OUT] = all[OUT] - record[PERMITS]
+  all[OUT] = all[OUT] - permits
   redis.call('HSET', holders, '#', pack(all))
   return all
+end
+
+-- The holder of that id, and why it was broken if it was; nil if there is none.
+local function holder_of(id)
+  local found = redis.call('HMGET', holders, id, id .. '!')
+  if not found[1] then
+    return nil
+  end
+  return read(found[1]), found[2]
 end
 
 local function unqueue(id)
@@ -96,12 +123,9 @@ local function upgrading()
     return nil
   end
   local upgrade = unpack_one(found)
-  local held = redis.call('HGET', holders, upgrade[6])
-  if upgrade[2] > now() and held then
-    local record = unpack_one(held)
-    if record[ENDS] > now() and record[BROKEN] == '' then
-      return upgrade
-    end
+  local held, broken = holder_of(upgrade[6])
+  if upgrade[2] > now() and held and held[ENDS] > now() and not broken then
+    return upgrade
   end
   redis.call('HDEL', waiters, 'u')
   return nil
@@ -134,27 +158,27 @@ local function wake(all, but)
     for _, id in ipairs(ids) do
       local waiter = redis.call('HGET', waiters, id)
       waiter = waiter and unpack_one(waiter)
-      if not waiter or waiter[ENDS] <= now() then
+      if not waiter or waiter[4] <= now() then
         unqueue(id)
         from = from - 1
       else
-        local mode = waiter[MODE]
-        if not fits(kind and {0, out, kind}, mode, waiter[PERMITS], waiter[CAPACITY]) then
+        local mode, permits, capacity = waiter[1], waiter[2], waiter[3]
+        if not fits(kind and {0, out, kind}, mode, permits, capacity) then
           return
         end
         local client = client_of(id)
-        if client ~= but and not told[client] and waiter[TOLD] == 0 then
+        if client ~= but and not told[client] and waiter[8] == 0 then
           tell(client, 'R ' .. holders)
         end
         told[client] = true
         if mode == 'X' then
           return
         end
-        if waiter[TOLD] == 0 then
-          waiter[TOLD] = 1
+        if waiter[8] == 0 then
+          waiter[8] = 1
           redis.call('HSET', waiters, id, pack(waiter))
         end
-        kind, out = mode, out + waiter[PERMITS]
+        kind, out = mode, out + permits
       end
     end
     if #ids < 8 then
@@ -173,7 +197,6 @@ local function new_token(floor)
     redis.call('SET', floor, token)
   end
   if token >= 9007199254740991 then
-    redis.call('SET', floor, token)
     error('the fencing tokens are used up')
   end
   return token
@@ -181,10 +204,10 @@ end
 
 -- Who holds, for people; the first few of many.
 local function owners(answer)
-  local records = redis.call('HSCAN', holders, 0, 'COUNT', 20)[2]
-  for i = 1, #records, 2 do
-    if records[i] ~= '#' and #answer < 18 then
-      answer[#answer + 1] = unpack_one(records[i + 1])[OWNER]
+  local fields = redis.call('HSCAN', holders, 0, 'COUNT', 20)[2]
+  for i = 1, #fields, 2 do
+    if string.find(fields[i], '%d$') and #answer < 18 then
+      answer[#answer + 1] = read(fields[i + 1])[OWNER]
     end
   end
   return answer

@@ -1,32 +1,29 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id held, token held, id, mode (X or S), ttl in microseconds, 1 to queue, owner
+-- ARGV: id, ttl in microseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held, 1 to queue
 -- Returns the new token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
 -- {-1, 0, owners...} if it is refused; or 'withdrawn'.
-local held, id, mode, ttl = ARGV[1], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local id, ttl, held = ARGV[1], tonumber(ARGV[2]), ARGV[4]
+local mode, owner = string.match(ARGV[3], '^(.)1;(.*)$')
 if redis.call('EXISTS', KEYS[4]) == 1 then
   return redis.status_reply('withdrawn')
 end
 local all = holding()
-local converted = all and redis.call('HGET', holders, id)
-if converted then
-  local record = unpack_one(converted)
-  if record[BROKEN] == '' then
-    record[ENDS] = now() + ttl
-    redis.call('HSET', holders, id, pack(record))
-    keep(holders, ttl)
-    return record[TOKEN]
-  end
+local converted, was_broken = holder_of(id)
+if converted and not was_broken then
+  converted[ENDS] = now() + ttl
+  write(id, converted)
+  keep(holders, ttl)
+  return converted[TOKEN]
 end
-local found = all and redis.call('HGET', holders, held)
-local record = found and unpack_one(found)
+local holder, broken = holder_of(held)
 local upgrade = upgrading()
-if not record or record[TOKEN] ~= tonumber(ARGV[2]) or record[BROKEN] ~= '' or (upgrade and upgrade[1] ~= id) then
+if not holder or holder[TOKEN] ~= tonumber(ARGV[5]) or broken or (upgrade and upgrade[1] ~= id) then
   return owners({-1, 0})
 end
 if mode == 'X' and all[COUNT] > 1 then
   if ARGV[6] == '1' then
-    upgrade = upgrade or {id, 0, now(), ttl, ARGV[7], held}
+    upgrade = upgrade or {id, 0, now(), ttl, owner, held}
     upgrade[2] = now() + ttl
     redis.call('HSET', waiters, 'u', pack(upgrade))
     keep(waiters, ttl)
@@ -38,13 +35,14 @@ if upgrade then
   redis.call('HDEL', waiters, 'u')
 end
 local token = new_token(KEYS[5])
-local before = record[MODE] == 'S' and held or ''
-redis.call('HDEL', holders, held)
-redis.call('HSET', holders, '#', pack({1, 1, mode, now() + ttl}),
-  id, pack({mode, 1, token, now() + ttl, record[SINCE], ttl, ARGV[7], '', before, record[TOKEN], record[TTL]}))
+redis.call('HDEL', holders, held, held .. '^', '#')
+write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner})
+if mode == 'X' then
+  redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL]}))
+end
 keep(holders, ttl)
 if mode == 'S' then
   -- A writer that has become a reader may leave room for others.
-  wake({1, 1, mode, now() + ttl}, client_of(id))
+  wake({1, 1, mode}, client_of(id))
 end
 return token

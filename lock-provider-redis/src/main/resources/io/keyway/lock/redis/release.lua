@@ -1,14 +1,9 @@
 -- Ends a grant, if it is in force, by its id and token.
--- KEYS: holders, waiters, queue
--- ARGV: id, token
 -- Returns 1 if it has ended it, 0 if it was not in force, or had been broken: then this says that its holder has stopped.
-local found = redis.call('HMGET', holders, ARGV[1], '#')
-if not found[1] then
-  return 0
+local left = nil
+if not alone then
+  local all = found[2] and unpack_one(found[2]) or {1, 0, '', 0}
+  left = unhold(all, ARGV[1], read(found[1])[PERMITS])
 end
-local record = unpack_one(found[1])
-if record[TOKEN] ~= tonumber(ARGV[2]) then
-  return 0
-end
-wake(unhold(unpack_one(found[2]), ARGV[1], record), client_of(ARGV[1]))
-return record[BROKEN] == '' and 1 or 0
+wake(left, client_of(ARGV[1]))
+return found[3] and 0 or 1

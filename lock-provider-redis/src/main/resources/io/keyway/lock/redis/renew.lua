@@ -2,20 +2,23 @@
 -- KEYS: holders
 -- ARGV: id, token, ttl in microseconds
 -- Returns 1 if it did, 0 if the grant is not in force, or {reason} if it was broken.
-local found = redis.call('HGET', holders, ARGV[1])
-if not found then
+local found = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. '!', ARGV[1] .. '^')
+if not found[1] then
   return 0
 end
-local record = unpack_one(found)
-if record[TOKEN] ~= tonumber(ARGV[2]) or record[ENDS] <= now() then
+local token, ends, since, before = struct.unpack('<dddd', found[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+if token ~= tonumber(ARGV[2]) or ends <= now then
   return 0
 end
-if record[BROKEN] ~= '' then
-  return {string.sub(record[BROKEN], 2)}
+if found[2] then
+  return {found[2]}
 end
-local ttl = tonumber(ARGV[3])
-record[ENDS], record[READER] = now() + ttl, ''
 -- The key's term comes first: that takes no memory, and a server that is full lets pass what follows a write.
-redis.call('PEXPIRE', holders, math.max(redis.call('PTTL', holders), math.ceil(ttl / 1000) + 1))
-redis.call('HSET', holders, ARGV[1], pack(record))
+redis.call('PEXPIRE', KEYS[1], math.max(redis.call('PTTL', KEYS[1]), math.ceil(ARGV[3] / 1000) + 1))
+redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[3], since, before) .. string.sub(found[1], 33))
+if found[3] then
+  redis.call('HDEL', KEYS[1], ARGV[1] .. '^')
+end
 return 1

@@ -6,18 +6,18 @@ local id = ARGV[1]
 redis.call('DEL', KEYS[4])
 redis.call('SET', KEYS[4], '', 'PX', ARGV[2])
 local all, changed = holding()
-local mine = all and redis.call('HGET', holders, id)
-if mine then
-  local record = unpack_one(mine)
-  if record[READER] ~= '' and record[MODE] == 'X' then
-    -- Its client does not know of the upgrade: it is a reader again.
-    local reader = {'S', 1, record[READER_TOKEN], record[ENDS], record[SINCE], record[READER_TTL], record[OWNER], '', '', 0, 0}
-    redis.call('HDEL', holders, id)
-    redis.call('HSET', holders, '#', pack({1, 1, 'S', record[ENDS]}), record[READER], pack(reader))
-    all = {1, 1, 'S', record[ENDS]}
-  else
-    all = unhold(all, id, record)
-  end
+local mine = holder_of(id)
+local reader = mine and redis.call('HGET', holders, id .. '^')
+if reader then
+  -- Its client does not know of the upgrade: it is a reader again.
+  reader = unpack_one(reader)
+  forget(id)
+  write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER]})
+  redis.call('HDEL', holders, '#')
+  all = {1, 1, 'S', mine[ENDS]}
+  changed = true
+elseif mine then
+  all = unhold(all, id, mine[PERMITS])
   changed = true
 end
 local upgrade = redis.call('HGET', waiters, 'u')

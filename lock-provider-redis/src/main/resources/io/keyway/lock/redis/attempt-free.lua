@@ -1,0 +1,19 @@
+-- The beginning of an attempt: where nobody holds, waits or has withdrawn, this is all.
+-- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
+-- ARGV: id, ttl in microseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity, 1 to queue
+if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000000 + time[2]
+  local highest = redis.call('GETSET', KEYS[5], now)
+  local token = now
+  if highest and tonumber(highest) >= now then
+    -- The clock was set back, or another grant was in the same microsecond.
+    token = tonumber(highest) + 1
+    redis.call('SET', KEYS[5], token)
+  end
+  if token < 9007199254740991 then
+    redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[2], now, ARGV[2]) .. ARGV[3])
+    redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + 1)
+    return token
+  end
+end

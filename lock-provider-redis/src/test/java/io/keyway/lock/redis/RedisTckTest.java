@@ -1,0 +1,36 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.junit.LockTck;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The compatibility kit, in profile smoke, on one server. */
+class RedisTckTest extends LockTck {
+
+    @TempDir
+    static Path directory;
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = RedisServer.start(directory);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        server.close();
+    }
+
+    @Override
+    protected TckSubject subject() {
+        return TckSubject.of(server.url())
+                .withServer(server::kill, server::restart)
+                .withPause(server::pause, server::resume);
+    }
+}
