@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
+import io.keyway.lock.LockException;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
@@ -41,7 +42,7 @@ final class StoreCalls {
         return call.make(backend);
     }
 
-    /** Nothing was sent if this fails. */
+    /** Nothing was sent if this fails; with a LockException it is no use to try again. */
     void start() throws NotExecutedException, InterruptedException {
         if (started) {
             return;
@@ -52,7 +53,7 @@ final class StoreCalls {
                 backend.start(signals, incarnation);
                 started = true;
             }
-        } catch (NotExecutedException | InterruptedException e) {
+        } catch (NotExecutedException | InterruptedException | LockException e) {
             throw e;
         } catch (Exception e) {
             throw new NotExecutedException("the store could not be reached: " + describe(e), e);

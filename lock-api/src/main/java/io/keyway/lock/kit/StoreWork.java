@@ -59,13 +59,16 @@ final class StoreWork {
             try {
                 calls.start();
                 started.complete(true);
-            } catch (NotExecutedException | InterruptedException e) {
+            } catch (NotExecutedException | InterruptedException | LockException e) {
                 started.completeExceptionally(e);
             }
         });
         try {
             started.get(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof LockException refused) {
+                throw refused;
+            }
             throw unavailable("could not connect: " + StoreCalls.describe(e.getCause()), e.getCause());
         } catch (TimeoutException e) {
             throw unavailable("could not connect within " + Terms.text(settings.connectTimeout()), e);
@@ -187,7 +190,7 @@ final class StoreWork {
         if (e instanceof InterruptedException) {
             Thread.currentThread().interrupt();
         }
-        return !(e instanceof NotExecutedException);
+        return !(e instanceof NotExecutedException) && !(e instanceof LockException known && !known.mayHold());
     }
 
     LockUnavailableException unavailable(String why, @Nullable Throwable cause) {

@@ -22,7 +22,10 @@ import java.util.Set;
  */
 public interface LockBackend extends AutoCloseable {
 
-    /** Connects, as far as the store needs it before the first verb; called once, first. */
+    /**
+     * Connects, as far as the store needs it before the first verb; called first, again if it failed, and not any more once
+     * it has returned. A {@link io.keyway.lock.LockException} that is not retryable fails each request that needs the store.
+     */
     void start(Signals signals, Incarnation client) throws Exception;
 
     /**

@@ -24,13 +24,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
 
     static final Set<Feature> FEATURES =
             Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
 
     private static final RedisScript ATTEMPT = RedisScript.read("attempt", "attempt-free", "common");
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
@@ -58,13 +63,15 @@ final class RedisBackend implements LockBackend {
     private final RedisKeys keys;
     private final Guarantees guarantees;
     private final Listing listing;
+    private final ServerCheck check;
     private volatile @Nullable Incarnation incarnation;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Messages messages;
     private volatile @Nullable What lastAsked;
 
-    RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees) {
+    RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees, ServerCheck check) {
         this.link = link;
+        this.check = check;
         this.settings = settings;
         this.guarantees = guarantees;
         this.keys = new RedisKeys(link, settings.prefix());
@@ -73,7 +80,17 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public void start(Signals told, Incarnation client) throws Exception {
-        link.start(told, Deadline.after(settings.connectTimeout()));
+        Deadline deadline = Deadline.after(settings.connectTimeout());
+        try {
+            link.start(told, deadline);
+        } catch (NotExecutedException e) {
+            throw ServerCheck.isRefusal(e) ? check.refused(e) : e;
+        }
+        try {
+            link.visitAll(check, deadline);
+        } catch (NotExecutedException | JedisException e) {
+            LOG.info("Not all servers could be looked at: {}", e.getMessage());
+        }
         signals = told;
         incarnation = client;
         messages = new Messages(link, keys, told, client);

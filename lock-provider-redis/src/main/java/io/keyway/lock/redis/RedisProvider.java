@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
@@ -58,7 +60,7 @@ public final class RedisProvider implements LockProvider {
         RedisSettings settings =
                 RedisSettings.of(request, database(url, url.path().orElse("")));
         RedisLink link = new SingleLink(url.hosts().get(0), settings);
-        return request.over(new RedisBackend(link, settings, RedisGuarantees.single()));
+        return open(request, link, settings, RedisGuarantees.single());
     }
 
     private static LockClient sentinel(OpenRequest request) {
@@ -72,7 +74,7 @@ public final class RedisProvider implements LockProvider {
         }
         RedisSettings settings = RedisSettings.of(request, database(url, second < 0 ? "" : path.substring(second)));
         RedisLink link = new SentinelLink(url.hosts(), master, settings);
-        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
+        return open(request, link, settings, RedisGuarantees.replicated(settings));
     }
 
     private static LockClient cluster(OpenRequest request) {
@@ -82,7 +84,13 @@ public final class RedisProvider implements LockProvider {
         }
         RedisSettings settings = RedisSettings.of(request, 0);
         RedisLink link = new ClusterLink(url.hosts(), settings);
-        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
+        return open(request, link, settings, RedisGuarantees.replicated(settings));
+    }
+
+    private static LockClient open(
+            OpenRequest request, RedisLink link, RedisSettings settings, Guarantees guarantees) {
+        ServerCheck check = new ServerCheck(request.url(), request.get(CommonOptions.REQUIRE));
+        return request.over(new RedisBackend(link, settings, guarantees, check));
     }
 
     /** Reads the number of a database from what of the path is for it: empty, / or /number. */

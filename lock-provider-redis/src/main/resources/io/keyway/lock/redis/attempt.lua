@@ -20,28 +20,29 @@ elseif mine then
   changed = true
 end
 
-local upgrade, first, waiter = nil, nil, nil
+local upgrade, first, waiter, dropped, turn, before = nil, nil, nil, false, true, all
 if redis.call('EXISTS', waiters) == 1 then
   upgrade = upgrading()
   waiter = redis.call('ZRANK', queue, id) and redis.call('HGET', waiters, id)
-  waiter = waiter and unpack_one(waiter)
-  while not first do
-    first = redis.call('ZRANGE', queue, 0, 0)[1]
-    if not first then
-      break
-    end
-    if first ~= id then
-      local before = redis.call('HGET', waiters, first)
-      if not before or unpack_one(before)[4] <= now() then
-        unqueue(first)
-        first = nil
-        changed = true
-      end
-    end
+  if waiter then
+    -- Heard of: it lives, however late it is.
+    waiter = unpack_one(waiter)
+    waiter[4], waiter[3], waiter[8] = now() + ttl, capacity, 0
+    redis.call('HSET', waiters, id, pack(waiter))
+    turn = false
   end
+  local at_end
+  first, dropped, at_end, before = in_turn(all, function(other)
+    turn = turn or other == id
+    return other == id
+  end)
+  turn = turn and not upgrade and (waiter or (at_end and fits(before, mode, permits, capacity)))
+  changed = changed or dropped
+else
+  turn = fits(all, mode, permits, capacity)
 end
 
-if not upgrade and (first == id or not first) and fits(all, mode, permits, capacity) then
+if turn then
   if waiter then
     unqueue(id)
   end
@@ -62,11 +63,10 @@ if ARGV[5] == '1' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, 0, now(), ttl, owner, 0}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0}
+    redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end
-  waiter[4], waiter[3], waiter[8] = now() + ttl, capacity, 0
-  redis.call('HSET', waiters, id, pack(waiter))
   keep(waiters, ttl)
   keep(queue, ttl)
 end

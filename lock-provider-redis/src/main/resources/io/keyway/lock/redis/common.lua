@@ -138,8 +138,37 @@ local function fits(all, mode, permits, capacity)
   return not all or (mode == 'S' and all[KIND] == 'S')
 end
 
--- Tells the clients of those whose turn has come, and of nobody else, that they should ask again; drops the dead on its
--- way. But not the client with that incarnation: it asks by itself.
+-- Visits those in the queue whose turn it is, in their order: each fits with the holders and with all before it. Ends when
+-- visit returns true, and after 64. Drops the dead on its way. Returns the first in the queue, whether any was dropped, and
+-- if it came to the end of the queue, true and what all would hold then.
+local function in_turn(all, visit)
+  local kind, out, first, dropped, seen = all and all[KIND], all and all[OUT] or 0, nil, false, 0
+  while seen < 64 do
+    local ids = redis.call('ZRANGE', queue, seen, seen + 7)
+    for _, id in ipairs(ids) do
+      local waiter = redis.call('HGET', waiters, id)
+      waiter = waiter and unpack_one(waiter)
+      if not waiter or waiter[4] <= now() then
+        unqueue(id)
+        dropped = true
+      else
+        first = first or id
+        seen = seen + 1
+        if not fits(kind and {0, out, kind}, waiter[1], waiter[2], waiter[3]) or visit(id, waiter) or waiter[1] == 'X' then
+          return first, dropped, false
+        end
+        kind, out = waiter[1], out + waiter[2]
+      end
+    end
+    if #ids < 8 then
+      return first, dropped, true, kind and {0, out, kind}
+    end
+  end
+  return first, dropped, false
+end
+
+-- Tells the clients of those whose turn has come, and of nobody else, that they should ask again. But not the client with
+-- that incarnation: it asks by itself.
 local function wake(all, but)
   if redis.call('EXISTS', waiters) == 0 then
     return
@@ -151,41 +180,18 @@ local function wake(all, but)
     end
     return
   end
-  local kind, out, told = all and all[KIND], all and all[OUT] or 0, {}
-  local from = 0
-  while from < 64 do
-    local ids = redis.call('ZRANGE', queue, from, from + 7)
-    for _, id in ipairs(ids) do
-      local waiter = redis.call('HGET', waiters, id)
-      waiter = waiter and unpack_one(waiter)
-      if not waiter or waiter[4] <= now() then
-        unqueue(id)
-        from = from - 1
-      else
-        local mode, permits, capacity = waiter[1], waiter[2], waiter[3]
-        if not fits(kind and {0, out, kind}, mode, permits, capacity) then
-          return
-        end
-        local client = client_of(id)
-        if client ~= but and not told[client] and waiter[8] == 0 then
-          tell(client, 'R ' .. holders)
-        end
-        told[client] = true
-        if mode == 'X' then
-          return
-        end
-        if waiter[8] == 0 then
-          waiter[8] = 1
-          redis.call('HSET', waiters, id, pack(waiter))
-        end
-        kind, out = mode, out + permits
-      end
+  local told = {}
+  in_turn(all, function(id, waiter)
+    local client = client_of(id)
+    if waiter[8] == 0 and client ~= but and not told[client] then
+      tell(client, 'R ' .. holders)
     end
-    if #ids < 8 then
-      return
+    told[client] = true
+    if waiter[1] ~= 'X' and waiter[8] == 0 then
+      waiter[8] = 1
+      redis.call('HSET', waiters, id, pack(waiter))
     end
-    from = from + 8
-  end
+  end)
 end
 
 -- A token for a new grant: the server's clock, or one more than the highest before where that is behind.

@@ -1,0 +1,89 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Requirements;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** Looks at what in the configuration of a server endangers locks: a warning, or a refusal if the URL requires more. */
+final class ServerCheck implements RedisLink.Visit {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerCheck.class);
+    private static final List<String> ENDANGERED = List.of("exclusion", "belief", "tokens");
+
+    private final LockUrl url;
+    private final Requirements required;
+
+    ServerCheck(LockUrl url, Requirements required) {
+        this.url = url;
+        this.required = required;
+    }
+
+    /** Asks the server for what it says about itself; one that does not tell is left alone. */
+    @Override
+    public void visit(String server, Connection connection) {
+        Map<String, String> said;
+        try {
+            connection.sendCommand(Command.INFO);
+            said = parse(connection.getBulkReply());
+        } catch (JedisDataException e) {
+            LOG.info("{} does not tell whether it evicts keys and writes them to disk: {}", server, e.getMessage());
+            return;
+        }
+        check(server, said);
+    }
+
+    void check(String server, Map<String, String> said) {
+        String policy = said.getOrDefault("maxmemory_policy", "noeviction");
+        if (!policy.equals("noeviction") && !said.getOrDefault("maxmemory", "0").equals("0")) {
+            String danger = server + " evicts keys when its memory is full (maxmemory-policy " + policy
+                    + "), and with them locks that are held. Set maxmemory-policy to noeviction, or keep locks in a server of their own.";
+            if (ENDANGERED.stream().anyMatch(required.grades()::containsKey)) {
+                throw new InvalidLockUrlException(url + " requires " + required + ", but " + danger);
+            }
+            LOG.warn("{}", danger);
+        }
+        if (said.getOrDefault("aof_enabled", "1").equals("0")) {
+            LOG.warn(
+                    "{} keeps no append-only file: when it is restarted, locks that are held are lost, and given to others. Set appendonly to yes.",
+                    server);
+        }
+    }
+
+    /** Whether a server did not accept who we say we are: to ask again is no use. */
+    static boolean isRefusal(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof JedisAccessControlException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    InvalidLockUrlException refused(Exception failure) {
+        return new InvalidLockUrlException(
+                "The server does not accept the user and password of " + url + ": " + failure.getMessage()
+                        + ". Write those of a user that may run scripts on the keys of the prefix.",
+                failure);
+    }
+
+    private static Map<String, String> parse(String info) {
+        Map<String, String> said = new HashMap<>();
+        info.lines().forEach(line -> {
+            int colon = line.indexOf(':');
+            if (colon > 0) {
+                said.put(line.substring(0, colon), line.substring(colon + 1).trim());
+            }
+        });
+        return said;
+    }
+}
