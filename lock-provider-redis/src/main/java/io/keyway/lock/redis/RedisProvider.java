@@ -87,8 +87,7 @@ public final class RedisProvider implements LockProvider {
         return open(request, link, settings, RedisGuarantees.replicated(settings));
     }
 
-    private static LockClient open(
-            OpenRequest request, RedisLink link, RedisSettings settings, Guarantees guarantees) {
+    private static LockClient open(OpenRequest request, RedisLink link, RedisSettings settings, Guarantees guarantees) {
         ServerCheck check = new ServerCheck(request.url(), request.get(CommonOptions.REQUIRE));
         return request.over(new RedisBackend(link, settings, guarantees, check));
     }

@@ -135,7 +135,9 @@ class RedisTest {
             held.release();
             held = waiting.get(i).get(PATIENCE, TimeUnit.SECONDS);
             assertThat(calls("publish") - published).as("messages").isEqualTo(1);
-            assertThat(calls("evalsha") - scripts).as("a release and an attempt").isEqualTo(2);
+            assertThat(calls("evalsha") - scripts)
+                    .as("a release and an attempt")
+                    .isEqualTo(2);
         }
         held.release();
     }
@@ -165,7 +167,8 @@ class RedisTest {
     @Test
     void namesAreShownAsTheyAreAndNeverMeet() throws Exception {
         LockClient client = client();
-        List<String> names = List.of("a{b}c", "a%7Bb%7Dc", "{}", "x*", "x[1]", "x?", "naïve/ключ", "a b", "back\\slash");
+        List<String> names =
+                List.of("a{b}c", "a%7Bb%7Dc", "{}", "x*", "x[1]", "x?", "naïve/ключ", "a b", "back\\slash");
         List<Lease> held = new ArrayList<>();
         for (String name : names) {
             held.add(client.lock(name).tryAcquire().orElseThrow());
@@ -175,9 +178,8 @@ class RedisTest {
         assertThat(all.locks())
                 .extracting(LockStatus::key)
                 .containsExactlyInAnyOrderElementsOf(names.stream()
-                        .flatMap(name -> List.of(
-                                        LockKey.lock(LockName.of(name)), LockKey.semaphore(LockName.of(name)))
-                                .stream())
+                        .flatMap(name ->
+                                List.of(LockKey.lock(LockName.of(name)), LockKey.semaphore(LockName.of(name))).stream())
                         .toList());
         assertThat(client.admin().list("x[", Optional.empty(), 100).locks())
                 .extracting(status -> status.key().name().value())
@@ -225,7 +227,18 @@ class RedisTest {
 
     @Test
     void usersAndPasswordsAreThoseOfTheServer() throws Exception {
-        server.ask("ACL", "SETUSER", "app", "on", ">s3cret@", "resetchannels", "~keyway:*", "&keyway:*", "+@all", "-@dangerous", "+info");
+        server.ask(
+                "ACL",
+                "SETUSER",
+                "app",
+                "on",
+                ">s3cret@",
+                "resetchannels",
+                "~keyway:*",
+                "&keyway:*",
+                "+@all",
+                "-@dangerous",
+                "+info");
         String address = server.address();
         try (LockClient app = Locks.open("lock:redis://app:s3cret%40@" + address + "/0")) {
             app.lock("a").acquire().close();
@@ -316,7 +329,8 @@ class RedisTest {
     }
 
     private static List<String> keys() {
-        return ((List<?>) server.ask("KEYS", "*")).stream().map(Object::toString).toList();
+        return ((List<?>) server.ask("KEYS", "*"))
+                .stream().map(Object::toString).toList();
     }
 
     private static long calls(String command) {
