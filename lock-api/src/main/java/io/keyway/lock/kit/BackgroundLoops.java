@@ -59,6 +59,7 @@ final class BackgroundLoops {
 
     private void run(String name, LockBackend.Loop loop) {
         long pause = FIRST_PAUSE;
+        boolean told = false;
         while (!closed) {
             long begun = time.nanoTime();
             try {
@@ -69,10 +70,17 @@ final class BackgroundLoops {
                 }
             } catch (Exception e) {
                 if (!closed) {
-                    LOG.log(Level.WARNING, "The loop " + prefix + name + " failed and is run again", e);
+                    if (!told) {
+                        // Once for each outage.
+                        LOG.log(Level.WARNING, "The loop " + prefix + name + " failed and is run again: " + e);
+                        told = true;
+                    }
+                    LOG.log(Level.DEBUG, "The loop " + prefix + name + " failed", e);
                 }
             }
-            pause = time.nanoTime() - begun > LONG_RUN ? FIRST_PAUSE : Math.min(LAST_PAUSE, 2 * pause);
+            boolean ranLong = time.nanoTime() - begun > LONG_RUN;
+            told &= !ranLong;
+            pause = ranLong ? FIRST_PAUSE : Math.min(LAST_PAUSE, 2 * pause);
             if (!pause(pause)) {
                 return;
             }

@@ -3,6 +3,7 @@ package io.keyway.lock.redis;
 
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -10,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /** The way to one server, {@code lock:redis://host:port}. */
 final class SingleLink implements RedisLink {
@@ -48,12 +50,27 @@ final class SingleLink implements RedisLink {
 
     @Override
     public Object run(ScriptCall call, Deadline deadline) throws Exception {
-        return node().run(call, deadline);
+        try {
+            return node().run(call, deadline);
+        } catch (JedisRedirectionException e) {
+            throw ofACluster(e);
+        }
     }
 
     @Override
     public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
-        return node().runAcknowledged(call, replicas, deadline);
+        try {
+            return node().runAcknowledged(call, replicas, deadline);
+        } catch (JedisRedirectionException e) {
+            throw ofACluster(e);
+        }
+    }
+
+    private NotExecutedException ofACluster(JedisRedirectionException e) {
+        return new NotExecutedException(
+                server + " belongs to a cluster; write lock:redis:cluster:// to reach all of it (" + e.getMessage()
+                        + ")",
+                e);
     }
 
     @Override

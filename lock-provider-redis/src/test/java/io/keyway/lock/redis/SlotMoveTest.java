@@ -2,12 +2,14 @@
 package io.keyway.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisCluster;
@@ -82,6 +84,21 @@ class SlotMoveTest {
                 assertThat(one.isDone() && two.isDone()).isFalse();
                 assertThat(first.release()).isEqualTo(ReleaseOutcome.RELEASED);
                 assertThat(get(one).token()).isNotEqualTo(get(two).token());
+            }
+        }
+    }
+
+    @Test
+    void whoTakesAServerOfAClusterForASingleOneIsToldSo() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory)) {
+            RedisServer wrong = cluster.servers().stream()
+                    .filter(server -> server != cluster.owner(cluster.slot("{moved}")))
+                    .findAny()
+                    .orElseThrow();
+            try (LockClient client = Locks.open(wrong.url())) {
+                assertThatThrownBy(() -> client.lock("moved").tryAcquire())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("lock:redis:cluster://");
             }
         }
     }

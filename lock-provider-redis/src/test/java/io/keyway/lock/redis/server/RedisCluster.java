@@ -15,14 +15,21 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Three masters that share the slots of a cluster; without replicas, so that a crash is one until the restart. */
+/** Three masters that share the slots of a cluster, without replicas or with one each. */
 public final class RedisCluster implements AutoCloseable {
     private static final int MASTERS = 3;
     private static final int SLOTS = 16_384;
     private static final int BUS = 10_000;
     private static final int FIRST_OUTGOING = 32_768;
 
+    private static final List<String> SETTINGS = List.of(
+            "cluster-enabled yes",
+            "cluster-node-timeout 2000",
+            "cluster-require-full-coverage no",
+            "cluster-config-file nodes.conf");
+
     private final List<RedisServer> servers = new ArrayList<>();
+    private final List<RedisServer> replicas = new ArrayList<>();
 
     private RedisCluster() {}
 
@@ -39,13 +46,52 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
+    /** As {@link #start}, with a replica for each master, which takes its place within a few seconds. */
+    public static RedisCluster startReplicated(RedisExecutable executable, Path parent)
+            throws IOException, InterruptedException {
+        RedisCluster cluster = new RedisCluster();
+        try {
+            cluster.begin(executable, parent, List.of());
+            cluster.beginReplicas(executable, parent);
+            return cluster;
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    private void beginReplicas(RedisExecutable executable, Path parent) throws IOException, InterruptedException {
+        for (int i = 0; i < MASTERS; i++) {
+            replicas.add(RedisServer.begin(executable, parent, freePort(), SETTINGS));
+        }
+        for (int i = 0; i < MASTERS; i++) {
+            RedisServer replica = replicas.get(i);
+            replica.awaitReady();
+            meet(servers.get(i), replica);
+        }
+        Signals.until(
+                "all know each other",
+                () -> Stream.concat(servers.stream(), replicas.stream())
+                        .allMatch(server -> server.ask("CLUSTER", "INFO")
+                                .toString()
+                                .contains("cluster_known_nodes:" + 2 * MASTERS)));
+        for (int i = 0; i < MASTERS; i++) {
+            replicas.get(i).ask("CLUSTER", "REPLICATE", line(servers.get(i)).id());
+        }
+        Signals.until(
+                "the replicas follow",
+                () -> servers.stream()
+                        .allMatch(server ->
+                                server.ask("INFO", "replication").toString().contains("state=online")));
+    }
+
+    private static void meet(RedisServer one, RedisServer other) {
+        one.ask("CLUSTER", "MEET", "127.0.0.1", Integer.toString(other.port()), Integer.toString(other.port() + BUS));
+    }
+
     private void begin(RedisExecutable executable, Path parent, List<String> settings)
             throws IOException, InterruptedException {
-        List<String> lines = new ArrayList<>(List.of(
-                "cluster-enabled yes",
-                "cluster-node-timeout 2000",
-                "cluster-require-full-coverage no",
-                "cluster-config-file nodes.conf"));
+        List<String> lines = new ArrayList<>(SETTINGS);
         lines.addAll(settings);
         for (int i = 0; i < MASTERS; i++) {
             servers.add(RedisServer.begin(executable, parent, freePort(), lines));
@@ -61,12 +107,7 @@ public final class RedisCluster implements AutoCloseable {
         for (RedisServer one : servers) {
             for (RedisServer other : servers) {
                 if (one != other) {
-                    one.ask(
-                            "CLUSTER",
-                            "MEET",
-                            "127.0.0.1",
-                            Integer.toString(other.port()),
-                            Integer.toString(other.port() + BUS));
+                    meet(one, other);
                 }
             }
         }
@@ -117,7 +158,9 @@ public final class RedisCluster implements AutoCloseable {
 
     /** The master that serves that slot by its own word. */
     public RedisServer owner(int slot) {
-        return servers.stream()
+        return Stream.concat(servers.stream(), replicas.stream())
+                .filter(RedisServer::isAlive)
+                .filter(server -> line(server).words().get(2).contains("master"))
                 .filter(server -> line(server).slots().anyMatch(range -> range.contains(slot)))
                 .findAny()
                 .orElseThrow(() -> new AssertionError("nobody serves slot " + slot));
@@ -216,8 +259,22 @@ public final class RedisCluster implements AutoCloseable {
         awaitWhole();
     }
 
+    /** Returns when another server than this one serves that slot, and the cluster says that it is well. */
+    public void awaitOtherOwner(int slot, RedisServer former) {
+        Signals.until(
+                "another server has slot " + slot,
+                () -> Stream.concat(servers.stream(), replicas.stream())
+                        .filter(server -> server != former && server.isAlive())
+                        .anyMatch(server -> line(server).words().get(2).contains("master")
+                                && line(server).slots().anyMatch(range -> range.contains(slot))
+                                && server.ask("CLUSTER", "INFO").toString().contains("cluster_state:ok")));
+    }
+
     @Override
     public void close() throws InterruptedException {
+        for (RedisServer each : replicas) {
+            each.close();
+        }
         for (RedisServer each : servers) {
             each.close();
         }

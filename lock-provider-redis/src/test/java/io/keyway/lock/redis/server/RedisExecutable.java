@@ -26,13 +26,14 @@ public record RedisExecutable(Path path, String version) {
 
     private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)\\.(\\d+)");
     private static final int LEAST_INSTALLED = 7;
+    private static final String OTHER = System.getProperty("keyway.redis.server", "");
 
     /** In a class of its own, so that the file is made once. */
     private static final class Brought {
-        static final RedisExecutable SERVER = extracted();
+        static final RedisExecutable SERVER = OTHER.isEmpty() ? extracted() : of(Path.of(OTHER));
     }
 
-    /** The one that the tests bring along. */
+    /** The one that the tests bring along, or that the system property {@code keyway.redis.server} names. */
     public static RedisExecutable brought() {
         return Brought.SERVER;
     }
