@@ -27,6 +27,9 @@ final class Refusals {
             "BUSY ",
             "NOSCRIPT ");
 
+    /** What to do where a server of a cluster was taken for a single one. */
+    static final String CLUSTER = "the server belongs to a cluster; write lock:redis:cluster:// to reach all of it";
+
     private Refusals() {}
 
     /** Returns the exception that says so if that reply does, else the same. */
@@ -35,7 +38,7 @@ final class Refusals {
         for (String word : KNOWN) {
             // Servers before 7 wrap what a script's command said: "ERR Error running script ...: -OOM command ..."
             if (text.startsWith(word) || text.contains(": -" + word)) {
-                return new NotExecutedException(text, reply);
+                return new NotExecutedException(word.equals("CROSSSLOT ") ? CLUSTER + " (" + text + ")" : text, reply);
             }
         }
         return reply;

@@ -66,11 +66,8 @@ final class SingleLink implements RedisLink {
         }
     }
 
-    private NotExecutedException ofACluster(JedisRedirectionException e) {
-        return new NotExecutedException(
-                server + " belongs to a cluster; write lock:redis:cluster:// to reach all of it (" + e.getMessage()
-                        + ")",
-                e);
+    private static NotExecutedException ofACluster(JedisRedirectionException e) {
+        return new NotExecutedException(Refusals.CLUSTER + " (" + e.getMessage() + ")", e);
     }
 
     @Override
