@@ -64,7 +64,7 @@ final class RedisBackend implements LockBackend {
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
-    private volatile @Nullable Incarnation incarnation;
+    private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Messages messages;
     private volatile @Nullable What lastAsked;
@@ -92,7 +92,7 @@ final class RedisBackend implements LockBackend {
             LOG.info("Not all servers could be looked at: {}", e.getMessage());
         }
         signals = told;
-        incarnation = client;
+        idPrefix = client + ":";
         messages = new Messages(link, keys, told, client);
     }
 
@@ -102,7 +102,7 @@ final class RedisBackend implements LockBackend {
         String id = id(request.id());
         byte[][] arguments = {
             RedisKeys.bytes(id),
-            micros(request.ttl()),
+            millis(request.ttl()),
             what(request),
             Protocol.toByteArray(request.capacity()),
             request.queue() ? YES : NO
@@ -115,7 +115,7 @@ final class RedisBackend implements LockBackend {
         String id = id(wanted.id());
         byte[][] arguments = {
             RedisKeys.bytes(id),
-            micros(wanted.ttl()),
+            millis(wanted.ttl()),
             what(wanted),
             RedisKeys.bytes(id(held.id())),
             Protocol.toByteArray(held.token()),
@@ -155,7 +155,7 @@ final class RedisBackend implements LockBackend {
         List<ScriptCall> calls = new ArrayList<>(grants.size());
         for (Grant grant : grants) {
             byte[][] arguments = {
-                RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token()), micros(grant.ttl())
+                RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token()), millis(grant.ttl())
             };
             calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
         }
@@ -258,7 +258,7 @@ final class RedisBackend implements LockBackend {
     }
 
     private String id(long request) {
-        return RedisKeys.id(started(incarnation), request);
+        return started(idPrefix) + request;
     }
 
     /** Mode, permits and owner, as scripts have them; mostly the same as last time. */
@@ -283,8 +283,9 @@ final class RedisBackend implements LockBackend {
         };
     }
 
-    private static byte[] micros(Duration ttl) {
-        return Protocol.toByteArray(ttl.toNanos() / 1000);
+    /** One more, since the server's clock of expiries has whole milliseconds. */
+    private static byte[] millis(Duration ttl) {
+        return Protocol.toByteArray((ttl.toNanos() + 999_999) / 1_000_000 + 1);
     }
 
     private static <T> T started(@Nullable T part) {

@@ -6,6 +6,8 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Incarnation;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names of keys and channels. All keys of one lock have its name as their hash tag, so that they live in one slot:
@@ -14,47 +16,66 @@ import java.util.Optional;
  */
 final class RedisKeys {
 
+    private static final int REMEMBERED_BITS = 8;
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Names(
+            LockKey key, byte[] holders, byte[] waiters, byte[] queue, String tombstones, byte[] floor) {}
+
     private final RedisLink link;
     private final String prefix;
+
+    /** Of keys used lately. */
+    private final AtomicReferenceArray<@Nullable Names> remembered = new AtomicReferenceArray<>(1 << REMEMBERED_BITS);
 
     RedisKeys(RedisLink link, String prefix) {
         this.link = link;
         this.prefix = prefix;
     }
 
-    /** The hash of the holders, from whose name the others follow. */
-    String holders(LockKey key) {
-        return prefix + "{" + escape(key.name().value()) + (key.kind() == LockKey.Kind.LOCK ? "}:l" : "}:s");
-    }
-
     /** Holders. */
     byte[][] one(LockKey key) {
-        return new byte[][] {bytes(holders(key))};
+        return new byte[][] {of(key).holders};
     }
 
     /** Holders, waiters, queue. */
     byte[][] three(LockKey key) {
-        String holders = holders(key);
-        return new byte[][] {bytes(holders), bytes(holders + "w"), bytes(holders + "q")};
+        Names names = of(key);
+        return new byte[][] {names.holders, names.waiters, names.queue};
     }
 
     /** Holders, waiters, queue, tombstone of that request. */
     byte[][] four(LockKey key, String id) {
-        String holders = holders(key);
-        return new byte[][] {bytes(holders), bytes(holders + "w"), bytes(holders + "q"), bytes(holders + "x:" + id)};
+        Names names = of(key);
+        return new byte[][] {names.holders, names.waiters, names.queue, bytes(names.tombstones + id)};
     }
 
     /** Holders, waiters, queue, tombstone of that request, floor of tokens. */
     byte[][] five(LockKey key, String id) {
+        Names names = of(key);
+        return new byte[][] {names.holders, names.waiters, names.queue, bytes(names.tombstones + id), names.floor};
+    }
+
+    private Names of(LockKey key) {
+        int place = (key.hashCode() * 0x9E3779B9) >>> (32 - REMEMBERED_BITS);
+        Names names = remembered.get(place);
+        if (names == null || !names.key.equals(key)) {
+            names = names(key);
+            remembered.set(place, names);
+        }
+        return names;
+    }
+
+    private Names names(LockKey key) {
         String tag = escape(key.name().value());
         String holders = prefix + "{" + tag + (key.kind() == LockKey.Kind.LOCK ? "}:l" : "}:s");
-        return new byte[][] {
-            bytes(holders),
-            bytes(holders + "w"),
-            bytes(holders + "q"),
-            bytes(holders + "x:" + id),
-            bytes(link.floorKey(tag))
-        };
+        return new Names(
+                key,
+                bytes(holders),
+                bytes(holders + "w"),
+                bytes(holders + "q"),
+                holders + "x:",
+                bytes(link.floorKey(tag)));
     }
 
     /** The channel of a client. */
@@ -83,11 +104,6 @@ final class RedisKeys {
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
-    }
-
-    /** As scripts know a request. */
-    static String id(Incarnation client, long request) {
-        return client + ":" + request;
     }
 
     static String escape(String name) {

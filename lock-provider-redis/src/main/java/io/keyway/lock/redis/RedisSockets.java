@@ -7,7 +7,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
-import java.nio.channels.SocketChannel;
 import java.util.Set;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -18,8 +17,7 @@ import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
- * Makes the socket of one connection. It is that of a channel, so that an interrupt closes it; reads have a timeout all the
- * same.
+ * Makes the socket of one connection: an interrupt closes it, and its reads have a timeout.
  */
 final class RedisSockets implements JedisSocketFactory {
 
@@ -55,7 +53,7 @@ final class RedisSockets implements JedisSocketFactory {
     private Socket connect() throws IOException {
         IOException failure = null;
         for (InetAddress address : InetAddress.getAllByName(host)) {
-            Socket socket = SocketChannel.open().socket();
+            Socket socket = new InterruptibleSocket();
             try {
                 socket.setTcpNoDelay(true);
                 keepAlive(socket);

@@ -72,7 +72,7 @@ final class ServerCheck implements RedisLink.Visit {
     InvalidLockUrlException refused(Exception failure) {
         return new InvalidLockUrlException(
                 "The server does not accept the user and password of " + url + ": " + failure.getMessage()
-                        + ". Write those of a user that may run scripts on the keys of the prefix.",
+                        + " Write those of a user that may run scripts on the keys of the prefix.",
                 failure);
     }
 

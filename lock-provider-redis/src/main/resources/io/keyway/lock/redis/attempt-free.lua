@@ -1,10 +1,12 @@
--- The beginning of an attempt: where nobody holds, waits or has withdrawn, this is all.
+-- The beginning of an attempt: where nobody holds, waits or has withdrawn, this is all. Texts go to the server as they are,
+-- since it takes its time to write a number of Lua.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in microseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity, 1 to queue
+-- ARGV: id, ttl in milliseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity, 1 to queue
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
   local time = redis.call('TIME')
-  local now = time[1] * 1000000 + time[2]
-  local highest = redis.call('GETSET', KEYS[5], now)
+  local text = time[1] .. string.sub('00000' .. time[2], -6)
+  local now = tonumber(text)
+  local highest = redis.call('GETSET', KEYS[5], text)
   local token = now
   if highest and tonumber(highest) >= now then
     -- The clock was set back, or another grant was in the same microsecond.
@@ -12,8 +14,9 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
     redis.call('SET', KEYS[5], token)
   end
   if token < 9007199254740991 then
-    redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[2], now, ARGV[2]) .. ARGV[3])
-    redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[2] / 1000) + 1)
+    local ttl = ARGV[2] * 1000
+    redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ttl, now, ttl) .. ARGV[3])
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
     return token
   end
 end

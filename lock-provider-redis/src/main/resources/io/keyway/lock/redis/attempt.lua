@@ -1,6 +1,6 @@
 -- Takes, queues, asks again and keeps a place alive: one script, idempotent by the id of the request.
 -- Returns the token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or 'withdrawn'.
-local id, ttl, capacity = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
+local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)
 

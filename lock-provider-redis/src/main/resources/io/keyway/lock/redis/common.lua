@@ -21,9 +21,9 @@ local function now()
   return current
 end
 
--- Keeps a key for that long at least, and a millisecond more than what is written in it.
+-- Keeps a key for that long at least.
 local function keep(key, micros)
-  local millis = math.ceil(micros / 1000) + 1
+  local millis = math.ceil(micros / 1000)
   if redis.call('PTTL', key) < millis then
     redis.call('PEXPIRE', key, millis)
   end

@@ -1,9 +1,9 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in microseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held, 1 to queue
+-- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held, 1 to queue
 -- Returns the new token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
 -- {-1, 0, owners...} if it is refused; or 'withdrawn'.
-local id, ttl, held = ARGV[1], tonumber(ARGV[2]), ARGV[4]
+local id, ttl, held = ARGV[1], ARGV[2] * 1000, ARGV[4]
 local mode, owner = string.match(ARGV[3], '^(.)1;(.*)$')
 if redis.call('EXISTS', KEYS[4]) == 1 then
   return redis.status_reply('withdrawn')

@@ -1,6 +1,6 @@
 -- Lets the ttl of a grant begin anew, if it is in force, by its id and token.
 -- KEYS: holders
--- ARGV: id, token, ttl in microseconds
+-- ARGV: id, token, ttl in milliseconds
 -- Returns 1 if it did, 0 if the grant is not in force, or {reason} if it was broken.
 local found = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. '!', ARGV[1] .. '^')
 if not found[1] then
@@ -16,8 +16,8 @@ if found[2] then
   return {found[2]}
 end
 -- The key's term comes first: that takes no memory, and a server that is full lets pass what follows a write.
-redis.call('PEXPIRE', KEYS[1], math.max(redis.call('PTTL', KEYS[1]), math.ceil(ARGV[3] / 1000) + 1))
-redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[3], since, before) .. string.sub(found[1], 33))
+redis.call('PEXPIRE', KEYS[1], math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])))
+redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[3] * 1000, since, before) .. string.sub(found[1], 33))
 if found[3] then
   redis.call('HDEL', KEYS[1], ARGV[1] .. '^')
 end
