@@ -19,8 +19,7 @@ final class RedisKeys {
     private static final int REMEMBERED_BITS = 8;
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Names(
-            LockKey key, byte[] holders, byte[] waiters, byte[] queue, String tombstones, byte[] floor) {}
+    private record Names(LockKey key, byte[] holders, byte[] waiters, byte[] queue, String tombstones, byte[] floor) {}
 
     private final RedisLink link;
     private final String prefix;
