@@ -19,6 +19,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisProtocol;
 
@@ -136,7 +137,8 @@ record RedisSettings(
     /** Returns what a client of the driver's own has to know, for {@code LockClient.unwrap}. */
     @SuppressWarnings("deprecation") // what replaces it takes files only
     JedisClientConfig driverClient() {
-        DefaultJedisClientConfig.Builder driver = driver();
+        DefaultJedisClientConfig.Builder driver =
+                driver().hostAndPortMapper(announced -> HostAndPort.from(addressMap.reach(announced.toString())));
         if (tls != null) {
             SSLParameters parameters = new SSLParameters();
             parameters.setEndpointIdentificationAlgorithm("HTTPS");

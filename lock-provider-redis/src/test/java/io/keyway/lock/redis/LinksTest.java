@@ -6,20 +6,31 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.proxy.FaultProxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.RedisSentinelClient;
+import redis.clients.jedis.UnifiedJedis;
 
 /** Scripts find the server that may run them, and nothing is run twice. */
 @Tag("soak")
@@ -119,6 +130,43 @@ class LinksTest {
                 assertThat(signals.heard)
                         .anyMatch(line -> line.startsWith("doubt") && line.contains(second.address()))
                         .contains("connected " + second.address(), "disconnected " + first.address());
+            }
+        }
+    }
+
+    @Test
+    void theDriverReachesTheSameServersThroughTheAddressMap() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory);
+                SentinelSet set = SentinelSet.start(RedisExecutable.brought(), directory)) {
+            Map<String, String> cut = new HashMap<>();
+            List<FaultProxy> proxies = new ArrayList<>();
+            for (RedisServer server : Stream.of(cluster.servers(), set.sentinels(), set.servers())
+                    .flatMap(List::stream)
+                    .toList()) {
+                FaultProxy proxy =
+                        FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+                proxies.add(proxy);
+                cut.put(server.address(), "127.0.0.1:" + proxy.address().getPort());
+            }
+            String map = "?addressMap=" + new AddressMap(cut);
+            try (LockClient sentinel = Locks.open(set.url() + map);
+                    LockClient slots = Locks.open(cluster.url() + map)) {
+                for (LockClient client : List.of(sentinel, slots)) {
+                    client.lock("a").acquire().close();
+                    UnifiedJedis driver = client.unwrap(UnifiedJedis.class);
+                    driver.set("value", "1");
+                    assertThat(driver.get("value")).isEqualTo("1");
+                    assertThat(client.unwrap(UnifiedJedis.class)).isSameAs(driver);
+                }
+                assertThat(slots.unwrap(RedisClusterClient.class)).isNotNull();
+                assertThat(sentinel.unwrap(RedisSentinelClient.class)).isNotNull();
+                assertThat(proxies.stream()
+                                .filter(proxy -> proxy.connections() > 0)
+                                .count())
+                        .as("the cluster's, a sentinel's and the master's")
+                        .isGreaterThanOrEqualTo(5);
+            } finally {
+                proxies.forEach(FaultProxy::close);
             }
         }
     }
