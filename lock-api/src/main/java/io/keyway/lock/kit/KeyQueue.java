@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
+import io.keyway.lock.LockMode;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +22,17 @@ final class KeyQueue {
     /** Which of them were sent. */
     final Arrivals arrivals = new Arrivals();
 
+    private final boolean fifo;
     private @Nullable StoreEntry asked;
     private long after;
     private long smallestRefused;
     private int refusals;
     private boolean hintedAgain;
+
+    /** {@code fifo}: the store grants in the order of arrival, so that nobody passes an EXCLUSIVE request that has to wait. */
+    KeyQueue(boolean fifo) {
+        this.fifo = fifo;
+    }
 
     void add(StoreEntry entry) {
         all.put(entry.order(), entry);
@@ -84,6 +91,9 @@ final class KeyQueue {
             refusals = 1;
         } else {
             refusals++;
+        }
+        if (fifo && entry.request.mode() == LockMode.EXCLUSIVE) {
+            after = Long.MAX_VALUE;
         }
         return next();
     }

@@ -12,8 +12,15 @@ final class KeyQueues {
 
     private final Map<LockKey, KeyQueue> queues = new HashMap<>();
 
+    private final boolean fifo;
+
+    /** {@code fifo}: the store grants in the order of arrival. */
+    KeyQueues(boolean fifo) {
+        this.fifo = fifo;
+    }
+
     void add(StoreEntry entry) {
-        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue()).add(entry);
+        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue(fifo)).add(entry);
     }
 
     /** The queue of a request that is in it, or was a moment ago. */

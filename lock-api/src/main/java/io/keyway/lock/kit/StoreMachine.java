@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class StoreMachine {
 
     private final Map<Long, StoreEntry> entries = new LinkedHashMap<>();
-    private final KeyQueues queues = new KeyQueues();
+    private final KeyQueues queues;
     private final StoreTimers timers;
     private final StoreLeases leases;
     private final StoreCleanUp cleanUp;
@@ -39,8 +39,9 @@ final class StoreMachine {
     private List<StoreEffect> out = new ArrayList<>();
     private boolean closed;
 
-    /** {@code seed} draws the jitter; {@code server} is for messages. */
-    StoreMachine(long seed, String server) {
+    /** {@code seed} draws the jitter; {@code fifo}: the store grants in order of arrival; {@code server} is for messages. */
+    StoreMachine(long seed, boolean fifo, String server) {
+        this.queues = new KeyQueues(fifo);
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers);

@@ -22,7 +22,7 @@ abstract class MachineScript {
     static final LockKey KEY = LockKey.lock(LockName.of("x"));
     static final Duration TTL = Duration.ofSeconds(8);
 
-    final StoreMachine machine = new StoreMachine(1, "the store");
+    final StoreMachine machine = new StoreMachine(1, false, "the store");
 
     final void grantAll(int count) {
         for (int id = 1; id <= count; id++) {

@@ -73,7 +73,7 @@ final class StoreWorld {
 
         Client(int number, long seed) {
             this.number = number;
-            this.machine = new StoreMachine(seed, "store");
+            this.machine = new StoreMachine(seed, false, "store");
         }
     }
 
