@@ -99,7 +99,7 @@ final class Containers {
 
     private static void delete(@Nullable String container, Session session) {
         if (container != null) {
-            CompletableFuture<Boolean> unused = session.delete(container);
+            CompletableFuture<Boolean> unused = session.delete(container, -1);
         }
     }
 }

@@ -100,7 +100,7 @@ final class Place {
      */
     List<String> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         if (uncertain) {
-            find(limit);
+            lookFor(limit);
         }
         CompletableFuture<Node> created = creation;
         if (node == null && created == null) {
@@ -132,8 +132,24 @@ final class Place {
         }
     }
 
+    /** Finds out whether there is a node, and stops to watch for a turn: the request is given up. */
+    void find(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        stopWatching();
+        CompletableFuture<Node> created = creation;
+        if (created != null) {
+            try {
+                settle(created, limit);
+            } catch (KeeperException.ConnectionLossException e) {
+                // Looked for below.
+            }
+        }
+        if (uncertain) {
+            lookFor(limit);
+        }
+    }
+
     /** Looks for the node by session and id, behind everything that this session has sent. */
-    private void find(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+    private void lookFor(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         CompletableFuture<Boolean> synced = session.sync(container);
         CompletableFuture<List<String>> listing = session.children(container, null);
         limit.await(synced);
@@ -153,35 +169,6 @@ final class Place {
             node = new Node(path, content.stat().getCzxid());
         }
         uncertain = false;
-    }
-
-    /** Deletes whatever stands of it; true if something did. */
-    boolean leave(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        stopWatching();
-        CompletableFuture<Node> created = creation;
-        if (created != null) {
-            try {
-                settle(created, limit);
-            } catch (KeeperException.NoNodeException e) {
-                return false;
-            } catch (KeeperException.ConnectionLossException e) {
-                // Looked for below.
-            }
-        }
-        if (uncertain) {
-            find(limit);
-        }
-        Node left = node;
-        return left != null && delete(session, left.path(), limit);
-    }
-
-    static boolean delete(Session session, String path, Limit limit)
-            throws KeeperException, TimeoutException, InterruptedException {
-        try {
-            return limit.await(session.delete(path));
-        } catch (KeeperException.NoNodeException e) {
-            return false;
-        }
     }
 
     /** The node is gone: the request stands nowhere. */

@@ -21,7 +21,7 @@ final class Places {
         Node old = known == null ? null : known.node();
         if (old != null) {
             // Of a session that was given up: whoever it stands for stands somewhere else now.
-            CompletableFuture<Boolean> unused = session.delete(old.path());
+            CompletableFuture<Boolean> unused = session.delete(old.path(), -1);
         }
         Place place = new Place(request, session, container, recheck);
         places.put(request.id(), place);

@@ -140,9 +140,13 @@ final class Session implements Watcher {
     }
 
     /** Ends the session at the ensemble if it can be reached, and the threads of the handle in any case. */
-    void close(Duration limit) throws InterruptedException {
+    void close(Duration limit) {
         over = true;
-        handle.close((int) Math.max(1, limit.toMillis()));
+        try {
+            boolean unused = handle.close((int) Math.max(1, limit.toMillis()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** The id, as it stands in the names of nodes. */
@@ -198,12 +202,13 @@ final class Session implements Watcher {
         return answer;
     }
 
-    CompletableFuture<Boolean> delete(String path) {
+    /** {@code version}: that which it must have; -1 for any. */
+    CompletableFuture<Boolean> delete(String path, int version) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle.delete(
                 path,
-                -1,
+                version,
                 (rc, asked, context) -> {
                     if (rc == Code.OK.intValue()) {
                         confirm(sentAt);
@@ -315,7 +320,7 @@ final class Session implements Watcher {
         Long ahead = clockAhead;
         if (ahead == null) {
             Node node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
-            limit.await(delete(node.path()));
+            limit.await(delete(node.path(), -1));
             ahead = clockAhead;
         }
         return System.currentTimeMillis() + (ahead == null ? 0 : ahead);

@@ -10,6 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,8 +38,8 @@ final class Sessions {
     private final Session.Listener listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final TreeMap<Integer, @Nullable Session[]> byTerm = new TreeMap<>();
-    private final BlockingQueue<Session> ended = new LinkedBlockingQueue<>();
-    private volatile @Nullable Session closing;
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+    private final Set<Session> ending = ConcurrentHashMap.newKeySet();
     private boolean closed;
 
     /**
@@ -50,21 +56,21 @@ final class Sessions {
         this.listener = listener;
     }
 
-    /** The handles of sessions that are over are closed by a thread of the kit's, since that may wait. */
-    void closeEndedOnesIn(LockBackend.Signals signals) {
+    /**
+     * Sessions begin and end on a thread of the kit's: the end may wait, and the threads of a handle are named after the one
+     * that makes it.
+     */
+    void runIn(LockBackend.Signals signals) {
         signals.background("sessions", () -> {
             while (true) {
-                Session session = ended.take();
-                closing = session;
-                session.close(CLOSING);
-                closing = null;
+                tasks.take().run();
             }
         });
     }
 
     /** The session for that key, connected. */
     Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
-        Session session = current(key, ttl);
+        Session session = current(key, ttl, limit);
         session.awaitConnected(limit);
         return session;
     }
@@ -97,10 +103,12 @@ final class Sessions {
         return all;
     }
 
-    private Session current(LockKey key, Duration ttl) throws NotExecutedException {
+    private Session current(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
         int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTerm.orElse(ttl).toMillis());
         int index = Math.floorMod(key.hashCode(), spread);
-        lock.lock();
+        if (!lock.tryLock(limit.leftNanos(), TimeUnit.NANOSECONDS)) {
+            throw new NotExecutedException("no session was begun in time");
+        }
         try {
             if (closed) {
                 throw new NotExecutedException("the client is closed");
@@ -110,17 +118,47 @@ final class Sessions {
             Session session = sessions[index];
             if (session != null && session.isLost()) {
                 session.abandon();
-                ended.add(session);
+                end(session);
                 session = null;
             }
             if (session == null) {
-                session = new Session(terms, millis, listener);
+                session = begin(millis, limit);
                 sessions[index] = session;
             }
             return session;
         } finally {
             lock.unlock();
         }
+    }
+
+    private Session begin(int millis, Limit limit) throws NotExecutedException, InterruptedException {
+        CompletableFuture<Session> begun = new CompletableFuture<>();
+        tasks.add(() -> {
+            try {
+                Session session = new Session(terms, millis, listener);
+                if (!begun.complete(session)) {
+                    end(session);
+                }
+            } catch (NotExecutedException e) {
+                begun.completeExceptionally(e);
+            }
+        });
+        try {
+            return begun.get(limit.leftNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new NotExecutedException("no session could be begun", e);
+        } finally {
+            // One that comes too late is ended.
+            begun.cancel(false);
+        }
+    }
+
+    private void end(Session session) {
+        ending.add(session);
+        tasks.add(() -> {
+            session.close(CLOSING);
+            ending.remove(session);
+        });
     }
 
     private int term(int wanted) {
@@ -132,7 +170,7 @@ final class Sessions {
     }
 
     /** Ends all sessions. */
-    void close() throws InterruptedException {
+    void close() {
         lock.lock();
         try {
             closed = true;
@@ -140,11 +178,7 @@ final class Sessions {
             lock.unlock();
         }
         List<Session> sessions = all();
-        ended.drainTo(sessions);
-        Session interrupted = closing;
-        if (interrupted != null) {
-            sessions.add(interrupted);
-        }
+        sessions.addAll(ending);
         for (Session session : sessions) {
             session.close(CLOSING);
         }

@@ -51,8 +51,6 @@ final class ZooKeeperBackend implements LockBackend {
             Feature.BREAK,
             Feature.WAKE_UP));
 
-    private static final int WITHDRAWN = 4096;
-
     private static final Guarantees GUARANTEES = new Guarantees(
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
             new Guarantee(
@@ -70,14 +68,7 @@ final class ZooKeeperBackend implements LockBackend {
     private final Containers containers;
     private final Sessions sessions;
     private final Inspection inspection;
-    private final Set<Long> withdrawn = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Boolean> eldest) {
-            return size() > WITHDRAWN;
-        }
-    }));
+    private final Departures departures;
     private @Nullable Signals signals;
     private @Nullable Renewals renewals;
 
@@ -91,6 +82,7 @@ final class ZooKeeperBackend implements LockBackend {
                 settings.onlyTerm(),
                 settings.sessions(),
                 new News(places, this::signals));
+        this.departures = new Departures(sessions, places, containers);
         this.inspection = new Inspection(paths);
     }
 
@@ -98,7 +90,7 @@ final class ZooKeeperBackend implements LockBackend {
     public void start(Signals told, Incarnation client) throws NotExecutedException, InterruptedException {
         signals = told;
         renewals = new Renewals(told, places);
-        sessions.closeEndedOnesIn(told);
+        sessions.runIn(told);
         if (settings.eager().isPresent()) {
             Session unused = sessions.connected(
                     settings.anyKey(), settings.ttl(), Limit.of(settings.eager().get()));
@@ -118,7 +110,7 @@ final class ZooKeeperBackend implements LockBackend {
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
         Limit until = Limit.of(limit);
-        if (withdrawn.contains(request.id())) {
+        if (departures.isWithdrawn(request.id())) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         long called = System.nanoTime();
@@ -153,8 +145,8 @@ final class ZooKeeperBackend implements LockBackend {
             }
             boolean granted = standing.kind() == Standing.Kind.GRANTED;
             if (!granted && !place.request.queue()) {
-                boolean unused = place.leave(until);
-                gone(place);
+                departures.leave(place, until);
+                departures.gone(place);
                 return waiting(place, standing);
             }
             if ((place.held || isOld(session.confirmedAt(), session.timeout().dividedBy(granted ? 4 : 8)))
@@ -205,11 +197,6 @@ final class ZooKeeperBackend implements LockBackend {
         }
     }
 
-    private void gone(Place place) {
-        places.remove(place);
-        containers.left(place.container, place.session);
-    }
-
     @Override
     public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
         Renewals started = renewals;
@@ -221,57 +208,12 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
-        Place place = places.get(grant.id());
-        if (place == null) {
-            return Answer.NOT_HELD;
-        }
-        boolean broken = place.broken;
-        place.held = false;
-        boolean done = deleted(place, grant.cookie(), until);
-        gone(place);
-        return done && !broken ? Answer.DONE : Answer.NOT_HELD;
-    }
-
-    private boolean deleted(Place place, String path, Limit until) throws Exception {
-        Session session = place.session.isLost()
-                ? sessions.connected(place.request.key(), place.request.ttl(), until)
-                : place.session;
-        session.awaitConnected(until);
-        try {
-            return Place.delete(session, path, until);
-        } catch (KeeperException.SessionExpiredException e) {
-            return false;
-        } catch (KeeperException e) {
-            throw translated(e);
-        }
+        return departures.release(grant, Limit.of(limit));
     }
 
     @Override
     public void withdraw(Request request, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
-        withdrawn.add(request.id());
-        Place place = places.get(request.id());
-        if (place == null) {
-            return;
-        }
-        place.held = false;
-        Node node = place.node();
-        if (place.session.isLost()) {
-            if (node != null) {
-                boolean unused = deleted(place, node.path(), until);
-            }
-        } else {
-            place.session.awaitConnected(until);
-            try {
-                boolean unused = place.leave(until);
-            } catch (KeeperException.SessionExpiredException e) {
-                // Gone with its session.
-            } catch (KeeperException e) {
-                throw translated(e);
-            }
-        }
-        gone(place);
+        departures.withdraw(request, Limit.of(limit));
     }
 
     private Exception translated(KeeperException e) {
@@ -317,6 +259,12 @@ final class ZooKeeperBackend implements LockBackend {
 
     // The rest.
 
+    /** All waits are waits for a future, until the limit or an interrupt. */
+    @Override
+    public boolean prompt() {
+        return true;
+    }
+
     @Override
     public Set<Feature> features() {
         return FEATURES;
@@ -333,7 +281,7 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         sessions.open().ifPresent(containers::deleteAll);
         sessions.close();
     }

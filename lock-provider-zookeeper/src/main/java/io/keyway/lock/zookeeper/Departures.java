@@ -1,0 +1,116 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.KeeperException;
+
+/** Deletes the nodes of requests that are over. */
+final class Departures {
+    /** Longer remembered than any call can be under way. */
+    private static final int WITHDRAWN = 4096;
+
+    private final Sessions sessions;
+    private final Places places;
+    private final Containers containers;
+    private final Set<Long> withdrawn = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Boolean> eldest) {
+            return size() > WITHDRAWN;
+        }
+    }));
+
+    Departures(Sessions sessions, Places places, Containers containers) {
+        this.sessions = sessions;
+        this.places = places;
+        this.containers = containers;
+    }
+
+    boolean isWithdrawn(long id) {
+        return withdrawn.contains(id);
+    }
+
+    Answer release(Grant grant, Limit limit)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        Place place = places.get(grant.id());
+        if (place == null) {
+            return Answer.NOT_HELD;
+        }
+        place.held = false;
+        boolean done = end(place, grant.cookie(), limit);
+        gone(place);
+        return done && !place.broken ? Answer.DONE : Answer.NOT_HELD;
+    }
+
+    void withdraw(Request request, Limit limit)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        withdrawn.add(request.id());
+        Place place = places.get(request.id());
+        if (place == null) {
+            return;
+        }
+        place.held = false;
+        Node node = place.node();
+        if (!place.session.isLost()) {
+            place.session.awaitConnected(limit);
+            leave(place, limit);
+        } else if (node != null) {
+            boolean unused = end(place, node.path(), limit);
+        }
+        gone(place);
+    }
+
+    /** Deletes whatever stands of it. */
+    void leave(Place place, Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            place.find(limit);
+            Node node = place.node();
+            if (node != null) {
+                limit.await(place.session.delete(node.path(), -1));
+            }
+        } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
+            // Gone already, perhaps with its session.
+        }
+    }
+
+    void gone(Place place) {
+        places.remove(place);
+        containers.left(place.container, place.session);
+    }
+
+    /** Deletes the node of a grant; false if it was gone. By its version it is seen whether it was broken meanwhile. */
+    private boolean end(Place place, String path, Limit limit)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        // After a session that was given up another one deletes what that has left.
+        Session session = place.session.isLost()
+                ? sessions.connected(place.request.key(), place.request.ttl(), limit)
+                : place.session;
+        session.awaitConnected(limit);
+        try {
+            return limit.await(session.delete(path, place.broken ? -1 : place.version));
+        } catch (KeeperException.BadVersionException e) {
+            return endChanged(place, session, path, limit);
+        } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
+            return false;
+        }
+    }
+
+    private static boolean endChanged(Place place, Session session, String path, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            place.broken = limit.await(session.content(path, null)).note().broken().isPresent();
+            return limit.await(session.delete(path, -1));
+        } catch (KeeperException.NoNodeException e) {
+            return false;
+        }
+    }
+}
