@@ -8,6 +8,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
@@ -244,6 +245,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     @Override
     public void recheck(LockKey key) {
         input((machine, now) -> machine.recheck(key));
+    }
+
+    @Override
+    public void granted(Request request, Attempt.Granted granted) {
+        input((machine, now) -> machine.granted(request.id(), granted, now));
     }
 
     @Override

@@ -229,6 +229,10 @@ final class StoreMachine {
         news.reconnected(now);
     }
 
+    void granted(long id, Attempt.Granted granted, long now) {
+        news.granted(id, granted, now);
+    }
+
     void doubt(String why, long now) {
         news.doubt(why, now);
     }
@@ -282,7 +286,7 @@ final class StoreMachine {
         }
     }
 
-    private void granted(StoreEntry entry, Grant grant, long sentAt, long now) {
+    void granted(StoreEntry entry, Grant grant, long sentAt, long now) {
         if (entry.voided) {
             attempt(entry, false);
             return;

@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Attempt;
 import java.util.List;
 import java.util.Map;
 
@@ -33,6 +34,21 @@ final class StoreNews {
             }
         }
         leases.scanAll(now);
+    }
+
+    /** The turn of a waiter has come, as if it had just been asked for. */
+    void granted(long id, Attempt.Granted granted, long now) {
+        StoreEntry entry = entries.get(id);
+        if (entry == null || entry.phase != StoreEntry.Phase.WANTED) {
+            return;
+        }
+        if (entry.inFlight) {
+            entry.again = true;
+            return;
+        }
+        entry.armed = false;
+        entry.mayStand = true;
+        machine.granted(entry, granted.grant(), now - granted.age().toNanos(), now);
     }
 
     void doubt(String why, long now) {

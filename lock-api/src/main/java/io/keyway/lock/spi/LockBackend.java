@@ -117,6 +117,16 @@ public interface LockBackend extends AutoCloseable {
         /** That key may have become free: attempt again now. */
         void recheck(LockKey key);
 
+        /**
+         * As {@link #recheck}, by a store that knows already what the attempt would come to: the request is granted, and
+         * its waiter is told without another call. A hint too: a request whose attempt is under way is attempted again.
+         *
+         * @param granted as the attempt would return it now
+         */
+        default void granted(Request request, Attempt.Granted granted) {
+            recheck(request.key());
+        }
+
         /** Something is wrong with the store: all leases are doubted until they are renewed. */
         void doubt(String why);
 

@@ -60,7 +60,10 @@ final class Line {
                 Integer.MAX_VALUE, holders().stream().mapToLong(Ticket::permits).sum());
     }
 
-    /** Where the ticket of that owner stands. */
+    /**
+     * Where the ticket of that owner stands. Of those in its way it watches the last but one, so that it learns before its
+     * turn comes that only one is left; when that one leaves, nothing has to be read any more.
+     */
     Standing of(String owner) {
         for (int i = 0; i < tickets.size(); i++) {
             if (tickets.get(i).owner().equals(owner)) {
@@ -79,16 +82,22 @@ final class Line {
         if (own.mode() == LockMode.PERMITS && place == granted) {
             return new Standing(Standing.Kind.FIRST, place, Optional.empty(), false, followed);
         }
+        if (own.mode() == LockMode.PERMITS) {
+            return behind(place, place - 1, false, followed);
+        }
         int last = -1;
-        int inTheWay = 0;
+        int lastButOne = -1;
         for (int i = 0; i < place; i++) {
-            if (own.mode() != LockMode.SHARED || tickets.get(i).mode() == LockMode.EXCLUSIVE) {
+            if (own.mode() == LockMode.EXCLUSIVE || tickets.get(i).mode() == LockMode.EXCLUSIVE) {
+                lastButOne = last;
                 last = i;
-                inTheWay++;
             }
         }
-        boolean only = inTheWay == 1 && own.mode() != LockMode.PERMITS;
+        return behind(place, lastButOne < 0 ? last : lastButOne, lastButOne < 0, followed);
+    }
+
+    private Standing behind(int place, int watched, boolean only, boolean followed) {
         return new Standing(
-                Standing.Kind.BEHIND, place, Optional.of(tickets.get(last).name()), only, followed);
+                Standing.Kind.BEHIND, place, Optional.of(tickets.get(watched).name()), only, followed);
     }
 }

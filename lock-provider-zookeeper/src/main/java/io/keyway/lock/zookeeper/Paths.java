@@ -35,7 +35,12 @@ record Paths(String base) {
     static String bucketOf(String element) {
         CRC32 sum = new CRC32();
         sum.update(element.getBytes(StandardCharsets.US_ASCII));
-        return String.format("%03x", sum.getValue() % BUCKETS);
+        int bucket = (int) (sum.getValue() % BUCKETS);
+        return new String(new char[] {digit(bucket >> 8), digit(bucket >> 4), digit(bucket)});
+    }
+
+    private static char digit(int value) {
+        return Character.forDigit(value & 15, 16);
     }
 
     static boolean isBucket(String name) {

@@ -111,10 +111,22 @@ final class Place {
             creation = created;
         }
         CompletableFuture<List<String>> listing = session.children(container, null);
-        if (created != null) {
-            settle(created, limit);
+        if (created == null) {
+            return limit.await(listing);
         }
-        return limit.await(listing);
+        List<String> names = List.of();
+        KeeperException failure = null;
+        try {
+            // It is answered last, so that the thread is woken once.
+            names = limit.await(listing);
+        } catch (KeeperException e) {
+            failure = e;
+        }
+        settle(created, limit);
+        if (failure != null) {
+            throw failure;
+        }
+        return names;
     }
 
     /** Waits for the creation that is on its way. */

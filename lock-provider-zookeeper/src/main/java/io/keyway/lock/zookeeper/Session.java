@@ -50,6 +50,7 @@ final class Session implements Watcher {
     private volatile @Nullable Long clockAhead;
 
     private volatile boolean over;
+    private volatile @Nullable String id;
 
     /**
      * What all sessions of a client have in common.
@@ -149,9 +150,14 @@ final class Session implements Watcher {
         }
     }
 
-    /** The id, as it stands in the names of nodes. */
+    /** The id, as it stands in the names of nodes; once it was connected. */
     String id() {
-        return Long.toHexString(handle.getSessionId());
+        String known = id;
+        if (known == null) {
+            known = Long.toHexString(handle.getSessionId());
+            id = known;
+        }
+        return known;
     }
 
     /** The term that the ensemble has agreed to. */

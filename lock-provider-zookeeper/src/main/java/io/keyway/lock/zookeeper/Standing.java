@@ -7,7 +7,7 @@ import java.util.Optional;
  * Where one request stands in its line.
  *
  * @param ahead how many stand before it
- * @param behind whom it has to watch; for {@link Kind#BEHIND}
+ * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}
  * @param only whether it is granted as soon as that one has left
  * @param followed whether others stand behind it
  */

@@ -4,8 +4,6 @@ package io.keyway.lock.zookeeper;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Request;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so that one
@@ -18,9 +16,6 @@ import java.util.regex.Pattern;
  * @param number given by the server; rises, and wraps around like an int
  */
 record Ticket(String name, String owner, LockMode mode, int permits, int capacity, int number) {
-    private static final Pattern FORM =
-            Pattern.compile("([0-9a-f]+-[0-9a-f]+-)(?:(x)|(s)|p([0-9]{1,10})c([0-9]{1,10}))-(-?[0-9]{10})");
-
     static String owner(String session, long id) {
         return session + "-" + Long.toHexString(id) + "-";
     }
@@ -36,32 +31,36 @@ record Ticket(String name, String owner, LockMode mode, int permits, int capacit
 
     /** Empty if it is not one of ours. */
     static Optional<Ticket> parse(String name) {
-        Matcher matcher = FORM.matcher(name);
-        if (!matcher.matches()) {
+        int session = name.indexOf('-');
+        int id = name.indexOf('-', session + 1);
+        int mode = name.indexOf('-', id + 1);
+        if (session < 1 || id < 0 || mode < id + 2) {
             return Optional.empty();
         }
+        String owner = name.substring(0, id + 1);
         try {
-            boolean permits = matcher.group(4) != null;
-            LockMode mode =
-                    permits ? LockMode.PERMITS : matcher.group(2) != null ? LockMode.EXCLUSIVE : LockMode.SHARED;
-            return Optional.of(new Ticket(
-                    name,
-                    matcher.group(1),
-                    mode,
-                    permits ? Integer.parseInt(matcher.group(4)) : 1,
-                    permits ? Integer.parseInt(matcher.group(5)) : 1,
-                    Integer.parseInt(matcher.group(6))));
-        } catch (NumberFormatException e) {
+            int number = Integer.parseInt(name, mode + 1, name.length(), 10);
+            return switch (name.charAt(id + 1)) {
+                case 'x' -> Optional.of(new Ticket(name, owner, LockMode.EXCLUSIVE, 1, 1, number));
+                case 's' -> Optional.of(new Ticket(name, owner, LockMode.SHARED, 1, 1, number));
+                case 'p' -> {
+                    int capacity = name.indexOf('c', id);
+                    yield Optional.of(new Ticket(
+                            name,
+                            owner,
+                            LockMode.PERMITS,
+                            Integer.parseInt(name, id + 2, capacity, 10),
+                            Integer.parseInt(name, capacity + 1, mode, 10),
+                            number));
+                }
+                default -> Optional.empty();
+            };
+        } catch (NumberFormatException | IndexOutOfBoundsException e) {
             return Optional.empty();
         }
     }
 
     boolean isBefore(Ticket other) {
         return number - other.number < 0;
-    }
-
-    /** The id of the request, and the session that it belongs to. */
-    String session() {
-        return owner.substring(0, owner.indexOf('-'));
     }
 }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -30,8 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("soak")
 class SideBySideTest {
-    private static final int ROUNDS = 9;
-    private static final int PAIRS = 300;
+    private static final int WARM_UP = 100;
+    private static final int ROUNDS = 100;
+    private static final int PAIRS = 50;
     private static final int CONTENDERS = 2;
 
     @TempDir
@@ -143,9 +143,13 @@ class SideBySideTest {
     private static double ratio(String what, Callable<Integer> theirs, Callable<Integer> ours) throws Exception {
         List<Double> their = new ArrayList<>();
         List<Double> our = new ArrayList<>();
-        for (int i = 0; i < ROUNDS; i++) {
-            their.add(perSecond(theirs));
-            our.add(perSecond(ours));
+        for (int i = 0; i < WARM_UP + ROUNDS; i++) {
+            double theirRound = perSecond(theirs);
+            double ourRound = perSecond(ours);
+            if (i >= WARM_UP) {
+                their.add(theirRound);
+                our.add(ourRound);
+            }
         }
         double theirMiddle = middle(their);
         double ourMiddle = middle(our);
@@ -156,9 +160,9 @@ class SideBySideTest {
     }
 
     private static double perSecond(Callable<Integer> work) throws Exception {
-        AtomicLong begun = new AtomicLong(System.nanoTime());
+        long begun = System.nanoTime();
         int done = work.call();
-        return done * 1e9 / (System.nanoTime() - begun.get());
+        return done * 1e9 / (System.nanoTime() - begun);
     }
 
     private static double middle(List<Double> all) {
