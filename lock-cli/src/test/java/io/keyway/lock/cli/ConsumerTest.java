@@ -70,9 +70,13 @@ class ConsumerTest {
     private Path program;
     private String libraries;
 
+    /** The provider for ZooKeeper, whose two jars share packages: no module path takes them. */
+    private String zooKeeper;
+
     @BeforeEach
     void buildTheProgram() throws Exception {
-        libraries = String.join(File.pathSeparator, libraries());
+        libraries = String.join(File.pathSeparator, libraries(false));
+        zooKeeper = String.join(File.pathSeparator, libraries(true));
         program = directory.resolve("program");
         Path services = program.resolve("META-INF/services/io.keyway.lock.spi.LockProvider");
         Files.createDirectories(services.getParent());
@@ -97,7 +101,8 @@ class ConsumerTest {
 
     @Test
     void itRunsOnTheClassPath() throws Exception {
-        ChildProcess child = java("-cp", program + File.pathSeparator + libraries, "consumer.Program");
+        ChildProcess child = java(
+                "-cp", String.join(File.pathSeparator, program.toString(), libraries, zooKeeper), "consumer.Program");
 
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
@@ -106,6 +111,7 @@ class ConsumerTest {
                         "provider [shelf]",
                         "provider [native]",
                         "provider [redis, rediss]",
+                        "provider [zookeeper]",
                         "provider [reference]",
                         "mem true",
                         "local true");
@@ -113,7 +119,8 @@ class ConsumerTest {
 
     @Test
     void itRunsOnTheModulePath() throws Exception {
-        ChildProcess child = java("-p", program + File.pathSeparator + libraries, "-m", "consumer/consumer.Program");
+        ChildProcess child = java(
+                "-p", program + File.pathSeparator + libraries, "-cp", zooKeeper, "-m", "consumer/consumer.Program");
 
         assertThat(child.exitCode()).as(child.err()).isZero();
         assertThat(child.out().lines())
@@ -122,6 +129,7 @@ class ConsumerTest {
                         "provider [shelf]",
                         "provider [native]",
                         "provider [redis, rediss]",
+                        "provider [zookeeper]",
                         "provider [reference]",
                         "mem true",
                         "local true");
@@ -171,14 +179,17 @@ class ConsumerTest {
     }
 
     /** The jars of this project and what they need; where Maven has made no jar yet, one is made as Maven would. */
-    private List<String> libraries() throws IOException {
+    private List<String> libraries(boolean forZooKeeper) throws IOException {
         List<String> jars = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Path path = Path.of(entry);
+            if (entry.matches(".*[/-]zookeeper[^/]*(\\.jar|/target/classes)") != forZooKeeper) {
+                continue;
+            }
             if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
-                jars.add(Installation.jar(path, directory.resolve(jars.size() + ".jar")));
+                jars.add(Installation.jar(path, directory.resolve((forZooKeeper ? "z" : "") + jars.size() + ".jar")));
             } else if (entry.matches(
-                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-)[^/]*\\.jar")
+                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-|zookeeper)[^/]*\\.jar")
                     && !entry.contains("-tests")) {
                 jars.add(entry);
             }

@@ -26,7 +26,8 @@ class HouseTest {
     private static final String TCK = "io.keyway.lock.tck..";
 
     /** One package for each provider; a new provider is added here. */
-    private static final List<String> PROVIDERS = List.of("io.keyway.lock.peer", "io.keyway.lock.redis");
+    private static final List<String> PROVIDERS =
+            List.of("io.keyway.lock.peer", "io.keyway.lock.redis", "io.keyway.lock.zookeeper");
 
     private static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -45,7 +46,8 @@ class HouseTest {
                         "io.keyway.lock.peer",
                         "io.keyway.lock.redis",
                         "io.keyway.lock.tck.command",
-                        "io.keyway.lock.tck.proxy");
+                        "io.keyway.lock.tck.proxy",
+                        "io.keyway.lock.zookeeper");
         assertThat(HOUSE.stream()
                         .map(room -> room.getPackageName())
                         .filter(room -> !List.of(API, SPI, KIT).contains(room))

@@ -107,7 +107,8 @@ final class Departures {
     private static boolean endChanged(Place place, Session session, String path, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
-            place.broken = limit.await(session.content(path, null)).note().broken().isPresent();
+            place.broken =
+                    limit.await(session.content(path, null)).note().broken().isPresent();
             return limit.await(session.delete(path, -1));
         } catch (KeeperException.NoNodeException e) {
             return false;

@@ -66,7 +66,8 @@ record Note(Owner owner, boolean granted, Optional<String> broken) {
     }
 
     private static String encode(String text) {
-        if (text.chars().allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || c == '-' || c == '_' || c == '.'))) {
+        if (text.chars()
+                .allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || c == '-' || c == '_' || c == '.'))) {
             return text;
         }
         return URLEncoder.encode(text, StandardCharsets.UTF_8);

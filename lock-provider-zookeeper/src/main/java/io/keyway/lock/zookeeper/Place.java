@@ -7,6 +7,7 @@ import io.keyway.lock.spi.Request;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
@@ -24,7 +25,7 @@ final class Place {
     final String container;
     final String owner;
 
-    private final Runnable recheck;
+    private final Consumer<Place> turn;
     private @Nullable CompletableFuture<Node> creation;
     private boolean uncertain;
 
@@ -55,12 +56,12 @@ final class Place {
 
     volatile boolean broken;
 
-    Place(Request request, Session session, String container, Runnable recheck) {
+    Place(Request request, Session session, String container, Consumer<Place> turn) {
         this.request = request;
         this.session = session;
         this.container = container;
         this.owner = Ticket.owner(session.id(), request.id());
-        this.recheck = recheck;
+        this.turn = turn;
     }
 
     @Nullable
@@ -260,7 +261,7 @@ final class Place {
             }
         }
         if (granted) {
-            recheck.run();
+            turn.accept(this);
         } else if (wasFirst) {
             lookAndWatchLine();
         } else {
@@ -269,7 +270,7 @@ final class Place {
                         if (failure != null) {
                             stale = true;
                         } else if (isWatch(count) && look(names)) {
-                            recheck.run();
+                            turn.accept(this);
                         }
                     });
         }
@@ -290,7 +291,7 @@ final class Place {
                     if (failure != null) {
                         stale = true;
                     } else if (look(names, count)) {
-                        recheck.run();
+                        turn.accept(this);
                     }
                 });
     }

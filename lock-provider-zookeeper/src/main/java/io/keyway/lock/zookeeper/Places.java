@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The places of a client's requests, by id. */
@@ -13,7 +14,7 @@ final class Places {
     private final Map<Long, Place> places = new ConcurrentHashMap<>();
 
     /** The request's place in that session; one in an earlier session is forgotten, since it ended with that. */
-    Place of(Request request, Session session, String container, Runnable recheck) {
+    Place of(Request request, Session session, String container, Consumer<Place> turn) {
         Place known = places.get(request.id());
         if (known != null && known.session == session) {
             return known;
@@ -23,7 +24,7 @@ final class Places {
             // Of a session that was given up: whoever it stands for stands somewhere else now.
             CompletableFuture<Boolean> unused = session.delete(old.path(), -1);
         }
-        Place place = new Place(request, session, container, recheck);
+        Place place = new Place(request, session, container, turn);
         places.put(request.id(), place);
         return place;
     }

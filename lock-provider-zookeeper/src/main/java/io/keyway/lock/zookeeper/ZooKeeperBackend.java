@@ -20,9 +20,7 @@ import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -115,11 +113,7 @@ final class ZooKeeperBackend implements LockBackend {
         }
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until);
-        Place place = places.of(
-                request,
-                session,
-                paths.container(request.key()),
-                () -> signals().recheck(request.key()));
+        Place place = places.of(request, session, paths.container(request.key()), this::turnHasCome);
         try {
             return attempt(place, called, until);
         } catch (KeeperException.SessionExpiredException e) {
@@ -161,7 +155,19 @@ final class ZooKeeperBackend implements LockBackend {
         return System.nanoTime() - since > age.toNanos();
     }
 
-    private static Attempt granted(Place place, Node node, long called) {
+    /** On the thread of the session's events. */
+    private void turnHasCome(Place place) {
+        Node node = place.node();
+        if (node != null
+                && place.standing().kind() == Standing.Kind.GRANTED
+                && !isOld(place.session.confirmedAt(), place.session.timeout().dividedBy(4))) {
+            signals().granted(place.request, granted(place, node, System.nanoTime()));
+        } else {
+            signals().recheck(place.request.key());
+        }
+    }
+
+    private static Attempt.Granted granted(Place place, Node node, long called) {
         boolean waited = place.handOut();
         if (waited) {
             place.announce();

@@ -1,7 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.apache.curator.test.InstanceSpec;
@@ -19,7 +22,17 @@ final class OneServer implements AutoCloseable {
 
     OneServer(Path directory) throws Exception {
         server = new TestingServer(
-                new InstanceSpec(directory.toFile(), -1, -1, -1, false, -1, TICK_MILLIS, 1000, SETTINGS), true);
+                new InstanceSpec(
+                        directory.toFile(),
+                        Ports.free(),
+                        Ports.free(),
+                        Ports.free(),
+                        false,
+                        -1,
+                        TICK_MILLIS,
+                        1000,
+                        SETTINGS),
+                true);
     }
 
     String address() {
@@ -37,6 +50,16 @@ final class OneServer implements AutoCloseable {
 
     void restart() throws Exception {
         server.restart();
+    }
+
+    /** How many requests it has received. */
+    long requests() throws IOException {
+        String[] address = address().split(":", -1);
+        try (Socket socket = new Socket(address[0], Integer.parseInt(address[1]))) {
+            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+            String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return Long.parseLong(text.replaceAll("(?s).*Received: (\\d+).*", "$1"));
+        }
     }
 
     @Override

@@ -1,0 +1,117 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Owner;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a listing says, and how names are written in ZooKeeper. */
+class LineTest {
+
+    private static Line line(String... names) {
+        return Line.of(List.of(names));
+    }
+
+    private static List<String> holders(Line line) {
+        return line.holders().stream().map(Ticket::name).toList();
+    }
+
+    @Test
+    void theLowestNumberHoldsAlone() {
+        Line line = line("b-2-x-0000000007", "a-1-x-0000000003", "c-3-s-0000000009");
+
+        assertThat(holders(line)).containsExactly("a-1-x-0000000003");
+        assertThat(line.waiters()).extracting(Ticket::owner).containsExactly("b-2-", "c-3-");
+    }
+
+    @Test
+    void readersHoldTogetherUntilAWriterAsks() {
+        Line line = line("a-1-s-0000000001", "b-2-s-0000000002", "c-3-x-0000000003", "d-4-s-0000000004");
+
+        assertThat(line.holders()).hasSize(2);
+        assertThat(line.of("d-4-").behind()).contains("c-3-x-0000000003");
+        assertThat(line.of("d-4-").only()).isTrue();
+        assertThat(line.of("c-3-").behind()).contains("a-1-s-0000000001");
+        assertThat(line.of("c-3-").only()).isFalse();
+    }
+
+    @Test
+    void permitsGoToTheFirstThatFitsAndNobodyPassesIt() {
+        Line line = line("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003");
+
+        assertThat(line.holders()).hasSize(1);
+        assertThat(line.permitsOut()).isEqualTo(2);
+        assertThat(line.of("b-2-").kind()).isEqualTo(Standing.Kind.FIRST);
+        assertThat(line.of("c-3-").behind()).contains("b-2-p2c3-0000000002");
+    }
+
+    @Test
+    void eachIsBoundByItsOwnViewOfTheCapacity() {
+        assertThat(line("a-1-p1c1-0000000001", "b-2-p1c2-0000000002", "c-3-p1c2-0000000003")
+                        .holders())
+                .hasSize(2);
+    }
+
+    @Test
+    void aQueueOfManyWatchesTheLastButOneSoThatItKnowsInTimeThatOneIsLeft() {
+        Line line = line("a-1-x-0000000001", "b-2-x-0000000002", "c-3-x-0000000003");
+
+        assertThat(line.of("b-2-").only()).isTrue();
+        assertThat(line.of("c-3-").behind()).contains("a-1-x-0000000001");
+        assertThat(line.of("c-3-").only()).isFalse();
+    }
+
+    @Test
+    void numbersWrapAroundAsTheServersDo() {
+        assertThat(holders(line("b-2-x--2147483648", "a-1-x-2147483647"))).containsExactly("a-1-x-2147483647");
+    }
+
+    @Test
+    void whatIsNotOursIsPassedOver() {
+        assertThat(line("lock-0000000001", "", "a-1-z-0000000001", "a-1-p-0000000001", "a-1-x-none")
+                        .isEmpty())
+                .isTrue();
+        assertThat(line().of("a-1-")).isEqualTo(Standing.ABSENT);
+    }
+
+    @Test
+    void aTicketSaysAllThatDecides() {
+        Ticket ticket = Ticket.parse("1f-a-p3c12-0000000042").orElseThrow();
+
+        assertThat(ticket.owner()).isEqualTo("1f-a-");
+        assertThat(ticket.mode()).isEqualTo(LockMode.PERMITS);
+        assertThat(ticket.permits()).isEqualTo(3);
+        assertThat(ticket.capacity()).isEqualTo(12);
+        assertThat(ticket.number()).isEqualTo(42);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"a", "a/b", "a:b", ".", "..", "a/../b", "zookeeper", "ü", "😀", "a%2Fb", "A", "\uffff", " "})
+    void namesAreEscapedReversibly(String name) {
+        for (LockKey key : List.of(LockKey.lock(LockName.of(name)), LockKey.semaphore(LockName.of(name)))) {
+            String element = Paths.element(key);
+
+            assertThat(element).matches("[ls]:[a-zA-Z0-9_.:%-]+");
+            assertThat(Paths.key(element)).contains(key);
+            assertThat(Paths.isBucket(Paths.bucketOf(element))).isTrue();
+        }
+    }
+
+    @Test
+    void aNoteOutlivesItsText() {
+        Note note = Note.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")))
+                .asBroken("too\nlong");
+
+        assertThat(Note.parse(note.bytes())).isEqualTo(note);
+        assertThat(Note.parse(null).owner().client()).isEqualTo("?");
+    }
+}

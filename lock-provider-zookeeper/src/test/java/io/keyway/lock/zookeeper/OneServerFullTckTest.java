@@ -1,0 +1,37 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.junit.LockTck;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+
+/** All of the kit on one server that is killed and started again, too. */
+@Tag("soak")
+class OneServerFullTckTest extends LockTck {
+    @TempDir
+    private Path directory;
+
+    private OneServer server;
+
+    @Override
+    protected TckSubject subject() throws Exception {
+        server = new OneServer(directory);
+        return TckSubject.of(server.url()).withServer(server::stop, server::restart);
+    }
+
+    @Override
+    protected TckConfig config() {
+        return TckConfig.of(Profile.FULL);
+    }
+
+    @AfterEach
+    void endTheServer() throws IOException {
+        server.close();
+    }
+}
