@@ -192,8 +192,10 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         if (!isHeld()) {
             return Duration.ZERO;
         }
+        // The deadline first: read after the clock, it may be that of a renewal which was sent later than that.
+        long deadline = hold().deadlineNanos();
         long now = client.time().nanoTime();
-        long left = hold().deadlineNanos() - now;
+        long left = deadline - now;
         if (limit != null) {
             left = Math.min(left, limit.endNanos - now);
         }

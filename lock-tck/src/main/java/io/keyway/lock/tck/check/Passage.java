@@ -172,7 +172,15 @@ abstract class Passage extends Expectations {
 
     /** Begins a call on a thread of its own; {@code what} says it in words, as "the second acquire". */
     public <T> Task<T> start(String what, Callable<T> work) {
-        Task<T> task = new Task<>(this, what, work);
+        return begin(new Task<>(this, what, work, false));
+    }
+
+    /** As {@link #start}, on a virtual thread; for checks with {@link Means#VIRTUAL_THREADS}. */
+    public <T> Task<T> startVirtual(String what, Callable<T> work) {
+        return begin(new Task<>(this, what, work, true));
+    }
+
+    private <T> Task<T> begin(Task<T> task) {
         tasks.add(task);
         task.begin();
         return task;

@@ -17,10 +17,11 @@ public final class Task<T> {
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile boolean interruptedAtEnd;
 
-    Task(Passage trial, String what, Callable<T> work) {
+    Task(Passage trial, String what, Callable<T> work, boolean virtual) {
         this.trial = trial;
         this.what = what;
-        this.thread = new Thread(() -> run(work), "tck-task-" + what.replace(' ', '-'));
+        this.thread = virtual ? VirtualThreads.unstarted(() -> run(work)) : new Thread(() -> run(work));
+        thread.setName("tck-task-" + what.replace(' ', '-'));
         thread.setDaemon(true);
     }
 

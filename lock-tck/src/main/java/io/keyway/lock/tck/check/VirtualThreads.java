@@ -2,30 +2,31 @@
 package io.keyway.lock.tck.check;
 
 import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 
 /** Virtual threads, where the JDK has them. */
-public final class VirtualThreads {
+final class VirtualThreads {
     private VirtualThreads() {}
 
     /** Whether this JDK has them. */
-    public static boolean available() {
+    static boolean available() {
         return Runtime.version().feature() >= 21;
     }
 
     /**
-     * Starts one.
+     * Makes one that is not started.
      *
      * @throws UnsupportedOperationException if this JDK has none
      */
-    public static Thread start(Runnable work) {
+    static Thread unstarted(Runnable work) {
         try {
-            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            return (Thread) start.invoke(null, work);
-        } catch (NoSuchMethodException | IllegalAccessException e) {
-            throw new UnsupportedOperationException("this JDK has no virtual threads", e);
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            return (Thread) Class.forName("java.lang.Thread$Builder")
+                    .getMethod("unstarted", Runnable.class)
+                    .invoke(builder, work);
         } catch (InvocationTargetException e) {
             throw new IllegalStateException(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new UnsupportedOperationException("this JDK has no virtual threads", e);
         }
     }
 }

@@ -14,8 +14,8 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.VirtualThreads;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -158,28 +158,20 @@ final class AcquireChecks {
         LockClient client = t.client("holder");
         int threads = t.rounds(50, 200, 1000);
         int[] entered = new int[2];
-        CompletableFuture<?>[] all = new CompletableFuture<?>[threads];
+        List<Task<Integer>> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
-            CompletableFuture<String> done = new CompletableFuture<>();
-            all[i] = done;
-            VirtualThreads.start(() -> {
-                try {
-                    client.lock(t.name()).callLocked(lease -> {
+            all.add(t.startVirtual(
+                    "the work of one of " + threads + " virtual threads",
+                    () -> client.lock(t.name()).callLocked(lease -> {
                         entered[1] += ++entered[0] > 1 ? 1 : 0;
                         Thread.onSpinWait();
                         entered[0]--;
-                        return "";
-                    });
-                    done.complete("");
-                } catch (Exception e) {
-                    done.completeExceptionally(e);
-                }
-            });
+                        return 1;
+                    })));
         }
-        Task<Void> together = t.start(
-                "the end of " + threads + " virtual threads",
-                () -> CompletableFuture.allOf(all).get());
-        together.get();
+        for (Task<Integer> task : all) {
+            task.get();
+        }
         t.expectEqual("the number of times that two virtual threads held the lock at once", 0, entered[1]);
     }
 }

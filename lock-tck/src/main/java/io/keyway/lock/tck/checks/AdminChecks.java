@@ -15,6 +15,8 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
@@ -48,13 +50,20 @@ final class AdminChecks {
         t.expectEqual("the holder's token", OptionalLong.of(lease.token()), holder.token());
         t.expectEqual("the holder's metadata", metadata, holder.metadata());
         t.expect(
-                !holder.since().isNegative() && holder.since().compareTo(Duration.ofMinutes(10)) < 0,
+                holder.since().compareTo(t.ttl(1, 8)) >= 0 && holder.since().compareTo(Duration.ofMinutes(10)) < 0,
                 "the holder is said to hold since " + holder.since() + ", and got it about " + t.ttl(1, 4) + " ago");
         t.expectEqual("the waiters", List.of(), status.waiters());
         lease.release();
         t.until(
                 "a lock that was released is shown no more",
+                t.isVirtual() ? t.ttl(1, 2) : t.patience(),
                 () -> client.admin().show(t.key(t.name())).isEmpty());
+        Lease lapsed = client.lock(t.name("lapsed")).with(t.unrenewed()).acquire();
+        t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
+        t.until(
+                "a lock whose lease lapsed is shown no more",
+                t.isVirtual() ? t.ttl(1, 2) : t.patience(),
+                () -> client.admin().show(t.key(t.name("lapsed"))).isEmpty());
     }
 
     @Check(
@@ -127,9 +136,17 @@ final class AdminChecks {
             first = "Are semaphores listed beside locks, with their permits?")
     void aSemaphoreIsListedWithItsPermits(Trial t) throws Exception {
         LockClient client = t.client("first");
-        Lease two = client.semaphore(t.name(), Capacity.of(5)).acquire(2);
-        Lease one = client.semaphore(t.name(), Capacity.of(5)).acquire(1);
+        Map<String, String> metadata = Map.of("job", "nightly");
+        LockOptions told = LockOptions.none().withMetadata(metadata);
+        Lease two = client.semaphore(t.name(), Capacity.of(5)).with(told).acquire(2);
+        Lease one = client.semaphore(t.name(), Capacity.of(5)).with(told).acquire(1);
         LockKey key = LockKey.semaphore(LockName.of(t.name()));
+        t.expectEqual(
+                "the keys that a listing shows while a semaphore of that name is held",
+                List.of(key),
+                client.admin().list(t.name(), Optional.empty(), 10).locks().stream()
+                        .map(LockStatus::key)
+                        .toList());
         LockStatus status = t.status(client, key);
         t.expectEqual(
                 "the permits shown",
@@ -141,6 +158,9 @@ final class AdminChecks {
         t.expect(
                 status.holders().stream().allMatch(holder -> holder.mode() == LockMode.PERMITS),
                 "the holders of a semaphore are shown with the mode of a lock");
+        t.expect(
+                status.holders().stream().allMatch(holder -> holder.metadata().equals(metadata)),
+                "the holders of a semaphore are shown without the metadata that they gave: " + status.holders());
         two.close();
         one.close();
     }
@@ -244,5 +264,55 @@ final class AdminChecks {
         t.until(
                 "the permit is back",
                 () -> client.semaphore(t.name(), Capacity.of(2)).tryAcquire().isPresent());
+    }
+
+    @Check(
+            rules = {"LK-1104", "LK-1202"},
+            needs = {Feature.BREAK, Feature.READ_WRITE},
+            first = "Does a break find its grant by the token, or all that hold the lock?")
+    void aBreakOfOneReaderLeavesTheOthers(Trial t) throws Exception {
+        LockClient client = t.client("reader");
+        Lease one = client.readWriteLock(t.name()).read().acquire();
+        Lease two = client.readWriteLock(t.name()).read().acquire();
+        Lease other = t.client("other").readWriteLock(t.name()).read().acquire();
+        t.expect(
+                client.admin().breakLease(t.key(t.name()), one.token(), "one of three"),
+                "a grant in force was not broken");
+        t.until("the broken lease is lost", () -> one.state() == Lease.State.LOST);
+        t.pass(t.ttl(5, 4));
+        t.expect(two.isHeld() && other.isHeld(), "the break of one reader's lease ended that of another reader");
+        t.expect(
+                t.client("writer").lock(t.name()).tryAcquire().isEmpty(),
+                "one of three readers was broken, and a writer was admitted beside the others");
+    }
+
+    @Check(
+            rules = {"LK-506", "LK-1104"},
+            needs = Feature.BREAK,
+            means = Means.LINK,
+            first = "If several leases are renewed in one message: which of them does each answer mean?")
+    void aRenewalThatIsRefusedEndsNoOtherLease(Trial t) throws Exception {
+        LockClient operator = t.client("operator");
+        ClientLink link = t.link("holder");
+        Lease broken = link.client().lock(t.name()).acquire();
+        Lease second = link.client().lock(t.name("second")).acquire();
+        Lease third = link.client().lock(t.name("third")).acquire();
+        // Its holder learns of the break only when it renews.
+        link.cut();
+        Task<Boolean> breaking =
+                t.start("breakLease", () -> operator.admin().breakLease(t.key(t.name()), broken.token(), "unheard"));
+        t.pass(t.ttl(1, 16));
+        link.heal();
+        breaking.outcome();
+        t.until("the lease that was broken is lost", () -> !broken.isHeld());
+        t.pass(t.ttl(5, 4));
+        for (Lease lease : List.of(second, third)) {
+            t.expect(
+                    lease.isHeld(),
+                    "of three leases of one client one was broken, and another one ended: state " + lease.state());
+            t.expect(
+                    operator.lock(lease.name()).tryAcquire().isEmpty(),
+                    "of three leases of one client one was broken, and the lock of another one is free");
+        }
     }
 }

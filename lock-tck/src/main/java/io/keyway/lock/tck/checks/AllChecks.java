@@ -28,6 +28,7 @@ public final class AllChecks {
                 new EventChecks(),
                 new CloseChecks(),
                 new AdminChecks(),
+                new FormChecks(),
                 new ModeChecks(),
                 new UpgradeChecks(),
                 new PermitChecks(),

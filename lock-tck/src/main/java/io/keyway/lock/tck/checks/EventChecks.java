@@ -6,11 +6,13 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
 import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -174,5 +176,46 @@ final class EventChecks {
                 "how many events a closed subscription was told",
                 told,
                 events.all().size());
+    }
+
+    @Check(rules = "LK-902", first = "Is the end of a request without a lease told, as its beginning was?")
+    void aRequestThatIsGivenUpIsTold(Trial t) throws Exception {
+        Lease held = t.client("holder").lock(t.name()).acquire();
+        LockClient waiter = t.client("waiter");
+        Events events = t.events(waiter);
+        Task<Optional<Lease>> waits =
+                t.start("a wait with a limit", () -> waiter.lock(t.name()).tryAcquire(t.ttl(1, 2)));
+        t.expect(waits.get().isEmpty(), "a lock that is held was granted");
+        t.until("the waiter's listener is told WITHDRAWN", () -> events.count(t.name(), LockEvent.Type.WITHDRAWN) > 0);
+        t.pass(t.ttl(1, 4));
+        t.expectEqual(
+                "the events of a request that was given up",
+                List.of(LockEvent.Type.WAITING, LockEvent.Type.WITHDRAWN),
+                events.of(t.name()));
+        held.release();
+    }
+
+    @Check(
+            rules = {"LK-902", "LK-509"},
+            means = Means.LINK,
+            first = "Is doubt, and its end, told to listeners when the state changes?")
+    void doubtAndItsEndAreTold(Trial t) throws Exception {
+        ClientLink link = t.link("silent");
+        Events events = t.events(link.client());
+        Lease lease = link.client().lock(t.name()).acquire();
+        link.cut();
+        t.until(
+                "a listener is told of doubt, or the lease is lost",
+                () -> events.count(t.name(), LockEvent.Type.DOUBTFUL) > 0 || !lease.isHeld());
+        link.heal();
+        t.until(
+                "a listener is told that the doubt, or the lease, is over",
+                () -> events.count(t.name(), LockEvent.Type.RECOVERED) > 0
+                        || events.count(t.name(), LockEvent.Type.LOST) > 0);
+        List<LockEvent.Type> told = events.of(t.name());
+        t.expectEqual(
+                "the first two events of a lease whose holder hears nothing for a while",
+                List.of(LockEvent.Type.GRANTED, LockEvent.Type.DOUBTFUL),
+                told.subList(0, 2));
     }
 }

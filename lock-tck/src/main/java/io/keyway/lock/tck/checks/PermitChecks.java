@@ -165,6 +165,27 @@ final class PermitChecks {
     }
 
     @Check(
+            rules = {"LK-310", "LK-1303"},
+            needs = {Feature.SEMAPHORE, Feature.FIFO},
+            first = "Does a request that needs little pass one that waits for more?")
+    void aSmallRequestDoesNotPassALargeOne(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        DistributedSemaphore small = holder.semaphore(t.name(), Capacity.of(3));
+        Lease two = small.acquire(2);
+        LockClient other = t.client("other");
+        Task<Lease> large = t.start(
+                "an acquire of all 3 permits",
+                () -> other.semaphore(t.name(), Capacity.of(3)).acquire(3));
+        t.pass(t.ttl(1, 4));
+        t.expect(
+                small.tryAcquire(1).isEmpty(),
+                "one waits for 3 permits, of which 1 is left, and a later request for 1 was granted: with a stream of"
+                        + " small requests the large one would wait for ever");
+        two.release();
+        large.get().release();
+    }
+
+    @Check(
             rules = "LK-1304",
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,

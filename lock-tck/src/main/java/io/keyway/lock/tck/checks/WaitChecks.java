@@ -201,6 +201,29 @@ final class WaitChecks {
     }
 
     @Check(
+            rules = {"LK-310", "LK-402"},
+            needs = {Feature.FIFO},
+            first = "What keeps the place of one that waits for longer than its ttl?")
+    void aLongWaitKeepsItsPlace(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> first = t.acquiring("the first waiter", t.client("first"), t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        t.pass(t.ttl(3, 4));
+        Task<Lease> second = t.acquiring("the second waiter", t.client("second"), t.name());
+        t.untilWaiting(holder, t.name(), 2);
+        // The first has waited for longer than its ttl then, the second has not.
+        t.pass(t.ttl(5, 8));
+        held.release();
+        t.until("one of two that wait is granted", () -> first.isDone() || second.isDone());
+        t.expect(
+                first.isDone(),
+                "one waited for longer than its ttl, and one that had asked after it was granted before it");
+        first.get().release();
+        second.get().release();
+    }
+
+    @Check(
             rules = "LK-310",
             needs = {Feature.FIFO},
             first = "In which order does a client ask for its own threads?")

@@ -9,8 +9,12 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.LockEntry;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Session;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /** Defects in how readers and writers go together. */
@@ -30,7 +34,13 @@ final class ModeMutants {
                     "upgrade-in-two-steps",
                     "an upgrade releases, and then asks to write",
                     "LK-1205",
-                    Reckless::new));
+                    Reckless::new),
+            Mutant.store(
+                    "69",
+                    "upgrade-stays",
+                    "an upgrade that was given up stays before all that wait",
+                    "LK-1205",
+                    Lasting::new));
 
     private ModeMutants() {}
 
@@ -87,6 +97,27 @@ final class ModeMutants {
             }
             release(session, held);
             return attempt(session, wanted);
+        }
+    }
+
+    private static final class Lasting extends ReferenceStore {
+        private final Map<Session, Set<Long>> upgrades = new HashMap<>();
+
+        Lasting(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            upgrades.computeIfAbsent(session, fresh -> new HashSet<>()).add(wanted.id());
+            return super.convert(session, held, wanted);
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {
+            if (!upgrades.getOrDefault(session, Set.of()).contains(request.id())) {
+                super.withdraw(session, request);
+            }
         }
     }
 }

@@ -18,7 +18,10 @@ final class Mutants {
                     StoreMutants.ALL,
                     LeaseMutants.ALL,
                     CallMutants.ALL,
-                    CloseMutants.ALL)
+                    CloseMutants.ALL,
+                    ListingMutants.ALL,
+                    RenewalMutants.ALL,
+                    FormMutants.ALL)
             .flatMap(List::stream)
             .toList();
 

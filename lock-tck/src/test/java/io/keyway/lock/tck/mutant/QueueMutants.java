@@ -8,7 +8,9 @@ import io.keyway.lock.tck.reference.Place;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +34,19 @@ final class QueueMutants {
                     "writer-starves",
                     "a reader passes a writer that asked earlier",
                     "LK-1203",
-                    ReadersFirst::new));
+                    ReadersFirst::new),
+            Mutant.store(
+                    "67",
+                    "small-requests-pass",
+                    "a request for few permits passes one for more that waits",
+                    "LK-310",
+                    SmallFirst::new),
+            Mutant.store(
+                    "68",
+                    "place-lost-after-ttl",
+                    "a waiter goes to the end of the queue each ttl",
+                    "LK-310",
+                    Rotating::new));
 
     private QueueMutants() {}
 
@@ -129,6 +143,36 @@ final class QueueMutants {
         @Override
         protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
             return request.mode() == LockMode.SHARED || super.isTurnOf(entry, waiter, request);
+        }
+    }
+
+    private static final class SmallFirst extends ReferenceStore {
+        SmallFirst(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+            return request.mode() == LockMode.PERMITS || super.isTurnOf(entry, waiter, request);
+        }
+    }
+
+    private static final class Rotating extends ReferenceStore {
+        private final Map<String, Long> since = new HashMap<>();
+
+        Rotating(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            if (holds) {
+                return super.expiry(request, true, now);
+            }
+            String who = request.key() + request.owner().client() + request.id();
+            long from = since.merge(
+                    who, now, (old, fresh) -> fresh - old > request.ttl().toNanos() ? fresh : old);
+            return from + request.ttl().toNanos();
         }
     }
 }

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.NotExecutedException;
@@ -36,7 +37,9 @@ final class StoreMutants {
                     "LK-1510",
                     Amnesic::new),
             Mutant.store("52", "list-forgets", "a listing ends after its first page", "LK-1101", Brief::new),
-            Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new));
+            Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new),
+            Mutant.store(
+                    "53b", "break-of-all-readers", "a break of one reader ends all readers", "LK-1104", Sweeping::new));
 
     private StoreMutants() {}
 
@@ -123,6 +126,23 @@ final class StoreMutants {
                     .findFirst()
                     .orElse(token);
             return super.breakGrant(key, current, reason);
+        }
+    }
+
+    private static final class Sweeping extends ReferenceStore {
+        Sweeping(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            boolean done = super.breakGrant(key, token, reason);
+            for (LockStatus.Holder holder : show(key).map(LockStatus::holders).orElse(List.of())) {
+                if (done && holder.mode() == LockMode.SHARED) {
+                    super.breakGrant(key, holder.token().orElseThrow(), reason);
+                }
+            }
+            return done;
         }
     }
 }

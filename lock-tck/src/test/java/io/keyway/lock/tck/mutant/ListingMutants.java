@@ -1,0 +1,125 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/** Defects in what an operator is shown. */
+final class ListingMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("56", "since-zero", "a holder is shown as one that has just come", "LK-1101", Fresh::new),
+            Mutant.store("57", "list-without-semaphores", "a listing shows locks only", "LK-1101", LocksOnly::new),
+            Mutant.store(
+                    "58",
+                    "shows-who-has-left",
+                    "a holder is shown for a while after it has left",
+                    "LK-1101",
+                    Late::new),
+            Mutant.store(
+                    "59",
+                    "permits-without-metadata",
+                    "what holders say of themselves is kept for locks, and not for semaphores",
+                    "LK-1101",
+                    Mute::new));
+
+    private ListingMutants() {}
+
+    private static final class Fresh extends ReferenceStore {
+        Fresh(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key)
+                    .map(status -> new LockStatus(
+                            key,
+                            status.holders().stream()
+                                    .map(holder -> new LockStatus.Holder(
+                                            holder.client(),
+                                            holder.mode(),
+                                            holder.permits(),
+                                            holder.token(),
+                                            Duration.ZERO,
+                                            holder.metadata()))
+                                    .toList(),
+                            status.waiters()));
+        }
+    }
+
+    private static final class LocksOnly extends ReferenceStore {
+        LocksOnly(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public LockPage list(String prefix, Optional<String> after, int max) throws NotExecutedException {
+            LockPage page = super.list(prefix, after, max);
+            return new LockPage(
+                    page.locks().stream()
+                            .filter(status -> status.key().kind() == LockKey.Kind.LOCK)
+                            .toList(),
+                    page.next());
+        }
+    }
+
+    private static final class Late extends ReferenceStore {
+        private record Seen(LockStatus status, long at) {}
+
+        private final LongSupplier clock;
+        private final Map<LockKey, Seen> seen = new HashMap<>();
+
+        Late(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+            this.clock = clock;
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            long now = clock.getAsLong();
+            Optional<LockStatus> status = super.show(key);
+            status.ifPresent(current -> seen.put(key, new Seen(current, now)));
+            Seen last = seen.get(key);
+            boolean lately =
+                    last != null && now - last.at() < Duration.ofSeconds(20).toNanos();
+            return status.isEmpty() && lately ? Optional.of(last.status()) : status;
+        }
+    }
+
+    private static final class Mute extends ReferenceStore {
+        Mute(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            Optional<LockStatus> shown = super.show(key);
+            return key.kind() == LockKey.Kind.LOCK ? shown : shown.map(Mute::silent);
+        }
+
+        private static LockStatus silent(LockStatus status) {
+            return new LockStatus(
+                    status.key(),
+                    status.holders().stream()
+                            .map(holder -> new LockStatus.Holder(
+                                    holder.client(),
+                                    holder.mode(),
+                                    holder.permits(),
+                                    holder.token(),
+                                    holder.since(),
+                                    Map.of()))
+                            .toList(),
+                    status.waiters());
+        }
+    }
+}
