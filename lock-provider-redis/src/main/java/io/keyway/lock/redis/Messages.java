@@ -6,6 +6,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +28,7 @@ final class Messages {
     private final LockBackend.Signals signals;
     private final String channel;
     private final AtomicBoolean started = new AtomicBoolean();
-    private final Set<LockKey> waited = ConcurrentHashMap.newKeySet();
+    private final Map<Long, LockKey> waiting = new ConcurrentHashMap<>();
     private volatile boolean listening;
 
     Messages(RedisLink link, RedisKeys keys, LockBackend.Signals signals, Incarnation client) {
@@ -49,15 +50,15 @@ final class Messages {
         return listening;
     }
 
-    /** Somebody waits for that key. */
-    void waits(LockKey key) {
-        waited.add(key);
+    /** That request waits for the key. */
+    void waits(long request, LockKey key) {
+        waiting.put(request, key);
     }
 
-    /** Nobody may be waiting for it any more. */
-    void waitsNoMore(LockKey key) {
-        if (!waited.isEmpty()) {
-            waited.remove(key);
+    /** It does not any more, if it did. */
+    void waitsNoMore(long request) {
+        if (!waiting.isEmpty()) {
+            waiting.remove(request);
         }
     }
 
@@ -65,7 +66,7 @@ final class Messages {
         try {
             link.listen(channel, this::take, () -> {
                 listening = true;
-                waited.forEach(signals::recheck);
+                Set.copyOf(waiting.values()).forEach(signals::recheck);
             });
         } catch (NotExecutedException | JedisException e) {
             // Said by the events of the connection; the kit runs this again.

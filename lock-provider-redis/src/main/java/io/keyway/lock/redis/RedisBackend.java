@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,7 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript RENEW = RedisScript.read("renew");
     private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common");
     private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common");
+    private static final RedisScript BURY = RedisScript.read("bury");
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
 
@@ -64,6 +66,10 @@ final class RedisBackend implements LockBackend {
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
+
+    /** Requests of which an attempt had no answer: it may still arrive. */
+    private final Set<Long> lateAttempts = ConcurrentHashMap.newKeySet();
+
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Messages messages;
@@ -126,9 +132,9 @@ final class RedisBackend implements LockBackend {
 
     private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
         Messages listener = started(messages);
-        Object reply = settings.waitReplicas() == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
+        Object reply = asked(request, call, deadline);
         if (reply instanceof Long token) {
-            listener.waitsNoMore(request.key());
+            listener.waitsNoMore(request.id());
             return new Attempt.Granted(new Grant(request.id(), request.key(), token, request.ttl(), ""));
         }
         if (reply instanceof byte[]) {
@@ -142,12 +148,35 @@ final class RedisBackend implements LockBackend {
         }
         Duration within = Duration.ofMillis(millis);
         if (request.queue()) {
-            listener.waits(request.key());
+            listener.waits(request.id(), request.key());
             if (!listener.isListening() && within.compareTo(DEAF) > 0) {
                 within = DEAF;
             }
         }
+        if (!request.queue()) {
+            buryIfLate(request.id(), request.key(), deadline);
+        }
         return new Attempt.Waiting(within, OptionalInt.of((int) Replies.number(words.get(1))), holders);
+    }
+
+    private Object asked(Request request, ScriptCall call, Deadline deadline) throws Exception {
+        try {
+            return settings.waitReplicas() == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
+        } catch (NotExecutedException e) {
+            throw e;
+        } catch (Exception e) {
+            lateAttempts.add(request.id());
+            throw e;
+        }
+    }
+
+    /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
+    private void buryIfLate(long request, LockKey key, Deadline deadline) throws Exception {
+        if (!lateAttempts.isEmpty() && lateAttempts.contains(request)) {
+            link.run(
+                    new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
+            lateAttempts.remove(request);
+        }
     }
 
     @Override
@@ -188,7 +217,9 @@ final class RedisBackend implements LockBackend {
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
         byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
-        Object reply = link.run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), Deadline.after(limit));
+        Deadline deadline = Deadline.after(limit);
+        buryIfLate(grant.id(), grant.key(), deadline);
+        Object reply = link.run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), deadline);
         return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
 
@@ -197,7 +228,8 @@ final class RedisBackend implements LockBackend {
         String id = id(request.id());
         byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
         link.run(new ScriptCall(WITHDRAW, keys.four(request.key(), id), arguments), Deadline.after(limit));
-        started(messages).waitsNoMore(request.key());
+        started(messages).waitsNoMore(request.id());
+        lateAttempts.remove(request.id());
     }
 
     /** The sockets end their reads in time, and are closed by an interrupt. */

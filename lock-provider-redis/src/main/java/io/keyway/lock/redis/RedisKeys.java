@@ -43,6 +43,11 @@ final class RedisKeys {
         return new byte[][] {names.holders, names.waiters, names.queue};
     }
 
+    /** Tombstone of that request. */
+    byte[][] tombstone(LockKey key, String id) {
+        return new byte[][] {bytes(of(key).tombstones + id)};
+    }
+
     /** Holders, waiters, queue, tombstone of that request. */
     byte[][] four(LockKey key, String id) {
         Names names = of(key);

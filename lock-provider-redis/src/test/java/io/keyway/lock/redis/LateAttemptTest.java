@@ -1,0 +1,181 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.AddressMap;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Requirements;
+import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An attempt that is under way for so long that its request is over when it arrives. */
+class LateAttemptTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final LockKey KEY = LockKey.lock(LockName.of("a"));
+
+    /** Has one call arrive later, as if the network had kept it. */
+    private static final class LateLink implements RedisLink {
+        private final RedisLink link;
+        private boolean next;
+        private Optional<ScriptCall> kept = Optional.empty();
+
+        LateLink(RedisLink link) {
+            this.link = link;
+        }
+
+        Object arrive() throws Exception {
+            return link.run(kept.orElseThrow(), Deadline.after(LIMIT));
+        }
+
+        @Override
+        public Object run(ScriptCall call, Deadline deadline) throws Exception {
+            if (next) {
+                next = false;
+                kept = Optional.of(call);
+                throw new SocketTimeoutException("no answer");
+            }
+            return link.run(call, deadline);
+        }
+
+        @Override
+        public void start(LockBackend.Signals signals, Deadline deadline) throws Exception {
+            link.start(signals, deadline);
+        }
+
+        @Override
+        public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+            return link.runAcknowledged(call, replicas, deadline);
+        }
+
+        @Override
+        public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+            return link.runAll(calls, replicas, deadline);
+        }
+
+        @Override
+        public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
+            link.listen(channel, message, subscribed);
+        }
+
+        @Override
+        public void visitAll(Visit visit, Deadline deadline) throws Exception {
+            link.visitAll(visit, deadline);
+        }
+
+        @Override
+        public String floorKey(String tag) {
+            return link.floorKey(tag);
+        }
+
+        @Override
+        public <T> Optional<T> unwrap(Class<T> type) {
+            return link.unwrap(type);
+        }
+
+        @Override
+        public void close() {
+            link.close();
+        }
+    }
+
+    @TempDir
+    private static Path directory;
+
+    private static RedisServer server;
+
+    private HeardSignals signals;
+    private LateLink link;
+    private RedisBackend backend;
+
+    @BeforeAll
+    static void startTheServer() throws Exception {
+        server = RedisServer.start(directory);
+    }
+
+    @AfterAll
+    static void endTheServer() throws Exception {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() throws Exception {
+        server.ask("FLUSHALL");
+        signals = new HeardSignals();
+        LockUrl url = LockUrl.parse(server.url());
+        RedisSettings settings = new RedisSettings(
+                null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "late", Duration.ofSeconds(5), null, null);
+        link = new LateLink(new SingleLink(url.hosts().get(0), settings));
+        backend = new RedisBackend(
+                link, settings, RedisGuarantees.single(), new ServerCheck(url, Requirements.NONE));
+        backend.start(signals, Incarnation.draw());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        backend.close();
+        signals.close();
+    }
+
+    @Test
+    void grantsNothingAfterTheRelease() throws Exception {
+        Request request = request(1, true);
+        loseTheNext(request);
+        Attempt.Granted granted = (Attempt.Granted) backend.attempt(request, LIMIT);
+        assertThat(backend.release(granted.grant(), LIMIT)).isEqualTo(Answer.DONE);
+        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+        assertThat(backend.attempt(request(2, false), LIMIT)).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void grantsNothingAfterARefusal() throws Exception {
+        Attempt.Granted holder = (Attempt.Granted) backend.attempt(request(1, true), LIMIT);
+        Request request = request(2, false);
+        loseTheNext(request);
+        assertThat(backend.attempt(request, LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        backend.release(holder.grant(), LIMIT);
+        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+    }
+
+    @Test
+    void grantsNothingAfterTheWithdrawal() throws Exception {
+        Request request = request(1, true);
+        loseTheNext(request);
+        backend.withdraw(request, LIMIT);
+        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+    }
+
+    private void loseTheNext(Request request) {
+        link.next = true;
+        assertThatThrownBy(() -> backend.attempt(request, LIMIT)).isInstanceOf(IOException.class);
+    }
+
+    private static Request request(long id, boolean queue) {
+        return new Request(
+                id, KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(5), queue, new Owner("late", Map.of()));
+    }
+}
