@@ -173,8 +173,7 @@ final class RedisBackend implements LockBackend {
     /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
     private void buryIfLate(long request, LockKey key, Deadline deadline) throws Exception {
         if (!lateAttempts.isEmpty() && lateAttempts.contains(request)) {
-            link.run(
-                    new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
+            link.run(new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
             lateAttempts.remove(request);
         }
     }

@@ -130,8 +130,7 @@ class LateAttemptTest {
         RedisSettings settings = new RedisSettings(
                 null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "late", Duration.ofSeconds(5), null, null);
         link = new LateLink(new SingleLink(url.hosts().get(0), settings));
-        backend = new RedisBackend(
-                link, settings, RedisGuarantees.single(), new ServerCheck(url, Requirements.NONE));
+        backend = new RedisBackend(link, settings, RedisGuarantees.single(), new ServerCheck(url, Requirements.NONE));
         backend.start(signals, Incarnation.draw());
     }
 
