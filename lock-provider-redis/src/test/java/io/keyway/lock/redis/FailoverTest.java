@@ -18,6 +18,8 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -92,6 +94,27 @@ class FailoverTest {
             assertThat(waiter).isNotDone();
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(get(waiter).token()).isGreaterThan(lease.token());
+        }
+    }
+
+    @Test
+    void ofManyLocksNoneIsGrantedTwice() throws Exception {
+        try (LockClient careful = open(set.url() + "?waitReplicas=2&requestTimeout=5s")) {
+            List<Lease> held = new ArrayList<>();
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                held.add(get(careful.lock("many/" + i).acquireAsync()));
+                waiting.add(other.lock("many/" + i).acquireAsync());
+            }
+            failOver();
+            get(client.lock("done").acquireAsync());
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+            assertThat(held).allMatch(Lease::isHeld);
+            for (int i = 0; i < held.size(); i++) {
+                held.get(i).release();
+                assertThat(get(waiting.get(i)).token())
+                        .isGreaterThan(held.get(i).token());
+            }
         }
     }
 
