@@ -220,6 +220,9 @@ final class Place {
         if (seen.kind() == Standing.Kind.ABSENT) {
             return true;
         }
+        if (!request.queue()) {
+            return false;
+        }
         if (seen.behind().isPresent()) {
             watch(seen.behind().get(), seen.only(), count);
         } else if (lineWatch == 0) {

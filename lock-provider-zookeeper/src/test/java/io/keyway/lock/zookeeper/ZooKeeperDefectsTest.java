@@ -138,7 +138,7 @@ class ZooKeeperDefectsTest {
 
         assertThat(client().lock(name).tryAcquire()).isEmpty();
         assertThat(nodes(handle(holder))).hasSize(1);
-        assertThat(client().lock(name).tryAcquire(Duration.ofMillis(50))).isEmpty();
+        assertThat(client().lock(name).tryAcquire(Duration.ofSeconds(1))).isEmpty();
         await().until(() -> nodes(handle(holder)).size() == 1);
         held.release();
     }

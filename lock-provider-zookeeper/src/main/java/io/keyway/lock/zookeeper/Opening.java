@@ -1,0 +1,113 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.OpenRequest;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+
+/** What a URL and options come to, checked. */
+final class Opening {
+    private static final int PORT = 2181;
+    private static final int SECURE_PORT = 2281;
+    private static final String BASE = "keyway";
+    private static final Id ANYONE = new Id("world", "anyone");
+    private static final Id CREATOR = new Id("auth", "");
+
+    private Opening() {}
+
+    static ZooKeeperSettings settings(OpenRequest request) {
+        LockUrl url = request.url();
+        if (url.isOpaque() || url.protocol().isPresent() || url.hosts().isEmpty()) {
+            throw new InvalidLockUrlException(
+                    url + ": the servers of the ensemble are needed, as in lock:zookeeper://z1:2181,z2:2181/path");
+        }
+        Optional<String> digest = digest(url);
+        boolean tls = request.get(ZooKeeperOptions.TLS);
+        String servers = url.hosts().stream()
+                .map(host -> new LockUrl.Host(host.name(), OptionalInt.of(host.portOr(tls ? SECURE_PORT : PORT))))
+                .map(LockUrl.Host::toString)
+                .collect(Collectors.joining(","));
+        return new ZooKeeperSettings(
+                url.toString(),
+                new ZooKeeperTarget(servers, digest, config(request, tls)),
+                List.of(new ACL(ZooDefs.Perms.ALL, digest.isPresent() ? CREATOR : ANYONE)),
+                base(url),
+                request.find(ZooKeeperOptions.SESSION_TIMEOUT),
+                request.options().lockDefaults().ttl().orElseGet(() -> request.get(CommonOptions.TTL)),
+                request.get(ZooKeeperOptions.SESSIONS),
+                request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER
+                        ? Optional.of(request.get(CommonOptions.CONNECT_TIMEOUT))
+                        : Optional.empty());
+    }
+
+    private static Optional<String> digest(LockUrl url) {
+        if (url.user().isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(url.user().get() + ":" + url.password().orElse(""));
+    }
+
+    private static String base(LockUrl url) {
+        String path = url.path().orElse("").replaceAll("^/+|/+$", "");
+        String base = "/" + (path.isEmpty() ? BASE : path);
+        try {
+            PathUtils.validatePath(base);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidLockUrlException(url + ": not a path of ZooKeeper: " + e.getMessage(), e);
+        }
+        if (base.equals("/zookeeper") || base.startsWith("/zookeeper/")) {
+            throw new InvalidLockUrlException(url + ": /zookeeper is reserved by ZooKeeper; use another path");
+        }
+        return base;
+    }
+
+    private static ZKClientConfig config(OpenRequest request, boolean tls) {
+        if (tls) {
+            demandNetty(request);
+        }
+        ZKClientConfig config = request.find(ZooKeeperOptions.CLIENT_CONFIG)
+                .orElseGet(() -> tls ? new ZKClientConfig() : new PlainConfig());
+        if (config.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
+            // Of the calls that wait only the end of a session is used.
+            long all = request.get(CommonOptions.CLOSE_TIMEOUT).toMillis() / 4;
+            long one = Math.max(100, Math.min(1000, all / request.get(ZooKeeperOptions.SESSIONS)));
+            config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(one));
+        }
+        if (tls) {
+            config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+            config.setProperty(
+                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
+            set(config, "zookeeper.ssl.trustStore.location", request.find(ZooKeeperOptions.TLS_TRUST_STORE));
+            set(config, "zookeeper.ssl.trustStore.password", request.find(ZooKeeperOptions.TLS_TRUST_STORE_PASSWORD));
+            set(config, "zookeeper.ssl.keyStore.location", request.find(ZooKeeperOptions.TLS_KEY_STORE));
+            set(config, "zookeeper.ssl.keyStore.password", request.find(ZooKeeperOptions.TLS_KEY_STORE_PASSWORD));
+        }
+        return config;
+    }
+
+    private static void demandNetty(OpenRequest request) {
+        try {
+            Class<?> unused =
+                    Class.forName("io.netty.handler.ssl.SslContext", false, ZKClientConfig.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            throw new InvalidLockUrlException(
+                    request.url() + ": with tls ZooKeeper's client needs Netty; add io.netty:netty-handler and"
+                            + " io.netty:netty-transport-native-epoll to the class path",
+                    e);
+        }
+    }
+
+    private static void set(ZKClientConfig config, String key, Optional<String> value) {
+        value.ifPresent(text -> config.setProperty(key, text));
+    }
+}
