@@ -33,7 +33,7 @@ final class StoreCleanUp {
 
     private void over(StoreEntry entry) {
         machine.forget(entry);
-        machine.recheck(entry.request.key());
+        machine.freed(entry.request.key());
     }
 
     void failed(StoreEntry entry, boolean maybe, long now) {

@@ -80,8 +80,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         this.loops = new BackgroundLoops(settings.name(), time);
         StoreCalls calls = new StoreCalls(backend, this);
         this.work = new StoreWork(calls, workers, settings, time, server, this::input);
-        this.machine =
-                new StoreMachine(calls.incarnation().low(), backend.features().contains(Feature.FIFO), server);
+        this.machine = new StoreMachine(calls.incarnation().low(), backend.features(), server);
     }
 
     /** With {@code connect=eager}: starts the backend, or fails. */

@@ -2,6 +2,7 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Feature;
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,13 +37,17 @@ final class StoreMachine {
     private final StoreCleanUp cleanUp;
     private final StoreNews news;
     private final Conversions conversions = new Conversions(this);
+    /** The store tells whose turn has come, and nobody else has a chance. */
+    private final boolean wakes;
+
     private final String server;
     private List<StoreEffect> out = new ArrayList<>();
     private boolean closed;
 
-    /** {@code seed} draws the jitter; {@code fifo}: the store grants in order of arrival; {@code server} is for messages. */
-    StoreMachine(long seed, boolean fifo, String server) {
-        this.queues = new KeyQueues(fifo);
+    /** {@code seed} draws the jitter; {@code features} are the store's; {@code server} is for messages. */
+    StoreMachine(long seed, Set<Feature> features, String server) {
+        this.queues = new KeyQueues(features.contains(Feature.FIFO));
+        this.wakes = features.contains(Feature.FIFO) && features.contains(Feature.WAKE_UP);
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers);
@@ -216,6 +222,13 @@ final class StoreMachine {
         StoreEntry entry = answered(id);
         if (entry != null) {
             cleanUp.failed(entry, maybe, now);
+        }
+    }
+
+    /** Something of that key was given back by this client. */
+    void freed(LockKey key) {
+        if (!wakes) {
+            recheck(key);
         }
     }
 

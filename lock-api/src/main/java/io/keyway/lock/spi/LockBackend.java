@@ -114,7 +114,10 @@ public interface LockBackend extends AutoCloseable {
 
     /** How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only. */
     interface Signals {
-        /** That key may have become free: attempt again now. */
+        /**
+         * That key may have become free: attempt again now. A store with FIFO and WAKE_UP says it of all whose turn has
+         * come, also when this client has given the key back itself.
+         */
         void recheck(LockKey key);
 
         /**

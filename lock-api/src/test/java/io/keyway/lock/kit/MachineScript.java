@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /** Golden scripts: an input, then the trace of what the machine wants done. Times are milliseconds, the ttl is 8 s. */
 abstract class MachineScript {
@@ -22,7 +23,7 @@ abstract class MachineScript {
     static final LockKey KEY = LockKey.lock(LockName.of("x"));
     static final Duration TTL = Duration.ofSeconds(8);
 
-    final StoreMachine machine = new StoreMachine(1, false, "the store");
+    final StoreMachine machine = new StoreMachine(1, Set.of(), "the store");
 
     final void grantAll(int count) {
         for (int id = 1; id <= count; id++) {

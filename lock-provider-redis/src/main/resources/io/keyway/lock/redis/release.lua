@@ -5,5 +5,5 @@ if not alone then
   local all = found[2] and unpack_one(found[2]) or {1, 0, '', 0}
   left = unhold(all, ARGV[1], read(found[1])[PERMITS])
 end
-wake(left, client_of(ARGV[1]))
+wake(left)
 return found[3] and 0 or 1

@@ -29,6 +29,6 @@ elseif redis.call('ZREM', queue, id) == 1 then
   changed = true
 end
 if changed then
-  wake(all, client_of(id))
+  wake(all)
 end
 return 1

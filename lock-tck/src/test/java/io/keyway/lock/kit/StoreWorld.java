@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -73,7 +74,7 @@ final class StoreWorld {
 
         Client(int number, long seed) {
             this.number = number;
-            this.machine = new StoreMachine(seed, false, "store");
+            this.machine = new StoreMachine(seed, Set.of(), "store");
         }
     }
 
