@@ -29,7 +29,8 @@ final class Messages {
     private final String channel;
     private final AtomicBoolean started = new AtomicBoolean();
     private final Map<Long, LockKey> waiting = new ConcurrentHashMap<>();
-    private volatile boolean listening;
+    private volatile long subscription;
+    private long subscriptions;
 
     Messages(RedisLink link, RedisKeys keys, LockBackend.Signals signals, Incarnation client) {
         this.link = link;
@@ -45,9 +46,12 @@ final class Messages {
         }
     }
 
-    /** Whether no message can be missed; a waiter has to ask often while this is false. */
-    boolean isListening() {
-        return listening;
+    /**
+     * The number of the subscription that stands, 0 if none does. Whoever has to wait, and finds another number than before
+     * he asked, may have missed the message that he waits for.
+     */
+    long subscription() {
+        return subscription;
     }
 
     /** That request waits for the key. */
@@ -65,14 +69,14 @@ final class Messages {
     private void listen() throws Exception {
         try {
             link.listen(channel, this::take, () -> {
-                listening = true;
+                subscription = ++subscriptions;
                 Set.copyOf(waiting.values()).forEach(signals::recheck);
             });
         } catch (NotExecutedException | JedisException e) {
             // Said by the events of the connection; the kit runs this again.
             LOG.debug("No messages can be heard on {}: {}", channel, e.getMessage());
         } finally {
-            listening = false;
+            subscription = 0;
         }
     }
 

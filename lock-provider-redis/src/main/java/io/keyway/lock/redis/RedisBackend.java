@@ -54,7 +54,7 @@ final class RedisBackend implements LockBackend {
     private static final byte[] TOMBSTONE_MILLIS =
             Protocol.toByteArray(Duration.ofMinutes(1).toMillis());
 
-    /** How often a waiter asks while no message can reach it. */
+    /** When a waiter asks again that may have missed a message. */
     private static final Duration DEAF = Duration.ofMillis(25);
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -132,6 +132,7 @@ final class RedisBackend implements LockBackend {
 
     private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
         Messages listener = started(messages);
+        long subscription = listener.subscription();
         Object reply = asked(request, call, deadline);
         if (reply instanceof Long token) {
             listener.waitsNoMore(request.id());
@@ -149,7 +150,8 @@ final class RedisBackend implements LockBackend {
         Duration within = Duration.ofMillis(millis);
         if (request.queue()) {
             listener.waits(request.id(), request.key());
-            if (!listener.isListening() && within.compareTo(DEAF) > 0) {
+            boolean heard = subscription != 0 && subscription == listener.subscription();
+            if (!heard && within.compareTo(DEAF) > 0) {
                 within = DEAF;
             }
         }

@@ -129,6 +129,7 @@ class RedisTest {
             waiting.add(client().lock("a").acquireAsync());
             awaitWaiters(clients.get(0), "a", i + 1);
         }
+        awaitSilence();
         for (int i = 0; i < 8; i++) {
             long published = calls("publish");
             long scripts = calls("evalsha");
@@ -143,6 +144,19 @@ class RedisTest {
     }
 
     @Test
+    void whoBeginsToWaitBeforeItCanBeToldIsNotForgotten() throws Exception {
+        LockClient holder = client();
+        for (int i = 0; i < 40; i++) {
+            Lease held = holder.lock("a").acquire();
+            // Its subscription is under way while it is given the lock; asking again by time would take minutes.
+            CompletableFuture<Lease> waiting = client().lock("a").acquireAsync();
+            await().pollInterval(Duration.ofNanos(1)).until(() -> isAwaited(holder, "a"));
+            held.release();
+            waiting.get(PATIENCE, TimeUnit.SECONDS).release();
+        }
+    }
+
+    @Test
     void readersAreWokenTogetherAndEachOnce() throws Exception {
         Lease writer = client().lock("a").acquire();
         List<CompletableFuture<Lease>> readers = new ArrayList<>();
@@ -152,6 +166,7 @@ class RedisTest {
         }
         CompletableFuture<Lease> next = client().lock("a").acquireAsync();
         awaitWaiters(clients.get(0), "a", 6);
+        awaitSilence();
         long published = calls("publish");
         writer.release();
         List<Lease> read = new ArrayList<>();
@@ -326,6 +341,24 @@ class RedisTest {
                 .show(LockKey.lock(LockName.of(name)))
                 .map(status -> status.waiters().size() == waiters)
                 .orElse(false));
+    }
+
+    private static boolean isAwaited(LockClient client, String name) throws InterruptedException {
+        return client.admin()
+                .show(LockKey.lock(LockName.of(name)))
+                .map(status -> !status.waiters().isEmpty())
+                .orElse(false);
+    }
+
+    /** Whoever began to wait before its subscription stood has asked once more by then. */
+    private static void awaitSilence() {
+        long[] before = {-1};
+        await().pollInterval(Duration.ofMillis(250)).until(() -> {
+            long now = calls("evalsha");
+            boolean same = now == before[0];
+            before[0] = now;
+            return same;
+        });
     }
 
     private static List<String> keys() {
