@@ -6,10 +6,13 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,12 +26,15 @@ final class Messages {
 
     private static final Logger LOG = LoggerFactory.getLogger(Messages.class);
 
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
     private final RedisLink link;
     private final RedisKeys keys;
     private final LockBackend.Signals signals;
     private final String channel;
     private final AtomicBoolean started = new AtomicBoolean();
     private final Map<Long, LockKey> waiting = new ConcurrentHashMap<>();
+    private final CountDownLatch tried = new CountDownLatch(1);
     private volatile long subscription;
     private long subscriptions;
 
@@ -39,11 +45,18 @@ final class Messages {
         this.channel = keys.channel(client);
     }
 
-    /** Has the kit listen from now on, in the background. */
-    void begin() {
-        if (!started.get() && started.compareAndSet(false, true)) {
+    /**
+     * Has the kit listen from now on, in the background, and waits until it does or has failed to, so that no break is
+     * missed of what is granted next; but for a small part of the time left at most, since a break is told again by a renewal.
+     */
+    void begin(Deadline deadline) throws InterruptedException {
+        if (tried.getCount() == 0) {
+            return;
+        }
+        if (started.compareAndSet(false, true)) {
             signals.background("messages", this::listen);
         }
+        boolean unused = tried.await(Math.min(deadline.nanos() / 4, PATIENCE.toNanos()), TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -70,6 +83,7 @@ final class Messages {
         try {
             link.listen(channel, this::take, () -> {
                 subscription = ++subscriptions;
+                tried.countDown();
                 Set.copyOf(waiting.values()).forEach(signals::recheck);
             });
         } catch (NotExecutedException | JedisException e) {
@@ -77,6 +91,7 @@ final class Messages {
             LOG.debug("No messages can be heard on {}: {}", channel, e.getMessage());
         } finally {
             subscription = 0;
+            tried.countDown();
         }
     }
 

@@ -104,7 +104,8 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
-        started(messages).begin();
+        Deadline deadline = Deadline.after(limit);
+        started(messages).begin(deadline);
         String id = id(request.id());
         byte[][] arguments = {
             RedisKeys.bytes(id),
@@ -113,7 +114,7 @@ final class RedisBackend implements LockBackend {
             Protocol.toByteArray(request.capacity()),
             request.queue() ? YES : NO
         };
-        return taken(request, new ScriptCall(ATTEMPT, keys.five(request.key(), id), arguments), Deadline.after(limit));
+        return taken(request, new ScriptCall(ATTEMPT, keys.five(request.key(), id), arguments), deadline);
     }
 
     @Override

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -32,17 +33,20 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An attempt that is under way for so long that its request is over when it arrives. */
+/** An attempt whose call or answer is under way for so long that something else has happened when it arrives. */
 class LateAttemptTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final LockKey KEY = LockKey.lock(LockName.of("a"));
 
-    /** Has one call arrive later, as if the network had kept it. */
+    /** Has one call arrive later, as if the network had kept it, or an answer, until the subscription stands. */
     private static final class LateLink implements RedisLink {
         private final RedisLink link;
         private boolean next;
         private Optional<ScriptCall> kept = Optional.empty();
+        private volatile CountDownLatch subscribe = new CountDownLatch(0);
+        private final CountDownLatch subscribed = new CountDownLatch(1);
+        private boolean answersAfterSubscription;
 
         LateLink(RedisLink link) {
             this.link = link;
@@ -59,7 +63,12 @@ class LateAttemptTest {
                 kept = Optional.of(call);
                 throw new SocketTimeoutException("no answer");
             }
-            return link.run(call, deadline);
+            Object reply = link.run(call, deadline);
+            if (answersAfterSubscription) {
+                subscribe.countDown();
+                subscribed.await();
+            }
+            return reply;
         }
 
         @Override
@@ -78,8 +87,12 @@ class LateAttemptTest {
         }
 
         @Override
-        public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
-            link.listen(channel, message, subscribed);
+        public void listen(String channel, Consumer<String> message, Runnable whenSubscribed) throws Exception {
+            subscribe.await();
+            link.listen(channel, message, () -> {
+                whenSubscribed.run();
+                subscribed.countDown();
+            });
         }
 
         @Override
@@ -166,6 +179,17 @@ class LateAttemptTest {
         loseTheNext(request);
         backend.withdraw(request, LIMIT);
         assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+    }
+
+    @Test
+    void whoMayHaveMissedAMessageAsksAgainSoon() throws Exception {
+        link.subscribe = new CountDownLatch(1);
+        assertThat(backend.attempt(request(1, true), LIMIT)).isInstanceOf(Attempt.Granted.class);
+        link.answersAfterSubscription = true;
+        Attempt.Waiting waiting = (Attempt.Waiting) backend.attempt(request(2, true), LIMIT);
+        assertThat(waiting.recheckWithin()).isLessThan(Duration.ofSeconds(1));
+        Attempt.Waiting again = (Attempt.Waiting) backend.attempt(request(2, true), LIMIT);
+        assertThat(again.recheckWithin()).isGreaterThan(Duration.ofSeconds(1));
     }
 
     private void loseTheNext(Request request) {
