@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.curator.test.InstanceSpec;
@@ -34,7 +35,7 @@ final class ZooKeeperBench implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
-    private int warmUp = 8;
+    private int warmUp = 25;
 
     @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
     private int waiters = 16;
@@ -69,12 +70,28 @@ final class ZooKeeperBench implements Callable<Integer> {
     private void compare(String list) throws Exception {
         Comparison comparison = new Comparison(
                 out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), () -> received(list));
-        List<Contender.Opener> both = List.of(
-                () -> new KeywayContender("lock:zookeeper://" + list + "/keyway"), () -> new CuratorContender(list));
-        comparison.run("One thread, a free lock", both, 1, 1, i -> "free");
-        comparison.run("Eight threads, each its own lock", both, 1, 8, i -> "own-" + i);
+        Contender.Opener keyway = spread(list, server -> new KeywayContender("lock:zookeeper://" + server + "/keyway"));
+        Contender.Opener curator = spread(list, CuratorContender::new);
+        List<Contender.Opener> both = List.of(keyway, curator);
+        List<Contender.Opener> all = List.of(keyway, curator, spread(list, BareZooKeeperContender::new));
+        comparison.run("One thread, a free lock", all, 1, 1, i -> "free");
+        comparison.run("Eight threads, each its own lock", all, 1, 8, i -> "own-" + i);
         comparison.run(
                 waiters + " threads of " + clients + " clients, the same lock", both, clients, waiters, i -> "same");
+    }
+
+    private interface OpenerAt {
+        Contender open(String server) throws Exception;
+    }
+
+    /**
+     * The clients of a contender go to one server each, in turn: a leader answers its own clients faster, and by chance one
+     * contender would be there and another not.
+     */
+    private Contender.Opener spread(String list, OpenerAt opener) {
+        String[] each = list.split(",", -1);
+        AtomicInteger next = new AtomicInteger();
+        return () -> opener.open(each[next.getAndIncrement() % each.length]);
     }
 
     /** The packets that all servers have received; pings and the question itself are few beside them. */

@@ -19,7 +19,7 @@ final class Containers {
     static final int KEPT = 256;
 
     private final Paths paths;
-    private final Map<String, Boolean> left = new LinkedHashMap<>();
+    private final Map<String, Head> left = new LinkedHashMap<>();
 
     Containers(Paths paths) {
         this.paths = paths;
@@ -56,30 +56,48 @@ final class Containers {
         }
     }
 
-    /** A node of ours was created in it. */
-    void entered(String container) {
+    /** A request of ours is to stand in it: what is known about its line. */
+    Head entering(String container, Session session) {
+        Head known;
         synchronized (left) {
-            left.remove(container);
+            known = left.remove(container);
         }
+        if (known != null && known.session == session) {
+            return known;
+        }
+        if (known != null) {
+            known.forget();
+        }
+        return new Head(session, container);
     }
 
     /** A node of ours was deleted in it. If it is not empty, its deletion fails: that is as it should be. */
-    void left(String container, Session session) {
-        String old = null;
+    void left(Head head) {
+        Head old = null;
+        Head kept = head;
+        Head other;
         synchronized (left) {
-            left.remove(container);
-            left.put(container, true);
+            // Another request of ours may have left it meanwhile.
+            other = left.remove(head.container);
+            if (other != null && other.isPledged() && !head.isPledged()) {
+                kept = other;
+                other = head;
+            }
+            left.put(head.container, kept);
             if (left.size() > KEPT) {
                 old = eldest();
             }
         }
-        delete(old, session);
+        if (other != null) {
+            other.forget();
+        }
+        delete(old, head.session);
     }
 
     /** Deletes all that were left; the calls of the session that follow are answered after that. */
     void deleteAll(Session session) {
         while (true) {
-            String old;
+            Head old;
             synchronized (left) {
                 old = left.isEmpty() ? null : eldest();
             }
@@ -90,16 +108,19 @@ final class Containers {
         }
     }
 
-    private String eldest() {
-        Iterator<String> names = left.keySet().iterator();
-        String name = names.next();
-        names.remove();
-        return name;
+    private Head eldest() {
+        Iterator<Head> heads = left.values().iterator();
+        Head head = heads.next();
+        heads.remove();
+        return head;
     }
 
-    private static void delete(@Nullable String container, Session session) {
-        if (container != null) {
-            CompletableFuture<Boolean> unused = session.delete(container, -1);
+    private static void delete(@Nullable Head head, Session session) {
+        if (head != null) {
+            head.forget();
+            // By the session of the pledge, so that it comes after that.
+            Session last = head.session.isConnected() ? head.session : session;
+            CompletableFuture<Boolean> unused = last.delete(head.container, -1);
         }
     }
 }

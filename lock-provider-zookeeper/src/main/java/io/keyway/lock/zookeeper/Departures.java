@@ -76,6 +76,7 @@ final class Departures {
             Node node = place.node();
             if (node != null) {
                 limit.await(place.session.delete(node.path(), -1));
+                place.deleted();
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             // Gone already, perhaps with its session.
@@ -84,7 +85,10 @@ final class Departures {
 
     void gone(Place place) {
         places.remove(place);
-        containers.left(place.container, place.session);
+        Head head = place.head();
+        if (head != null) {
+            containers.left(head);
+        }
     }
 
     /** Deletes the node of a grant; false if it was gone. By its version it is seen whether it was broken meanwhile. */
@@ -96,7 +100,9 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            return limit.await(session.delete(path, place.broken ? -1 : place.version));
+            boolean done = limit.await(session.delete(path, place.broken ? -1 : place.version));
+            place.deleted();
+            return done;
         } catch (KeeperException.BadVersionException e) {
             return endChanged(place, session, path, limit);
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {

@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -31,6 +32,11 @@ final class Place {
 
     /** Null until it is created, or again when somebody has deleted it. */
     private volatile @Nullable Node node;
+
+    /** What is known about its line; null before the first attempt. */
+    private volatile @Nullable Head head;
+
+    private Head.Entry entry = Head.Entry.UNPLEDGED;
 
     private volatile Standing standing = Standing.ABSENT;
 
@@ -93,27 +99,48 @@ final class Place {
         return new Grant(request.id(), request.key(), created.czxid(), session.timeout(), created.path());
     }
 
+    /** Where it is to stand; to be called before it enters. */
+    void goTo(Head line) {
+        head = line;
+    }
+
+    @Nullable
+    Head head() {
+        return head;
+    }
+
     /**
      * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
-     * it looks first whether the node is there.
+     * it looks first whether the node is there. If its number alone says that it is the first, there is no listing.
      *
+     * @return empty if it is the first by its number; it is granted
      * @throws KeeperException.NoNodeException if the container is missing
      */
-    List<String> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+    Optional<List<String>> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         if (uncertain) {
             lookFor(limit);
         }
+        Head line = head;
         CompletableFuture<Node> created = creation;
         if (node == null && created == null) {
+            entry = line == null ? Head.Entry.UNPLEDGED : line.entry();
             created = session.create(
                     container + "/" + Ticket.prefix(owner, request),
                     Note.of(request.owner()).bytes(),
                     CreateMode.EPHEMERAL_SEQUENTIAL);
             creation = created;
+            if (line != null && entry == Head.Entry.ALONE) {
+                settle(created, limit);
+                if (line.knowsFirst(number())) {
+                    first();
+                    return Optional.empty();
+                }
+                created = null;
+            }
         }
         CompletableFuture<List<String>> listing = session.children(container, null);
         if (created == null) {
-            return limit.await(listing);
+            return Optional.of(limit.await(listing));
         }
         List<String> names = List.of();
         KeeperException failure = null;
@@ -127,7 +154,32 @@ final class Place {
         if (failure != null) {
             throw failure;
         }
-        return names;
+        return Optional.of(names);
+    }
+
+    private synchronized void first() {
+        standing = Standing.FIRST_BY_NUMBER;
+        lookedAt = System.nanoTime();
+        stale = false;
+        watch++;
+    }
+
+    private int number() {
+        Node own = node;
+        if (own == null) {
+            throw new IllegalStateException("not created");
+        }
+        return Ticket.number(
+                own.path(),
+                container.length() + 1 + Ticket.prefix(owner, request).length());
+    }
+
+    /** Its node was deleted by this client. */
+    void deleted() {
+        Head line = head;
+        if (line != null && node != null) {
+            line.deleted(number());
+        }
     }
 
     /** Waits for the creation that is on its way. */
@@ -213,6 +265,7 @@ final class Place {
             stale = false;
             count = lineWatch != 0 ? lineWatch : ++watch;
             if (seen.kind() == Standing.Kind.GRANTED) {
+                standsFirst(seen);
                 return !wasGranted;
             }
             waited = true;
@@ -229,6 +282,13 @@ final class Place {
             lookAndWatchLine();
         }
         return false;
+    }
+
+    private void standsFirst(Standing seen) {
+        Head line = head;
+        if (line != null && node != null && seen.ahead() == 0) {
+            line.isFirst(number(), entry);
+        }
     }
 
     private void watch(String name, boolean only, int count) {

@@ -25,6 +25,9 @@ record Standing(Kind kind, int ahead, Optional<String> behind, boolean only, boo
 
     static final Standing ABSENT = new Standing(Kind.ABSENT, 0, Optional.empty(), false, false);
 
+    /** Nobody stands before it; whether somebody stands behind it is not known. */
+    static final Standing FIRST_BY_NUMBER = new Standing(Kind.GRANTED, 0, Optional.empty(), false, true);
+
     /** All that stood in its way have left. */
     Standing granted() {
         return new Standing(Kind.GRANTED, 0, Optional.empty(), false, followed);

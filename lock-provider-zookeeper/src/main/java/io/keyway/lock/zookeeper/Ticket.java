@@ -29,6 +29,11 @@ record Ticket(String name, String owner, LockMode mode, int permits, int capacit
         };
     }
 
+    /** The number that the server has put behind the prefix. */
+    static int number(String name, int prefix) {
+        return Integer.parseInt(name, prefix, name.length(), 10);
+    }
+
     /** Empty if it is not one of ours. */
     static Optional<Ticket> parse(String name) {
         int session = name.indexOf('-');

@@ -128,7 +128,7 @@ final class ZooKeeperBackend implements LockBackend {
         while (true) {
             Node node = place.node();
             if (node == null || place.isStale() || isOld(place.lookedAt(), session.timeout())) {
-                boolean unused = place.look(enter(place, until));
+                enter(place, until).ifPresent(place::look);
                 node = place.node();
             }
             Standing standing = place.standing();
@@ -190,14 +190,21 @@ final class ZooKeeperBackend implements LockBackend {
         return true;
     }
 
-    private List<String> enter(Place place, Limit until) throws Exception {
+    private Optional<List<String>> enter(Place place, Limit until) throws Exception {
+        Head head = place.head();
+        if (head == null) {
+            head = containers.entering(place.container, place.session);
+            place.goTo(head);
+        }
         while (true) {
             try {
-                List<String> names = place.enter(until);
-                containers.entered(place.container);
-                return names;
+                return place.enter(until);
             } catch (KeeperException.NoNodeException e) {
                 place.lost();
+                // Numbers begin anew.
+                head.forget();
+                head = new Head(place.session, place.container);
+                place.goTo(head);
                 containers.make(place.session, place.container, until);
             }
         }

@@ -7,6 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
@@ -20,7 +23,9 @@ record ZooKeeperTarget(String servers, Optional<String> digest, ZKClientConfig c
     /** Returns at once; the watcher hears when a server has answered. */
     ZooKeeper connect(int timeoutMillis, Watcher watcher) throws NotExecutedException {
         try {
-            ZooKeeper handle = new ZooKeeper(servers, timeoutMillis, watcher, config);
+            HostProvider addresses = new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses());
+            ZooKeeper handle =
+                    new ZooKeeper(servers, timeoutMillis, watcher, false, new Redial(addresses, timeoutMillis), config);
             digest.ifPresent(secret -> handle.addAuthInfo("digest", secret.getBytes(StandardCharsets.UTF_8)));
             return handle;
         } catch (IOException e) {

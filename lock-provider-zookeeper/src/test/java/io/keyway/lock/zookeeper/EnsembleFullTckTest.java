@@ -27,7 +27,7 @@ class EnsembleFullTckTest extends LockTck {
 
     @Override
     protected TckConfig config() {
-        return TckConfig.of(Profile.FULL).withExcluded(SlowRedialTckTest.EXCLUDED);
+        return TckConfig.of(Profile.FULL);
     }
 
     @AfterEach

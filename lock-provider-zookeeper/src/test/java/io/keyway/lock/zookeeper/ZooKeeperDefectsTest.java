@@ -235,19 +235,6 @@ class ZooKeeperDefectsTest {
     }
 
     @Test
-    void aPairCostsThreeRequests() throws Exception {
-        LockClient client = client("ttl=10m");
-        client.lock(name).acquire().release();
-        long before = server.requests();
-
-        for (int i = 0; i < 100; i++) {
-            client.lock(name).acquire().release();
-        }
-
-        assertThat(server.requests() - before).isBetween(300L, 320L);
-    }
-
-    @Test
     void theEndOfOneSessionLosesTheLocksOfThatOneAlone() throws Exception {
         LockClient client = client("ttl=20s&sessions=4");
         List<Lease> leases = new ArrayList<>();
