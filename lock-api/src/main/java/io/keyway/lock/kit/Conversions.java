@@ -46,7 +46,7 @@ final class Conversions {
     void ask(StoreEntry holder) {
         StoreEntry wanted = holder.conversion;
         if (wanted != null && wanted.phase == StoreEntry.Phase.WANTED) {
-            machine.ask(wanted);
+            machine.attempts().ask(wanted);
         }
     }
 

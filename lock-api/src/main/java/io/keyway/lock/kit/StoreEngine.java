@@ -9,7 +9,6 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.spi.Attempt;
-import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NotExecutedException;
@@ -20,13 +19,11 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -43,17 +40,6 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     private static final Logger LOG = System.getLogger(StoreEngine.class.getName());
 
-    private static final class Slot {
-        final Sink sink;
-        volatile @Nullable LentThread lent;
-        volatile @Nullable StoreHold hold;
-
-        Slot(Sink sink, @Nullable LentThread lent) {
-            this.sink = sink;
-            this.lent = lent;
-        }
-    }
-
     private final LockBackend backend;
     private final TimeSource time;
     private final Workers workers;
@@ -64,7 +50,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     private final String server;
     private final Queue<StoreInput> inputs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unfinished = new AtomicInteger();
-    private final Map<Long, Slot> slots = new ConcurrentHashMap<>();
+    private final StoreSinks sinks = new StoreSinks(this);
     private final CountDownLatch idle = new CountDownLatch(1);
     private volatile @Nullable Observer observer;
     private volatile boolean closing;
@@ -110,7 +96,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void submit(Request request, Sink sink, @Nullable LentThread lent) {
-        slots.put(request.id(), new Slot(sink, lent));
+        sinks.add(request.id(), sink, lent);
         input((machine, now) -> machine.submit(request, now));
     }
 
@@ -119,7 +105,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         if (!(held instanceof StoreHold holder)) {
             throw new IllegalArgumentException("not a hold of this engine: " + held);
         }
-        slots.put(wanted.id(), new Slot(sink, null));
+        sinks.add(wanted.id(), sink, null);
         input((machine, now) -> machine.convert(holder.id(), wanted, now));
     }
 
@@ -130,13 +116,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     /** As {@link #release(StoreHold)}, by a thread that waits for the answer. */
     void releaseWaiting(StoreHold hold) {
-        Slot slot = slots.get(hold.id());
-        LentThread lent = slot == null ? null : lentThread();
-        if (slot == null || lent == null) {
+        LentThread lent = lentThread();
+        if (lent == null || !sinks.lend(hold.id(), lent)) {
             release(hold);
             return;
         }
-        slot.lent = lent;
         release(hold);
         lent.work();
     }
@@ -243,17 +227,17 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void recheck(LockKey key) {
-        input((machine, now) -> machine.recheck(key));
+        input((machine, now) -> machine.news().recheck(key));
     }
 
     @Override
     public void granted(Request request, Attempt.Granted granted) {
-        input((machine, now) -> machine.granted(request.id(), granted, now));
+        input((machine, now) -> machine.news().granted(request.id(), granted, now));
     }
 
     @Override
     public void doubt(String why) {
-        input((machine, now) -> machine.doubt(why, now));
+        input((machine, now) -> machine.news().doubt(why, now));
     }
 
     @Override
@@ -263,18 +247,18 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
-        input((machine, now) -> machine.ended(key, token, cause, detail, now));
+        input((machine, now) -> machine.news().ended(key, token, cause, detail, now));
     }
 
     @Override
     public void endedAll(LeaseLoss.Cause cause) {
-        input((machine, now) -> machine.endedAll(cause, now));
+        input((machine, now) -> machine.news().endedAll(cause, now));
     }
 
     @Override
     public void connected(String peer) {
         input((machine, now) -> {
-            machine.reconnected(now);
+            machine.news().reconnected(now);
             Observer told = observer;
             if (told != null) {
                 told.connected(peer);
@@ -363,83 +347,8 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void carryOut(StoreEffect effect) {
-        if (work.start(effect, lent(effect))) {
-            return;
+        if (!work.start(effect, sinks.lent(effect))) {
+            sinks.tell(effect);
         }
-        if (effect instanceof StoreEffect.Extended extended) {
-            for (Grant grant : extended.grants()) {
-                Slot slot = slots.get(grant.id());
-                StoreHold hold = slot == null ? null : slot.hold;
-                if (hold != null) {
-                    hold.extend(extended.deadlineNanos());
-                }
-            }
-        } else {
-            tell(effect);
-        }
-    }
-
-    private @Nullable LentThread lent(StoreEffect effect) {
-        Slot slot = null;
-        if (effect instanceof StoreEffect.Attempt attempt) {
-            slot = slots.get(attempt.request().id());
-        } else if (effect instanceof StoreEffect.Release release) {
-            slot = slots.get(release.grant().id());
-        }
-        return slot == null ? null : slot.lent;
-    }
-
-    private void tell(StoreEffect effect) {
-        if (effect instanceof StoreEffect.Waiting waiting) {
-            sink(waiting.id()).waiting(waiting.ahead(), waiting.holders());
-        } else if (effect instanceof StoreEffect.Refused refused) {
-            sink(refused.id()).refused(refused.holders());
-        } else if (effect instanceof StoreEffect.Granted granted) {
-            Slot slot = slot(granted.id());
-            StoreHold hold = new StoreHold(this, granted.grant(), granted.deadlineNanos());
-            slot.hold = hold;
-            slot.sink.granted(hold, granted.grant().token());
-        } else if (effect instanceof StoreEffect.Converted converted) {
-            Slot slot = slot(converted.id());
-            StoreHold hold = new StoreHold(this, converted.grant(), converted.deadlineNanos());
-            slot.hold = hold;
-            StoreHold before = slot(converted.from()).hold;
-            if (before != null) {
-                before.becomes(hold);
-            }
-            slot.sink.granted(hold, converted.grant().token());
-        } else if (effect instanceof StoreEffect.Doubt doubt) {
-            sink(doubt.id()).doubt(doubt.why());
-        } else if (effect instanceof StoreEffect.Certain certain) {
-            sink(certain.id()).certain();
-        } else if (effect instanceof StoreEffect.Ended ended) {
-            sink(ended.id()).ended(ended.cause(), ended.detail());
-        } else if (effect instanceof StoreEffect.Failed failed) {
-            sink(failed.id()).failed(failed.failure());
-        } else if (effect instanceof StoreEffect.Released released) {
-            StoreHold hold = slot(released.id()).hold;
-            if (hold != null) {
-                hold.answer(released.answer());
-            }
-        } else if (effect instanceof StoreEffect.Gone gone) {
-            Slot slot = slots.remove(gone.id());
-            StoreHold hold = slot == null ? null : slot.hold;
-            if (hold != null) {
-                // Nothing, unless the grant ended without a release.
-                hold.gone();
-            }
-        }
-    }
-
-    private Slot slot(long id) {
-        Slot slot = slots.get(id);
-        if (slot == null) {
-            throw new IllegalStateException("request " + id + " is gone");
-        }
-        return slot;
-    }
-
-    private Sink sink(long id) {
-        return slot(id).sink;
     }
 }

@@ -3,7 +3,6 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.Feature;
-import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Answer;
@@ -19,8 +18,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All decisions of an engine over a store, with no thread, clock or I/O in it: each method is an input at the time
- * {@code now} and adds to the effects that {@link #effects()} takes. Not thread-safe.
+ * All decisions of an engine over a store, with no thread, clock or I/O in it: each method, here and in {@link #news()}
+ * and {@link #leases()}, is an input at the time {@code now} and adds to the effects that {@link #effects()} takes. Not
+ * thread-safe.
  *
  * <p>A request is attempted until it is granted: at once, when a hint comes, and at the latest when the store asked to
  * be asked again; one attempt of it at a time, each with the same id, so that one whose outcome is unknown is simply
@@ -36,7 +36,9 @@ final class StoreMachine {
     private final StoreLeases leases;
     private final StoreCleanUp cleanUp;
     private final StoreNews news;
+    private final StoreAttempts attempts;
     private final Conversions conversions = new Conversions(this);
+
     /** The store tells whose turn has come, and nobody else has a chance. */
     private final boolean wakes;
 
@@ -51,8 +53,23 @@ final class StoreMachine {
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers);
-        this.news = new StoreNews(this, leases, entries);
+        this.attempts = new StoreAttempts(this, queues, timers, leases, cleanUp);
+        this.news = new StoreNews(this, attempts, leases, entries);
         this.server = server;
+    }
+
+    /** Hears what the store says unasked. */
+    StoreNews news() {
+        return news;
+    }
+
+    /** Hears what came of renewals. */
+    StoreLeases leases() {
+        return leases;
+    }
+
+    StoreAttempts attempts() {
+        return attempts;
     }
 
     /** Takes what has to be done, in order. */
@@ -109,10 +126,7 @@ final class StoreMachine {
 
     private void begin(StoreEntry entry) {
         entries.put(entry.id(), entry);
-        queues.add(entry);
-        if (queues.begin(entry)) {
-            attempt(entry, false);
-        }
+        attempts.begin(entry);
     }
 
     void withdraw(long id, long now) {
@@ -146,63 +160,22 @@ final class StoreMachine {
         }
     }
 
-    // What came of an attempt.
+    // What came of a call.
 
     void attempted(long id, long sentAt, Attempt result, long now) {
         StoreEntry entry = answered(id);
-        if (entry == null) {
-            return;
-        }
-        sendNext(entry);
-        entry.mayStand = true;
-        if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
-            cleanUp.withdraw(entry);
-        } else if (result instanceof Attempt.Granted granted) {
-            granted(entry, granted.grant(), sentAt - granted.age().toNanos(), now);
-        } else if (result instanceof Attempt.Waiting waiting) {
-            waits(entry, waiting, now);
-        } else if (result instanceof Attempt.Refused refused) {
-            refused(entry, refused, now);
+        if (entry != null) {
+            attempts.answered(entry, sentAt, result, now);
         }
     }
 
     /** {@code maybe}: it may have been executed. {@code fatal}: no repetition can help. */
     void attemptFailed(long id, boolean maybe, String why, @Nullable LockException fatal, long now) {
         StoreEntry entry = answered(id);
-        if (entry == null) {
-            return;
+        if (entry != null) {
+            attempts.failed(entry, maybe, why, fatal, now);
         }
-        sendNext(entry);
-        entry.mayStand |= maybe;
-        if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
-            cleanUp.withdrawOrForget(entry);
-            return;
-        }
-        LockException failure = fatal;
-        if (failure == null && !maybe && !entry.request.queue()) {
-            failure = Failures.notAsked(entry.request.key(), server, why);
-        }
-        if (failure != null) {
-            out.add(new StoreEffect.Failed(id, failure));
-            startWithdraw(entry, now);
-            return;
-        }
-        out.add(new StoreEffect.Doubt(id, why));
-        timers.retry(entry, now);
-        queues.failed(entry);
     }
-
-    // What came of a renewal.
-
-    void renewed(List<Grant> grants, long sentAt, List<Answer> answers, long now) {
-        leases.renewed(grants, sentAt, answers, now);
-    }
-
-    void renewFailed(List<Grant> grants, long now) {
-        leases.renewFailed(grants, now);
-    }
-
-    // What came of a release or a withdrawal.
 
     void released(long id, Answer answer, long now) {
         StoreEntry entry = answered(id);
@@ -225,140 +198,10 @@ final class StoreMachine {
         }
     }
 
-    /** Something of that key was given back by this client. */
-    void freed(LockKey key) {
-        if (!wakes) {
-            recheck(key);
-        }
-    }
-
-    // What the store says unasked.
-
-    void recheck(LockKey key) {
-        ask(queues.hint(key));
-    }
-
-    void reconnected(long now) {
-        news.reconnected(now);
-    }
-
-    void granted(long id, Attempt.Granted granted, long now) {
-        news.granted(id, granted, now);
-    }
-
-    void doubt(String why, long now) {
-        news.doubt(why, now);
-    }
-
-    void ended(LockKey key, long token, Cause cause, String detail, long now) {
-        news.ended(key, token, cause, detail, now);
-    }
-
-    void endedAll(Cause cause, long now) {
-        news.endedAll(cause, now);
-    }
-
     // Time.
 
     void tick(long now) {
         timers.run(now, this::call, renewals -> leases.scan(renewals, now));
-    }
-
-    // Attempts.
-
-    private void attempt(StoreEntry entry, boolean heartbeat) {
-        entry.armed = false;
-        entry.inFlight = true;
-        entry.unsent = false;
-        entry.again = false;
-        entry.voided = false;
-        StoreEntry holder = entry.holder;
-        out.add(
-                holder == null
-                        ? new StoreEffect.Attempt(entry.request, heartbeat)
-                        : new StoreEffect.Convert(holder.held(), entry.request, heartbeat));
-    }
-
-    /** Its first call is over, or will not be made. */
-    private void sendNext(StoreEntry entry) {
-        for (StoreEntry next : queues.arrived(entry)) {
-            if (!closed) {
-                attempt(next, false);
-            }
-        }
-    }
-
-    void ask(@Nullable StoreEntry entry) {
-        if (entry == null) {
-            return;
-        }
-        if (entry.inFlight) {
-            entry.again = true;
-        } else {
-            attempt(entry, false);
-        }
-    }
-
-    void granted(StoreEntry entry, Grant grant, long sentAt, long now) {
-        if (entry.voided) {
-            attempt(entry, false);
-            return;
-        }
-        entry.echo = sentAt;
-        long ttl = grant.ttl().toNanos();
-        if (now - (sentAt + ttl / 4 * 3) >= 0) {
-            // Too old to be believed; a repetition brings a fresh answer of the same grant.
-            timers.retry(entry, now);
-            queues.failed(entry);
-            return;
-        }
-        StoreEntry holder = entry.holder;
-        if (holder != null && now - holder.deadline() >= 0) {
-            leases.lapse(holder, now);
-            return;
-        }
-        StoreEntry next = queues.granted(entry);
-        entry.grant = grant;
-        entry.phase = StoreEntry.Phase.HELD;
-        entry.failures = 0;
-        if (holder == null) {
-            out.add(new StoreEffect.Granted(entry.id(), grant, entry.deadline()));
-        } else {
-            out.add(new StoreEffect.Converted(holder.id(), entry.id(), grant, entry.deadline()));
-            entry.holder = null;
-            leases.remove(holder);
-            forget(holder);
-        }
-        leases.add(entry, now);
-        ask(next);
-    }
-
-    private void waits(StoreEntry entry, Attempt.Waiting waiting, long now) {
-        if (!entry.request.queue()) {
-            out.add(new StoreEffect.Refused(entry.id(), waiting.holders()));
-            forget(entry);
-            return;
-        }
-        entry.failures = 0;
-        if (entry.isNew(waiting)) {
-            out.add(new StoreEffect.Waiting(entry.id(), waiting.ahead(), waiting.holders()));
-        }
-        if (entry.again) {
-            attempt(entry, false);
-            return;
-        }
-        timers.arm(entry, now + timers.jittered(waiting.recheckWithin().toNanos()));
-        ask(queues.refused(entry));
-    }
-
-    private void refused(StoreEntry entry, Attempt.Refused refused, long now) {
-        out.add(new StoreEffect.Refused(entry.id(), refused.holders()));
-        StoreEntry holder = entry.holder;
-        forget(entry);
-        if (holder != null && holder.phase == StoreEntry.Phase.HELD) {
-            // Perhaps for the reason that it is gone.
-            leases.renewNow(holder, now);
-        }
     }
 
     // Clean-up.
@@ -373,11 +216,11 @@ final class StoreMachine {
 
     void startWithdraw(StoreEntry entry, long now) {
         if (entry.unsent) {
-            sendNext(entry);
+            attempts.sendNext(entry);
         }
         StoreEntry next = queues.leave(entry);
         cleanUp.beginWithdrawal(entry, now);
-        ask(next);
+        attempts.ask(next);
         if (!entry.inFlight) {
             cleanUp.withdrawOrForget(entry);
         }
@@ -386,7 +229,7 @@ final class StoreMachine {
     /** The next call of its phase; never while one is under way. */
     void call(StoreEntry entry) {
         switch (entry.phase) {
-            case WANTED -> attempt(entry, entry.failures == 0);
+            case WANTED -> attempts.send(entry, entry.failures == 0);
             case WITHDRAWING -> cleanUp.withdraw(entry);
             case RELEASING -> cleanUp.release(entry);
             case HELD -> throw new IllegalStateException("a held grant is called by its class only");
@@ -405,7 +248,14 @@ final class StoreMachine {
         StoreEntry next = entry.phase == StoreEntry.Phase.WANTED ? queues.leave(entry) : null;
         out.add(new StoreEffect.Gone(entry.id()));
         conversions.settle(entry);
-        ask(next);
+        attempts.ask(next);
+    }
+
+    /** Something of that key was given back by this client. */
+    void freed(LockKey key) {
+        if (!wakes) {
+            attempts.recheck(key);
+        }
     }
 
     private @Nullable StoreEntry answered(long id) {
@@ -421,6 +271,10 @@ final class StoreMachine {
     StoreEntry holder(Grant grant) {
         StoreEntry entry = entries.get(grant.id());
         return entry == null || entry.phase != StoreEntry.Phase.HELD ? null : entry;
+    }
+
+    boolean closed() {
+        return closed;
     }
 
     void tell(StoreEffect effect) {

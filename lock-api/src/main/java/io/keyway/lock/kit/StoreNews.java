@@ -11,12 +11,14 @@ import java.util.Map;
 final class StoreNews {
 
     private final StoreMachine machine;
+    private final StoreAttempts attempts;
     private final StoreLeases leases;
     private final Map<Long, StoreEntry> entries;
 
     /** {@code entries} of the machine. */
-    StoreNews(StoreMachine machine, StoreLeases leases, Map<Long, StoreEntry> entries) {
+    StoreNews(StoreMachine machine, StoreAttempts attempts, StoreLeases leases, Map<Long, StoreEntry> entries) {
         this.machine = machine;
+        this.attempts = attempts;
         this.leases = leases;
         this.entries = entries;
     }
@@ -36,6 +38,11 @@ final class StoreNews {
         leases.scanAll(now);
     }
 
+    /** A hint that something of that key is free. */
+    void recheck(LockKey key) {
+        attempts.recheck(key);
+    }
+
     /** The turn of a waiter has come, as if it had just been asked for. */
     void granted(long id, Attempt.Granted granted, long now) {
         StoreEntry entry = entries.get(id);
@@ -48,7 +55,7 @@ final class StoreNews {
         }
         entry.armed = false;
         entry.mayStand = true;
-        machine.granted(entry, granted.grant(), now - granted.age().toNanos(), now);
+        attempts.granted(entry, granted.grant(), now - granted.age().toNanos(), now);
     }
 
     void doubt(String why, long now) {

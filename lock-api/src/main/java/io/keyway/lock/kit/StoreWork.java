@@ -137,11 +137,11 @@ final class StoreWork {
         Duration limit = quarter.compareTo(settings.requestTimeout()) < 0 ? quarter : settings.requestTimeout();
         try {
             List<Answer> answers = calls.make(store -> store.renew(grants, limit));
-            inputs.accept((machine, now) -> machine.renewed(grants, sentAt, answers, now));
+            inputs.accept((machine, now) -> machine.leases().renewed(grants, sentAt, answers, now));
         } catch (Exception e) {
             boolean maybe = maybeExecuted(e);
             LOG.log(Level.DEBUG, () -> "A renewal at " + server + " failed (maybe executed: " + maybe + "): " + e);
-            inputs.accept((machine, now) -> machine.renewFailed(grants, now));
+            inputs.accept((machine, now) -> machine.leases().renewFailed(grants, now));
         }
     }
 

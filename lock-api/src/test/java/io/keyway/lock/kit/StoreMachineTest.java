@@ -21,7 +21,7 @@ class StoreMachineTest extends MachineScript {
         assertThat(machine.nextDue()).hasValue(at(4010));
         machine.tick(at(4010));
         expect("renew [1]");
-        machine.renewed(List.of(grant(1, 7)), at(4011), List.of(Answer.DONE), at(4020));
+        machine.leases().renewed(List.of(grant(1, 7)), at(4011), List.of(Answer.DONE), at(4020));
         expect("extended [1] until 10011");
         assertThat(machine.release(1, at(5000))).isTrue();
         expect("release 1 token 7");
@@ -102,11 +102,12 @@ class StoreMachineTest extends MachineScript {
         grantAll(3);
         machine.tick(at(4000));
         expect("renew [1, 2, 3]");
-        machine.renewed(
-                List.of(grant(1, 1), grant(2, 2), grant(3, 3)),
-                at(4000),
-                List.of(Answer.DONE, Answer.NOT_HELD, Answer.UNKNOWN),
-                at(4010));
+        machine.leases()
+                .renewed(
+                        List.of(grant(1, 1), grant(2, 2), grant(3, 3)),
+                        at(4000),
+                        List.of(Answer.DONE, Answer.NOT_HELD, Answer.UNKNOWN),
+                        at(4010));
         expect("ended 2 EXPIRED", "gone 2", "extended [1] until 10000");
         machine.tick(at(4100));
         expect("renew [3]");
@@ -131,7 +132,7 @@ class StoreMachineTest extends MachineScript {
         expect("doubt 1");
         machine.tick(at(6000));
         expect("ended 1 EXPIRED", "release 1 token 1");
-        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
+        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
         expect();
     }
 
@@ -140,7 +141,7 @@ class StoreMachineTest extends MachineScript {
         grantAll(1);
         machine.tick(at(4000));
         expect("renew [1]");
-        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
+        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
         expect("ended 1 EXPIRED", "release 1 token 1");
     }
 
@@ -171,7 +172,7 @@ class StoreMachineTest extends MachineScript {
         }
         machine.effects();
         for (int i = 0; i < 1000; i++) {
-            machine.recheck(KEY);
+            machine.news().recheck(KEY);
         }
         expect("attempt 1");
         machine.attempted(1, at(1), granted(1, 5), at(2));
@@ -185,7 +186,7 @@ class StoreMachineTest extends MachineScript {
             machine.attempted(id, at(0), waiting(), at(0));
         }
         machine.effects();
-        machine.recheck(KEY);
+        machine.news().recheck(KEY);
         int asked = 0;
         while (machine.effects().size() == 1) {
             asked++;
@@ -201,7 +202,7 @@ class StoreMachineTest extends MachineScript {
             machine.attempted(id, at(0), waiting(), at(0));
         }
         machine.effects();
-        machine.recheck(KEY);
+        machine.news().recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(1), granted(1, 1), at(1));
         expect("granted 1 token 1 until 6001", "attempt 2");
@@ -216,7 +217,7 @@ class StoreMachineTest extends MachineScript {
     @Test
     void aHintDuringAnAttemptAsksOnceMore() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.recheck(KEY);
+        machine.news().recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(0), waiting(), at(1));
         expect("waiting 1", "attempt 1");
@@ -228,21 +229,21 @@ class StoreMachineTest extends MachineScript {
     @Test
     void anEndThatOvertakesItsGrantIsNotBelieved() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
+        machine.news().ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         machine.attempted(1, at(0), granted(1, 7), at(1));
         expect("attempt 1", "attempt 1");
         machine.attempted(1, at(1), granted(1, 8), at(2));
         expect("granted 1 token 8 until 6001");
-        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
+        machine.news().ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         expect();
-        machine.endedAll(Cause.DENIED, at(3));
+        machine.news().endedAll(Cause.DENIED, at(3));
         expect("ended 1 DENIED", "gone 1");
     }
 
     @Test
     void aBreakIsAnsweredByARelease() {
         grantAll(1);
-        machine.ended(KEY, 1, Cause.BROKEN, "broken", at(2));
+        machine.news().ended(KEY, 1, Cause.BROKEN, "broken", at(2));
         expect("ended 1 BROKEN", "release 1 token 1");
         machine.cleanUpFailed(1, true, at(3));
         machine.tick(at(60));
@@ -254,9 +255,9 @@ class StoreMachineTest extends MachineScript {
     @Test
     void theStoresDoubtIsAnsweredByARenewal() {
         grantAll(1);
-        machine.doubt("suspended", at(100));
+        machine.news().doubt("suspended", at(100));
         expect("doubt 1", "renew [1]");
-        machine.renewed(List.of(grant(1, 1)), at(101), List.of(Answer.DONE), at(102));
+        machine.leases().renewed(List.of(grant(1, 1)), at(101), List.of(Answer.DONE), at(102));
         expect("certain 1", "extended [1] until 6101");
     }
 
@@ -265,7 +266,7 @@ class StoreMachineTest extends MachineScript {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
         machine.attemptFailed(1, true, "reset", null, at(1));
         expect("attempt 1", "doubt 1");
-        machine.reconnected(at(2));
+        machine.news().reconnected(at(2));
         expect("attempt 1");
     }
 

@@ -52,22 +52,15 @@ final class Comparison {
             throws Exception {
         Map<String, List<Load.Round>> results = new LinkedHashMap<>();
         List<Load> loads = new ArrayList<>();
-        List<String> names = new ArrayList<>();
         try {
             for (Contender.Opener opener : openers) {
-                List<Contender> opened = new ArrayList<>();
-                for (int i = 0; i < clients; i++) {
-                    opened.add(opener.open());
-                }
-                names.add(opened.get(0).name());
-                loads.add(new Load(opened, requests));
+                loads.add(Load.open(opener, clients, requests));
             }
             for (int round = 0; round <= rounds; round++) {
-                for (int i = 0; i < loads.size(); i++) {
-                    String name = names.get(i);
+                for (Load load : loads) {
+                    String name = load.name();
                     Duration length = round == 0 ? warmUp : time;
-                    Load.Round result =
-                            loads.get(i).run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), length);
+                    Load.Round result = load.run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), length);
                     if (round > 0) {
                         results.computeIfAbsent(name, n -> new ArrayList<>()).add(result);
                     }

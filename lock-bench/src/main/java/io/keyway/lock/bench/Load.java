@@ -50,9 +50,28 @@ final class Load implements AutoCloseable {
     private final LongSupplier requests;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    Load(List<Contender> clients, LongSupplier requests) {
+    private Load(List<Contender> clients, LongSupplier requests) {
         this.clients = List.copyOf(clients);
         this.requests = requests;
+    }
+
+    /** Opens that many clients; if one cannot be opened, those before it are closed. */
+    static Load open(Contender.Opener opener, int clients, LongSupplier requests) throws Exception {
+        List<Contender> opened = new ArrayList<>();
+        try {
+            for (int i = 0; i < clients; i++) {
+                opened.add(opener.open());
+            }
+        } catch (Exception e) {
+            opened.forEach(Contender::close);
+            throw e;
+        }
+        return new Load(opened, requests);
+    }
+
+    /** The name of what its clients are of. */
+    String name() {
+        return clients.get(0).name();
     }
 
     /**
@@ -89,7 +108,7 @@ final class Load implements AutoCloseable {
             try {
                 pairs.add(result.get());
             } catch (ExecutionException e) {
-                throw new IllegalStateException("A thread of " + clients.get(0).name() + " failed", e.getCause());
+                throw new IllegalStateException("A thread of " + name() + " failed", e.getCause());
             }
         }
         Duration took = Duration.ofNanos(System.nanoTime() - start);

@@ -3,13 +3,13 @@ package io.keyway.lock.bench;
 
 import java.io.PrintStream;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
@@ -24,22 +24,8 @@ final class RedisBench implements Callable<Integer> {
             description = "host:port of a server; by default one is started on the loopback address.")
     private String server = "";
 
-    @Option(names = "--rounds", description = "Rounds that count. Default: ${DEFAULT-VALUE}.")
-    private int rounds = 5;
-
-    @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-    private int seconds = 2;
-
-    @Option(
-            names = "--warm-up",
-            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
-    private int warmUp = 8;
-
-    @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
-    private int waiters = 16;
-
-    @Option(names = "--clients", description = "Clients that these threads share. Default: ${DEFAULT-VALUE}.")
-    private int clients = 4;
+    @Mixin
+    private final Scale scale = new Scale(2, 8);
 
     private final PrintStream out;
 
@@ -79,19 +65,14 @@ final class RedisBench implements Callable<Integer> {
                 }
                 return sum;
             };
-            Comparison comparison =
-                    new Comparison(out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), requests);
             Contender.Opener keyway = () -> new KeywayContender("lock:redis://" + address);
             Contender.Opener redisson = () -> RedissonContender.usual(address);
             Contender.Opener bare = () -> new BareRedisContender(uri.getHost(), uri.getPort());
-            comparison.run("One thread, a free lock", List.of(keyway, redisson, bare), 1, 1, i -> "free");
-            comparison.run("Eight threads, each its own lock", List.of(keyway, redisson, bare), 1, 8, i -> "own-" + i);
-            comparison.run(
-                    waiters + " threads of " + clients + " clients, the same lock",
-                    List.of(keyway, redisson, () -> RedissonContender.fair(address)),
-                    clients,
-                    waiters,
-                    i -> "same");
+            scale.compare(
+                    out,
+                    requests,
+                    List.of(keyway, redisson, bare),
+                    List.of(keyway, redisson, () -> RedissonContender.fair(address)));
         }
     }
 }

@@ -7,7 +7,6 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +15,7 @@ import java.util.regex.Pattern;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Keyway and Curator's mutex on one ensemble of three. */
@@ -26,22 +26,8 @@ final class ZooKeeperBench implements Callable<Integer> {
     @Option(names = "--servers", description = "host:port,...; by default an ensemble of three is started here.")
     private String servers = "";
 
-    @Option(names = "--rounds", description = "Rounds that count. Default: ${DEFAULT-VALUE}.")
-    private int rounds = 5;
-
-    @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
-    private int seconds = 3;
-
-    @Option(
-            names = "--warm-up",
-            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
-    private int warmUp = 25;
-
-    @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
-    private int waiters = 16;
-
-    @Option(names = "--clients", description = "Clients that these threads share. Default: ${DEFAULT-VALUE}.")
-    private int clients = 4;
+    @Mixin
+    private final Scale scale = new Scale(3, 25);
 
     private final PrintStream out;
 
@@ -68,16 +54,13 @@ final class ZooKeeperBench implements Callable<Integer> {
     }
 
     private void compare(String list) throws Exception {
-        Comparison comparison = new Comparison(
-                out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), () -> received(list));
         Contender.Opener keyway = spread(list, server -> new KeywayContender("lock:zookeeper://" + server + "/keyway"));
         Contender.Opener curator = spread(list, CuratorContender::new);
-        List<Contender.Opener> both = List.of(keyway, curator);
-        List<Contender.Opener> all = List.of(keyway, curator, spread(list, BareZooKeeperContender::new));
-        comparison.run("One thread, a free lock", all, 1, 1, i -> "free");
-        comparison.run("Eight threads, each its own lock", all, 1, 8, i -> "own-" + i);
-        comparison.run(
-                waiters + " threads of " + clients + " clients, the same lock", both, clients, waiters, i -> "same");
+        scale.compare(
+                out,
+                () -> received(list),
+                List.of(keyway, curator, spread(list, BareZooKeeperContender::new)),
+                List.of(keyway, curator));
     }
 
     private interface OpenerAt {

@@ -2,6 +2,7 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
@@ -134,7 +135,7 @@ final class ClusterLink implements RedisLink {
         order.sort((a, b) -> Boolean.compare(a.equals(failing), b.equals(failing)));
         for (int i = 0; i < order.size(); i++) {
             RedisNode node = order.get(i);
-            Deadline share = deadline.orSooner(Duration.ofNanos(Math.max(0, deadline.nanos()) / (order.size() - i)));
+            Deadline share = deadline.orSooner(Duration.ofNanos(deadline.nanos() / (order.size() - i)));
             List<Integer> own = places.getOrDefault(node, List.of());
             List<Object> answers = answers(node, own.stream().map(calls::get).toList(), replicas, share);
             for (int place = 0; place < own.size(); place++) {
@@ -183,18 +184,13 @@ final class ClusterLink implements RedisLink {
     @Override
     public void visitAll(Visit visit, Deadline deadline) throws Exception {
         for (RedisNode node : table(deadline).masters()) {
-            node.call(
-                    connection -> {
-                        visit.visit(node.toString(), connection);
-                        return true;
-                    },
-                    deadline);
+            node.visit(visit, deadline);
         }
     }
 
     @Override
-    public String floorKey(String tag) {
-        return settings.prefix() + "{" + SlotTags.of(JedisClusterCRC16.getSlot(tag)) + "}:floor";
+    public String floorKey(String prefix, String tag) {
+        return prefix + "{" + SlotTags.of(JedisClusterCRC16.getSlot(tag)) + "}:floor";
     }
 
     @Override
@@ -228,7 +224,7 @@ final class ClusterLink implements RedisLink {
         if (!doubted) {
             return table;
         }
-        if (!lock.tryLock(Math.max(0, deadline.nanos()), TimeUnit.NANOSECONDS)) {
+        if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("the time was over before a server had told the slots of the cluster");
         }
         try {

@@ -4,6 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -75,7 +76,7 @@ final class Listing {
             throws TimeoutException {
         String cursor = START;
         do {
-            if (deadline.nanos() <= 0) {
+            if (deadline.nanos() == 0) {
                 throw new TimeoutException("looking through all keys took too long; " + all.size()
                         + " names were found. Use a longer requestTimeout.");
             }

@@ -10,6 +10,7 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
@@ -234,7 +235,7 @@ final class RedisBackend implements LockBackend {
         lateAttempts.remove(request.id());
     }
 
-    /** The sockets end their reads in time, and are closed by an interrupt. */
+    /** The sockets end their reads in time, and are closed by an interrupt; what is not: the lookup of a name for a new one. */
     @Override
     public boolean prompt() {
         return true;

@@ -79,7 +79,7 @@ final class RedisKeys {
                 bytes(holders + "w"),
                 bytes(holders + "q"),
                 holders + "x:",
-                bytes(link.floorKey(tag)));
+                bytes(link.floorKey(prefix, tag)));
     }
 
     /** The channel of a client. */

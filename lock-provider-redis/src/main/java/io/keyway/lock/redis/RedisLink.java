@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import java.util.List;
 import java.util.Optional;
@@ -53,8 +54,13 @@ interface RedisLink extends AutoCloseable {
     /** Visits each server that keeps locks (masters), one after the other. */
     void visitAll(Visit visit, Deadline deadline) throws Exception;
 
-    /** Returns the key that keeps the highest token of all names with that hash tag; it lives where they live. */
-    String floorKey(String tag);
+    /**
+     * Returns the key that keeps the highest token of all names with that hash tag; it lives where they live: where all live
+     * in one place, one key.
+     */
+    default String floorKey(String prefix, String tag) {
+        return prefix + "floor";
+    }
 
     /** Returns the driver's client, for {@code LockClient.unwrap}. */
     <T> Optional<T> unwrap(Class<T> type);

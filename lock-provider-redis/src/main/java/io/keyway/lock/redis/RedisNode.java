@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
@@ -176,6 +177,16 @@ final class RedisNode implements AutoCloseable {
         } finally {
             giveBack(connection, usable);
         }
+    }
+
+    /** As {@link RedisLink#visitAll}, for this server. */
+    void visit(RedisLink.Visit visit, Deadline deadline) throws Exception {
+        call(
+                connection -> {
+                    visit.visit(toString(), connection);
+                    return true;
+                },
+                deadline);
     }
 
     private Connection borrow(Deadline deadline) throws Exception {

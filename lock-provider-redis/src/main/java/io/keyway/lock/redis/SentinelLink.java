@@ -2,6 +2,7 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.nio.charset.StandardCharsets;
@@ -94,19 +95,10 @@ final class SentinelLink implements RedisLink {
 
     @Override
     public void visitAll(Visit visit, Deadline deadline) throws Exception {
-        ask(
-                deadline,
-                node -> node.call(
-                        connection -> {
-                            visit.visit(node.toString(), connection);
-                            return true;
-                        },
-                        deadline));
-    }
-
-    @Override
-    public String floorKey(String tag) {
-        return settings.prefix() + "floor";
+        ask(deadline, node -> {
+            node.visit(visit, deadline);
+            return true;
+        });
     }
 
     @Override
@@ -148,7 +140,7 @@ final class SentinelLink implements RedisLink {
         if (known != null && !doubted) {
             return known;
         }
-        if (!lock.tryLock(Math.max(0, deadline.nanos()), TimeUnit.NANOSECONDS)) {
+        if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("the time was over before the sentinels had named the master " + name);
         }
         try {

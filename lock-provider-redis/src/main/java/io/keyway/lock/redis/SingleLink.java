@@ -2,6 +2,7 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.util.List;
@@ -82,18 +83,7 @@ final class SingleLink implements RedisLink {
 
     @Override
     public void visitAll(Visit visit, Deadline deadline) throws Exception {
-        RedisNode to = node();
-        to.call(
-                connection -> {
-                    visit.visit(to.toString(), connection);
-                    return true;
-                },
-                deadline);
-    }
-
-    @Override
-    public String floorKey(String tag) {
-        return settings.prefix() + "floor";
+        node().visit(visit, deadline);
     }
 
     @Override

@@ -31,8 +31,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,22 +44,15 @@ class FailuresTest {
     private static final Duration SHORT = Duration.ofMillis(800);
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    @TempDir
-    private static Path directory;
-
+    @AutoClose
     private static RedisServer server;
 
     private LockClient client;
     private LockClient other;
 
     @BeforeAll
-    static void startTheServer() throws Exception {
+    static void startTheServer(@TempDir Path directory) throws Exception {
         server = RedisServer.start(directory);
-    }
-
-    @AfterAll
-    static void endTheServer() throws Exception {
-        server.close();
     }
 
     @BeforeEach

@@ -13,6 +13,7 @@ import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
@@ -26,8 +27,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,8 +102,8 @@ class LateAttemptTest {
         }
 
         @Override
-        public String floorKey(String tag) {
-            return link.floorKey(tag);
+        public String floorKey(String prefix, String tag) {
+            return link.floorKey(prefix, tag);
         }
 
         @Override
@@ -116,9 +117,7 @@ class LateAttemptTest {
         }
     }
 
-    @TempDir
-    private static Path directory;
-
+    @AutoClose
     private static RedisServer server;
 
     private HeardSignals signals;
@@ -126,13 +125,8 @@ class LateAttemptTest {
     private RedisBackend backend;
 
     @BeforeAll
-    static void startTheServer() throws Exception {
+    static void startTheServer(@TempDir Path directory) throws Exception {
         server = RedisServer.start(directory);
-    }
-
-    @AfterAll
-    static void endTheServer() throws Exception {
-        server.close();
     }
 
     @BeforeEach

@@ -7,7 +7,7 @@ import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +17,7 @@ class RedisFullTckTest extends LockTck {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private RedisServer server;
 
     @Override
@@ -30,10 +31,5 @@ class RedisFullTckTest extends LockTck {
     @Override
     protected TckConfig config() {
         return TckConfig.of(Profile.FULL);
-    }
-
-    @AfterEach
-    void endTheServer() throws Exception {
-        server.close();
     }
 }

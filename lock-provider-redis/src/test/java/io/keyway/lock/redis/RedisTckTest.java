@@ -5,26 +5,19 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The compatibility kit, in profile smoke, on one server. */
 class RedisTckTest extends LockTck {
 
-    @TempDir
-    static Path directory;
-
+    @AutoClose
     private static RedisServer server;
 
     @BeforeAll
-    static void start() throws Exception {
+    static void start(@TempDir Path directory) throws Exception {
         server = RedisServer.start(directory);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @Override

@@ -29,8 +29,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,21 +46,14 @@ class RedisTest {
 
     private static final long PATIENCE = 20;
 
-    @TempDir
-    static Path directory;
-
+    @AutoClose
     private static RedisServer server;
 
     private final List<LockClient> clients = new ArrayList<>();
 
     @BeforeAll
-    static void start() throws Exception {
+    static void start(@TempDir Path directory) throws Exception {
         server = RedisServer.start(directory);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        server.close();
     }
 
     @BeforeEach

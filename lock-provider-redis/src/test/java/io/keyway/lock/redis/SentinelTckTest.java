@@ -9,7 +9,7 @@ import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,7 +22,9 @@ class SentinelTckTest extends LockTck {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private SentinelSet set;
+
     private RedisServer paused;
 
     @Override
@@ -42,10 +44,5 @@ class SentinelTckTest extends LockTck {
     @Override
     protected TckConfig config() {
         return TckConfig.of(Profile.FULL);
-    }
-
-    @AfterEach
-    void endTheServers() throws Exception {
-        set.close();
     }
 }

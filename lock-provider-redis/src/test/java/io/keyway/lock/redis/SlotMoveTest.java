@@ -38,11 +38,7 @@ class SlotMoveTest {
                     LockClient client = Locks.open(cluster.url());
                     LockClient other = Locks.open(cluster.url())) {
                 int slot = cluster.slot("{moved}");
-                RedisServer from = cluster.owner(slot);
-                RedisServer to = cluster.servers().stream()
-                        .filter(server -> server != from)
-                        .findAny()
-                        .orElseThrow();
+                RedisServer to = cluster.notOwner(slot);
                 Lease lease = get(client.lock("moved").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("moved").acquireAsync();
                 await().atMost(PATIENCE).until(() -> waiters(client), count -> count == 1);
@@ -68,11 +64,7 @@ class SlotMoveTest {
                     LockClient client = Locks.open(cluster.url());
                     LockClient other = Locks.open(cluster.url())) {
                 int slot = cluster.slot("{moved}");
-                RedisServer from = cluster.owner(slot);
-                RedisServer to = cluster.servers().stream()
-                        .filter(server -> server != from)
-                        .findAny()
-                        .orElseThrow();
+                RedisServer to = cluster.notOwner(slot);
                 Lease before = get(client.lock("moved").acquireAsync());
                 assertThat(before.release()).isEqualTo(ReleaseOutcome.RELEASED);
                 cluster.beginMove(slot, to);
@@ -91,10 +83,7 @@ class SlotMoveTest {
     @Test
     void whoTakesAServerOfAClusterForASingleOneIsToldSo() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory)) {
-            RedisServer wrong = cluster.servers().stream()
-                    .filter(server -> server != cluster.owner(cluster.slot("{moved}")))
-                    .findAny()
-                    .orElseThrow();
+            RedisServer wrong = cluster.notOwner(cluster.slot("{moved}"));
             try (LockClient client = Locks.open(wrong.url())) {
                 assertThatThrownBy(() -> client.lock("moved").tryAcquire())
                         .isInstanceOf(LockUnavailableException.class)

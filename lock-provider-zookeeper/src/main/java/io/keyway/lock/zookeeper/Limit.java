@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Deadline;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -8,20 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
-/** The time that a verb may take in all; what it waits for, it waits for through this. */
-final class Limit {
-    private final long end;
-
-    private Limit(long end) {
-        this.end = end;
-    }
+/** What a verb waits for of the ensemble, it waits for through this, and no longer than it may take in all. */
+record Limit(Deadline end) {
 
     static Limit of(Duration limit) {
-        return new Limit(System.nanoTime() + limit.toNanos());
-    }
-
-    long leftNanos() {
-        return Math.max(0, end - System.nanoTime());
+        return new Limit(Deadline.after(limit));
     }
 
     /**
@@ -31,7 +23,7 @@ final class Limit {
      */
     <T> T await(CompletableFuture<T> answer) throws KeeperException, TimeoutException, InterruptedException {
         try {
-            return answer.get(leftNanos(), TimeUnit.NANOSECONDS);
+            return answer.get(end.nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             TimeoutException late = new TimeoutException("the ensemble did not answer in time");
             late.initCause(e);

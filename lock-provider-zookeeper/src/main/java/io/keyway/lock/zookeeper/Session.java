@@ -115,7 +115,7 @@ final class Session implements Watcher {
     /** Waits until a server has taken the session. */
     void awaitConnected(Limit limit) throws NotExecutedException, InterruptedException {
         try {
-            link.get(limit.leftNanos(), TimeUnit.NANOSECONDS);
+            link.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw new NotExecutedException("no server of " + terms.target().servers() + " answered in time", e);
         } catch (ExecutionException e) {

@@ -106,7 +106,7 @@ final class Sessions {
     private Session current(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
         int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTerm.orElse(ttl).toMillis());
         int index = Math.floorMod(key.hashCode(), spread);
-        if (!lock.tryLock(limit.leftNanos(), TimeUnit.NANOSECONDS)) {
+        if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("no session was begun in time");
         }
         try {
@@ -144,7 +144,7 @@ final class Sessions {
             }
         });
         try {
-            return begun.get(limit.leftNanos(), TimeUnit.NANOSECONDS);
+            return begun.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new NotExecutedException("no session could be begun", e);
         } finally {

@@ -5,9 +5,8 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
-import java.io.IOException;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +16,7 @@ class EnsembleFullTckTest extends LockTck {
     @TempDir
     private Path directory;
 
+    @AutoClose
     private ThreeServers servers;
 
     @Override
@@ -28,10 +28,5 @@ class EnsembleFullTckTest extends LockTck {
     @Override
     protected TckConfig config() {
         return TckConfig.of(Profile.FULL);
-    }
-
-    @AfterEach
-    void endTheServers() throws IOException {
-        servers.close();
     }
 }

@@ -166,6 +166,12 @@ public final class RedisCluster implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError("nobody serves slot " + slot));
     }
 
+    /** One of the masters that it began with, but not the owner of that slot. */
+    public RedisServer notOwner(int slot) {
+        RedisServer owner = owner(slot);
+        return servers.stream().filter(server -> server != owner).findAny().orElseThrow();
+    }
+
     /** Begins to move a slot, and moves none of its keys yet. */
     public void beginMove(int slot, RedisServer to) {
         RedisServer from = owner(slot);

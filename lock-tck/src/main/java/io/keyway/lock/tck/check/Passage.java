@@ -106,6 +106,17 @@ abstract class Passage extends Expectations {
         return happens(isVirtual() ? limit : limit.plus(patience()), task::isDone);
     }
 
+    /**
+     * Lets time pass until {@link #now()} shows that reading, and returns whether the call goes on then. It counts as going on as well if {@code end}, from which on it may be over, had come before the question was
+     * answered: on a busy machine a reading is not met in time.
+     */
+    public boolean goesOnAt(long reading, Task<?> task, long end) throws InterruptedException {
+        passUntil(reading);
+        // Asked before the clock is.
+        boolean over = task.isDone();
+        return !over || now() - end >= 0;
+    }
+
     private boolean happensReally(Duration limit, Callable<Boolean> condition) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         while (!holds(condition)) {

@@ -87,10 +87,8 @@ final class FormChecks {
             Task<Optional<Lease>> waits =
                     t.start("tryAcquire(" + Trial.text(wait) + ")", () -> form.tryAcquire(client, wait));
             if (wait.equals(limit)) {
-                t.passUntil(before + limit.toNanos() * 3 / 4);
-                boolean early = waits.isDone();
                 t.expect(
-                        !early || t.now() - before >= limit.toNanos(),
+                        t.goesOnAt(before + limit.toNanos() * 3 / 4, waits, before + limit.toNanos()),
                         "a wait of " + Trial.text(limit) + " for what is held ended within 3/4 of that");
             }
             t.expect(

@@ -37,10 +37,8 @@ final class WaitChecks {
             long before = t.now();
             Task<Optional<Lease>> waits = t.start("a wait with a limit", form);
             // Up to just before the limit: nothing may have ended it.
-            t.passUntil(before + limit.toNanos() * 7 / 8);
-            boolean early = waits.isDone();
             t.expect(
-                    !early || t.now() - before >= limit.toNanos(),
+                    t.goesOnAt(before + limit.toNanos() * 7 / 8, waits, before + limit.toNanos()),
                     "a wait of " + Trial.text(limit) + " for a lock that is held ended within 7/8 of that");
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
-/** A client whose leases are altered, wherever they come from; a subclass may alter its locks, too. */
+/** A client whose leases are altered, wherever they come from; a subclass may alter its locks and semaphores, too. */
 class AlteredClient extends ForwardingClient {
 
     private final UnaryOperator<Lease> altered;
@@ -34,6 +34,11 @@ class AlteredClient extends ForwardingClient {
         return new Lock(lock);
     }
 
+    /** What the application sees of a semaphore. */
+    DistributedSemaphore altered(DistributedSemaphore semaphore) {
+        return new Semaphore(semaphore);
+    }
+
     @Override
     public DistributedLock lock(LockName name) {
         return altered(super.lock(name));
@@ -46,7 +51,7 @@ class AlteredClient extends ForwardingClient {
 
     @Override
     public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
-        return new Semaphore(super.semaphore(name, capacity));
+        return altered(super.semaphore(name, capacity));
     }
 
     private static Lease original(Lease lease) {
@@ -116,14 +121,15 @@ class AlteredClient extends ForwardingClient {
         }
     }
 
-    private final class Semaphore extends ForwardingSemaphore {
+    /** A semaphore whose leases are altered. */
+    class Semaphore extends ForwardingSemaphore {
         Semaphore(DistributedSemaphore to) {
             super(to);
         }
 
         @Override
         protected DistributedSemaphore around(DistributedSemaphore other) {
-            return new Semaphore(other);
+            return altered(other);
         }
 
         @Override

@@ -1,14 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
-import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockName;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.wrap.ForwardingSemaphore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -123,25 +120,14 @@ final class CallMutants {
         }
 
         @Override
-        public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
-            return new Overdraft(super.semaphore(name, capacity));
-        }
-    }
-
-    private static final class Overdraft extends ForwardingSemaphore {
-        Overdraft(DistributedSemaphore to) {
-            super(to);
-        }
-
-        @Override
-        protected DistributedSemaphore around(DistributedSemaphore other) {
-            return new Overdraft(other);
-        }
-
-        @Override
-        public int availablePermits() throws InterruptedException {
-            int available = super.availablePermits();
-            return available == 0 ? -1 : available;
+        DistributedSemaphore altered(DistributedSemaphore semaphore) {
+            return new Semaphore(semaphore) {
+                @Override
+                public int availablePermits() throws InterruptedException {
+                    int available = super.availablePermits();
+                    return available == 0 ? -1 : available;
+                }
+            };
         }
     }
 }

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
-import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.DistributedSemaphore;
@@ -19,7 +18,6 @@ import io.keyway.lock.tck.wrap.ForwardingClient;
 import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
 import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
-import io.keyway.lock.tck.wrap.ForwardingSemaphore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -92,30 +90,19 @@ final class FormMutants {
         }
     }
 
-    private static final class Forgetful extends ForwardingClient {
+    private static final class Forgetful extends AlteredClient {
         Forgetful(LockClient to) {
-            super(to);
+            super(to, lease -> lease);
         }
 
         @Override
-        public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
-            return new ForgetfulSemaphore(super.semaphore(name, capacity));
-        }
-    }
-
-    private static final class ForgetfulSemaphore extends ForwardingSemaphore {
-        ForgetfulSemaphore(DistributedSemaphore to) {
-            super(to);
-        }
-
-        @Override
-        protected DistributedSemaphore around(DistributedSemaphore other) {
-            return new ForgetfulSemaphore(other);
-        }
-
-        @Override
-        public DistributedSemaphore with(LockOptions options) {
-            return options.maxHold().isPresent() ? this : super.with(options);
+        DistributedSemaphore altered(DistributedSemaphore semaphore) {
+            return new Semaphore(semaphore) {
+                @Override
+                public DistributedSemaphore with(LockOptions options) {
+                    return options.maxHold().isPresent() ? this : super.with(options);
+                }
+            };
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /** Defects in what an operator is shown. */
 final class ListingMutants {
@@ -34,6 +35,11 @@ final class ListingMutants {
 
     private ListingMutants() {}
 
+    private static LockStatus altered(LockStatus status, UnaryOperator<LockStatus.Holder> holder) {
+        return new LockStatus(
+                status.key(), status.holders().stream().map(holder).toList(), status.waiters());
+    }
+
     private static final class Fresh extends ReferenceStore {
         Fresh(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
@@ -42,18 +48,15 @@ final class ListingMutants {
         @Override
         public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
             return super.show(key)
-                    .map(status -> new LockStatus(
-                            key,
-                            status.holders().stream()
-                                    .map(holder -> new LockStatus.Holder(
-                                            holder.client(),
-                                            holder.mode(),
-                                            holder.permits(),
-                                            holder.token(),
-                                            Duration.ZERO,
-                                            holder.metadata()))
-                                    .toList(),
-                            status.waiters()));
+                    .map(status -> altered(
+                            status,
+                            holder -> new LockStatus.Holder(
+                                    holder.client(),
+                                    holder.mode(),
+                                    holder.permits(),
+                                    holder.token(),
+                                    Duration.ZERO,
+                                    holder.metadata())));
         }
     }
 
@@ -104,22 +107,12 @@ final class ListingMutants {
         @Override
         public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
             Optional<LockStatus> shown = super.show(key);
-            return key.kind() == LockKey.Kind.LOCK ? shown : shown.map(Mute::silent);
+            return key.kind() == LockKey.Kind.LOCK ? shown : shown.map(status -> altered(status, Mute::silent));
         }
 
-        private static LockStatus silent(LockStatus status) {
-            return new LockStatus(
-                    status.key(),
-                    status.holders().stream()
-                            .map(holder -> new LockStatus.Holder(
-                                    holder.client(),
-                                    holder.mode(),
-                                    holder.permits(),
-                                    holder.token(),
-                                    holder.since(),
-                                    Map.of()))
-                            .toList(),
-                    status.waiters());
+        private static LockStatus.Holder silent(LockStatus.Holder holder) {
+            return new LockStatus.Holder(
+                    holder.client(), holder.mode(), holder.permits(), holder.token(), holder.since(), Map.of());
         }
     }
 }

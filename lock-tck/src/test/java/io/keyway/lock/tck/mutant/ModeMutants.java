@@ -28,13 +28,13 @@ final class ModeMutants {
                     "downgrade-in-two-steps",
                     "a downgrade releases, and then asks to read",
                     "LK-1206",
-                    Wobbly::new),
+                    (clock, tokensAbove) -> new TwoSteps(clock, tokensAbove, LockMode.SHARED)),
             Mutant.store(
                     "36b",
                     "upgrade-in-two-steps",
                     "an upgrade releases, and then asks to write",
                     "LK-1205",
-                    Reckless::new),
+                    (clock, tokensAbove) -> new TwoSteps(clock, tokensAbove, LockMode.EXCLUSIVE)),
             Mutant.store(
                     "69",
                     "upgrade-stays",
@@ -70,29 +70,18 @@ final class ModeMutants {
         }
     }
 
-    private static final class Wobbly extends ReferenceStore {
-        Wobbly(LongSupplier clock, long tokensAbove) {
+    /** Changes to that mode by a release and an attempt. */
+    private static final class TwoSteps extends ReferenceStore {
+        private final LockMode to;
+
+        TwoSteps(LongSupplier clock, long tokensAbove, LockMode to) {
             super(clock, tokensAbove);
+            this.to = to;
         }
 
         @Override
         public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
-            if (wanted.mode() != LockMode.SHARED) {
-                return super.convert(session, held, wanted);
-            }
-            release(session, held);
-            return attempt(session, wanted);
-        }
-    }
-
-    private static final class Reckless extends ReferenceStore {
-        Reckless(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
-            if (wanted.mode() != LockMode.EXCLUSIVE) {
+            if (wanted.mode() != to) {
                 return super.convert(session, held, wanted);
             }
             release(session, held);

@@ -10,6 +10,7 @@ import io.keyway.lock.tck.reference.ReferenceStore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 /** Defects in how many permits there are. */
@@ -21,7 +22,7 @@ final class PermitMutants {
                     "one-permit-more",
                     "one permit more than the capacity is given out",
                     "LK-1301",
-                    OffByOne::new),
+                    counting((entry, request) -> fits(entry, request, request.capacity() + 1))),
             Mutant.store("30", "shrink-ignored", "the highest capacity ever stated counts", "LK-1302", Expansive::new),
             Mutant.store("30b", "shrink-revokes", "a lower capacity ends grants until it fits", "LK-1302", Strict::new),
             Mutant.store(
@@ -29,13 +30,13 @@ final class PermitMutants {
                     "half-as-many-again",
                     "as three voters would, half as many again are given out",
                     "LK-1301",
-                    Voting::new),
+                    counting((entry, request) -> fits(entry, request, request.capacity() * 3 / 2))),
             Mutant.store(
                     "32b",
                     "permits-counted-as-holders",
                     "a grant counts as one permit, however many it has",
                     "LK-1301",
-                    Heads::new));
+                    counting((entry, request) -> entry.holders().size() < request.capacity())));
 
     private PermitMutants() {}
 
@@ -43,16 +44,22 @@ final class PermitMutants {
         return entry.permitsOut() + request.permits() <= capacity;
     }
 
-    private static final class OffByOne extends ReferenceStore {
-        OffByOne(LongSupplier clock, long tokensAbove) {
+    private static Mutant.StoreMaker counting(BiPredicate<LockEntry, Request> room) {
+        return (clock, tokensAbove) -> new Counting(clock, tokensAbove, room);
+    }
+
+    /** Has a rule of its own for whether there is room for a request. */
+    private static final class Counting extends ReferenceStore {
+        private final BiPredicate<LockEntry, Request> room;
+
+        Counting(LongSupplier clock, long tokensAbove, BiPredicate<LockEntry, Request> room) {
             super(clock, tokensAbove);
+            this.room = room;
         }
 
         @Override
         protected boolean admits(LockEntry entry, Request request, long now) {
-            return request.mode() == LockMode.PERMITS
-                    ? fits(entry, request, request.capacity() + 1)
-                    : super.admits(entry, request, now);
+            return request.mode() == LockMode.PERMITS ? room.test(entry, request) : super.admits(entry, request, now);
         }
     }
 
@@ -86,32 +93,6 @@ final class PermitMutants {
                 }
             }
             return super.admits(entry, request, now);
-        }
-    }
-
-    private static final class Voting extends ReferenceStore {
-        Voting(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return request.mode() == LockMode.PERMITS
-                    ? fits(entry, request, request.capacity() * 3 / 2)
-                    : super.admits(entry, request, now);
-        }
-    }
-
-    private static final class Heads extends ReferenceStore {
-        Heads(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return request.mode() == LockMode.PERMITS
-                    ? entry.holders().size() < request.capacity()
-                    : super.admits(entry, request, now);
         }
     }
 }

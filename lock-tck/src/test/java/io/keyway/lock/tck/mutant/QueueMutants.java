@@ -34,13 +34,13 @@ final class QueueMutants {
                     "writer-starves",
                     "a reader passes a writer that asked earlier",
                     "LK-1203",
-                    ReadersFirst::new),
+                    (clock, tokensAbove) -> new Favouring(clock, tokensAbove, LockMode.SHARED)),
             Mutant.store(
                     "67",
                     "small-requests-pass",
                     "a request for few permits passes one for more that waits",
                     "LK-310",
-                    SmallFirst::new),
+                    (clock, tokensAbove) -> new Favouring(clock, tokensAbove, LockMode.PERMITS)),
             Mutant.store(
                     "68",
                     "place-lost-after-ttl",
@@ -135,25 +135,18 @@ final class QueueMutants {
         public void withdraw(Session session, Request request) {}
     }
 
-    private static final class ReadersFirst extends ReferenceStore {
-        ReadersFirst(LongSupplier clock, long tokensAbove) {
+    /** Requests of that mode pass those that wait. */
+    private static final class Favouring extends ReferenceStore {
+        private final LockMode favoured;
+
+        Favouring(LongSupplier clock, long tokensAbove, LockMode favoured) {
             super(clock, tokensAbove);
+            this.favoured = favoured;
         }
 
         @Override
         protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return request.mode() == LockMode.SHARED || super.isTurnOf(entry, waiter, request);
-        }
-    }
-
-    private static final class SmallFirst extends ReferenceStore {
-        SmallFirst(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return request.mode() == LockMode.PERMITS || super.isTurnOf(entry, waiter, request);
+            return request.mode() == favoured || super.isTurnOf(entry, waiter, request);
         }
     }
 

@@ -1,0 +1,55 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.LongSupplier;
+import picocli.CommandLine.Option;
+
+/** How long a comparison takes and how crowded it is, and the scenarios that every store is compared in. */
+final class Scale {
+
+    @Option(names = "--rounds", description = "Rounds that count. Default: ${DEFAULT-VALUE}.")
+    private int rounds = 5;
+
+    @Option(names = "--seconds", description = "Length of a round. Default: ${DEFAULT-VALUE}.")
+    private int seconds;
+
+    @Option(
+            names = "--warm-up",
+            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
+    private int warmUp;
+
+    @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
+    private int waiters = 16;
+
+    @Option(names = "--clients", description = "Clients that these threads share. Default: ${DEFAULT-VALUE}.")
+    private int clients = 4;
+
+    /**
+     * @param seconds the default length of a round
+     * @param warmUp the default length of the one before them
+     */
+    Scale(int seconds, int warmUp) {
+        this.seconds = seconds;
+        this.warmUp = warmUp;
+    }
+
+    /**
+     * Runs the scenarios and prints a table for each.
+     *
+     * @param requests what the server has been asked so far, by its own count
+     * @param alone who takes part where no lock is waited for
+     * @param queued who takes part where all want the same lock
+     */
+    void compare(PrintStream out, LongSupplier requests, List<Contender.Opener> alone, List<Contender.Opener> queued)
+            throws Exception {
+        Comparison comparison =
+                new Comparison(out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), requests);
+        comparison.run("One thread, a free lock", alone, 1, 1, i -> "free");
+        comparison.run("Eight threads, each its own lock", alone, 1, 8, i -> "own-" + i);
+        comparison.run(
+                waiters + " threads of " + clients + " clients, the same lock", queued, clients, waiters, i -> "same");
+    }
+}
