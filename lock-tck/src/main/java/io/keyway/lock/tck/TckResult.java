@@ -4,6 +4,7 @@ package io.keyway.lock.tck;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.ProviderInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -120,6 +121,26 @@ public record TckResult(
                 Duration.ZERO,
                 Optional.empty(),
                 List.of());
+    }
+
+    /** The same, with who it would have been: a provider that says that it takes the URL. */
+    public TckResult by(ProviderInfo found) {
+        return new TckResult(
+                found.name(),
+                found.version(),
+                found.apiLevel(),
+                tckVersion,
+                url,
+                profile,
+                seed,
+                timeFactor,
+                virtualTime,
+                reach,
+                features,
+                guarantees,
+                took,
+                trouble,
+                checks);
     }
 
     /** The same subject, with what came of the run. */

@@ -54,6 +54,8 @@ public final class Run {
     private final TckConfig config;
     private final TckListener listener;
     private final long begun = System.nanoTime();
+    /** Who says that it takes the URL, even if it then cannot open it. */
+    private volatile @Nullable ProviderInfo asked;
 
     private record Opened(ProviderInfo info, Reach reach, Set<Feature> features, Guarantees guarantees) {}
 
@@ -218,7 +220,10 @@ public final class Run {
     }
 
     private TckResult cannotOpen(String url, String why) {
-        return result(null, url, new Trouble(Trouble.Kind.CANNOT_OPEN, why), List.of());
+        ProviderInfo found = asked;
+        TckResult unopened = TckResult.unopened(url, config);
+        return (found == null ? unopened : unopened.by(found))
+                .ended(took(), Optional.of(new Trouble(Trouble.Kind.CANNOT_OPEN, why)), List.of());
     }
 
     /** How long looking at the subject may take. */
@@ -233,6 +238,7 @@ public final class Run {
         for (LockProvider provider : found.providers()) {
             if (provider.schemes().contains(url.provider())) {
                 info = provider.info();
+                asked = info;
                 reach = provider.reach(url);
             }
         }
@@ -314,26 +320,27 @@ public final class Run {
         }
     }
 
-    private TckResult result(@Nullable Opened opened, String url, @Nullable Trouble trouble, List<CheckResult> checks) {
-        TckResult unopened = TckResult.unopened(url, config);
-        TckResult subjectOnly = opened == null
-                ? unopened
-                : new TckResult(
-                        opened.info().name(),
-                        opened.info().version(),
-                        opened.info().apiLevel(),
-                        unopened.tckVersion(),
-                        url,
-                        config.profile(),
-                        config.seed(),
-                        config.timeFactor(),
-                        subject.advance().isPresent(),
-                        opened.reach(),
-                        opened.features(),
-                        Optional.of(opened.guarantees()),
-                        Duration.ZERO,
-                        Optional.empty(),
-                        List.of());
-        return subjectOnly.ended(Duration.ofNanos(System.nanoTime() - begun), Optional.ofNullable(trouble), checks);
+    private TckResult result(Opened opened, String url, @Nullable Trouble trouble, List<CheckResult> checks) {
+        ProviderInfo info = opened.info();
+        return new TckResult(
+                info.name(),
+                info.version(),
+                info.apiLevel(),
+                TckResult.unopened(url, config).tckVersion(),
+                url,
+                config.profile(),
+                config.seed(),
+                config.timeFactor(),
+                subject.advance().isPresent(),
+                opened.reach(),
+                opened.features(),
+                Optional.of(opened.guarantees()),
+                took(),
+                Optional.ofNullable(trouble),
+                checks);
+    }
+
+    private Duration took() {
+        return Duration.ofNanos(System.nanoTime() - begun);
     }
 }

@@ -76,9 +76,9 @@ final class Summary {
         };
     }
 
-    /** The provider and its version; what stands for it if it could not be opened. */
+    /** The provider and its version; what stands for it if none says that it takes the URL. */
     static String provider(TckResult result) {
-        return result.provider().isEmpty() ? "(no provider)" : result.provider() + " " + result.providerVersion();
+        return result.provider().isEmpty() ? "(unknown provider)" : result.provider() + " " + result.providerVersion();
     }
 
     /** The ids of the checks with that verdict, by their reason, in order. */

@@ -91,6 +91,7 @@ class IsolatedRunTest {
     void anOpenThatThrowsIsShownWithTheStack() throws Exception {
         TckResult run = run(Defect.inOpen("if (true) throw new IndexOutOfBoundsException(\"no such host\");"));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
+        assertThat(run.provider()).as("who was asked is known").isEqualTo("odd");
         assertThat(run.trouble().orElseThrow().message())
                 .contains("IndexOutOfBoundsException: no such host", "odd.Odd.open");
     }
