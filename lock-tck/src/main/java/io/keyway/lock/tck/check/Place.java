@@ -2,11 +2,13 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
+import io.keyway.lock.Option;
 import io.keyway.lock.Reach;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
@@ -59,6 +61,14 @@ record Place(
 
     LockClient open(LockUrl where, ClientOptions options) {
         return Locks.open(where, options, subject.loader());
+    }
+
+    /** The options of a check's client: on a slow machine a request may take longer too, unless its time is given. */
+    ClientOptions paced(ClientOptions options) {
+        Option<Duration> limit = CommonOptions.REQUEST_TIMEOUT;
+        boolean given = options.get(limit).isPresent() || url.options().containsKey(limit.name());
+        Duration least = limit.defaultValue().orElseThrow();
+        return given || config.timeFactor() <= 1 ? options : options.withRequestTimeout(stretched(least));
     }
 
     /** A term that is short and that the subject takes. */

@@ -102,7 +102,7 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** Options as {@link #client(String, ClientOptions)} uses them. */
     ClientOptions named(String role, ClientOptions options) {
-        ClientOptions terms = options.withDefaults(terms().overlaidBy(options.lockDefaults()));
+        ClientOptions terms = place.paced(options).withDefaults(terms().overlaidBy(options.lockDefaults()));
         return terms.get(io.keyway.lock.CommonOptions.NAME).isPresent() ? terms : terms.withName("tck-" + role);
     }
 
