@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -16,6 +17,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SystemTimeTest {
     private static final String NAME = "keyway-timed-timer";
+
+    private static final long GAP = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final SystemTime time = new SystemTime("timed");
 
@@ -48,28 +51,27 @@ class SystemTimeTest {
     void runsInTheOrderOfDueTimesAndNeverEarly() throws Exception {
         List<Integer> order = new CopyOnWriteArrayList<>();
         CountDownLatch done = new CountDownLatch(3);
-        CountDownLatch gate = gate();
-        long now = time.nanoTime();
-        long due = now + TimeUnit.MILLISECONDS.toNanos(30);
         AtomicReference<Long> ranAt = new AtomicReference<>();
-        time.at(due, () -> {
-            ranAt.set(time.nanoTime());
-            order.add(3);
-            done.countDown();
-        });
-        time.at(now + TimeUnit.MILLISECONDS.toNanos(10), () -> {
-            order.add(2);
-            done.countDown();
-        });
-        time.at(now, () -> {
-            order.add(1);
-            done.countDown();
-        });
+        CountDownLatch gate = gate();
+        long first = saidInTime(given -> List.of(
+                time.at(given + 2 * GAP, () -> {
+                    ranAt.set(time.nanoTime());
+                    order.add(3);
+                    done.countDown();
+                }),
+                time.at(given + GAP, () -> {
+                    order.add(2);
+                    done.countDown();
+                }),
+                time.at(given, () -> {
+                    order.add(1);
+                    done.countDown();
+                })));
         gate.countDown();
         done.await();
 
         assertThat(order).containsExactly(1, 2, 3);
-        assertThat(ranAt.get() - due).isGreaterThanOrEqualTo(0);
+        assertThat(ranAt.get() - (first + 2 * GAP)).isGreaterThanOrEqualTo(0);
     }
 
     @Test
@@ -86,6 +88,18 @@ class SystemTimeTest {
         done.await();
 
         assertThat(ran).isEmpty();
+    }
+
+    /** Returns the first due time; all was said within a gap before it: the timers measure from when each is said. */
+    private long saidInTime(LongFunction<List<Scheduled>> say) {
+        while (true) {
+            long first = time.nanoTime() + GAP;
+            List<Scheduled> said = say.apply(first);
+            if (time.nanoTime() - first < 0) {
+                return first;
+            }
+            said.forEach(Scheduled::cancel);
+        }
     }
 
     /** Keeps the thread of the timers busy until the test has said all, however slow the machine is. */
