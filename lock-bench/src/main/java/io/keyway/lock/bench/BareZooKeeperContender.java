@@ -2,6 +2,7 @@
 package io.keyway.lock.bench;
 
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,7 +20,9 @@ import org.apache.zookeeper.data.Id;
  * is the first is not asked, so that nothing is locked: what no lock on ephemeral sequential nodes can do without.
  */
 final class BareZooKeeperContender implements Contender {
-    private static final List<ACL> ANYONE = List.of(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
+    // ZooKeeper looks for a null in it, which a List.of does not allow.
+    private static final List<ACL> ANYONE =
+            Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
 
     private final ZooKeeper client;
     private final Set<String> parents = ConcurrentHashMap.newKeySet();
