@@ -46,7 +46,7 @@ final class Departures {
             return Answer.NOT_HELD;
         }
         place.held = false;
-        boolean done = end(place, grant.cookie(), limit);
+        boolean done = end(place, grant.cookie(), place.isFollowed(), limit);
         gone(place);
         return done && !place.broken ? Answer.DONE : Answer.NOT_HELD;
     }
@@ -64,7 +64,7 @@ final class Departures {
             place.session.awaitConnected(limit);
             leave(place, limit);
         } else if (node != null) {
-            boolean unused = end(place, node.path(), limit);
+            boolean unused = end(place, node.path(), false, limit);
         }
         gone(place);
     }
@@ -91,8 +91,12 @@ final class Departures {
         }
     }
 
-    /** Deletes the node of a grant; false if it was gone. By its version it is seen whether it was broken meanwhile. */
-    private boolean end(Place place, String path, Limit limit)
+    /**
+     * Deletes the node of a grant; false if it was gone. By its version it is seen whether it was broken meanwhile.
+     *
+     * @param saying whether those behind it are told that it held
+     */
+    private boolean end(Place place, String path, boolean saying, Limit limit)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         // After a session that was given up another one deletes what that has left.
         Session session = place.session.isLost()
@@ -100,7 +104,8 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            boolean done = limit.await(session.delete(path, place.broken ? -1 : place.version));
+            int version = place.broken ? -1 : place.version;
+            boolean done = limit.await(saying ? session.changeAndDelete(path, version) : session.delete(path, version));
             place.deleted();
             return done;
         } catch (KeeperException.BadVersionException e) {

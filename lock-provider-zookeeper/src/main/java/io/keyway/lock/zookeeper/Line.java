@@ -2,6 +2,7 @@
 package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.zookeeper.Standing.Knowledge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -61,8 +62,8 @@ final class Line {
     }
 
     /**
-     * Where the ticket of that owner stands. Of those in its way it watches the last but one, so that it learns before its
-     * turn comes that only one is left; when that one leaves, nothing has to be read any more.
+     * Where the ticket of that owner stands. Of those in its way it watches the last: if that one was a writer and held,
+     * all before it have left.
      */
     Standing of(String owner) {
         for (int i = 0; i < tickets.size(); i++) {
@@ -77,27 +78,30 @@ final class Line {
         Ticket own = tickets.get(place);
         boolean followed = place + 1 < tickets.size();
         if (place < granted) {
-            return new Standing(Standing.Kind.GRANTED, place, Optional.empty(), false, followed);
+            return new Standing(Standing.Kind.GRANTED, place, Optional.empty(), Knowledge.NONE, followed);
         }
         if (own.mode() == LockMode.PERMITS && place == granted) {
-            return new Standing(Standing.Kind.FIRST, place, Optional.empty(), false, followed);
+            return new Standing(Standing.Kind.FIRST, place, Optional.empty(), Knowledge.NONE, followed);
         }
         if (own.mode() == LockMode.PERMITS) {
-            return behind(place, place - 1, false, followed);
+            return behind(place, place - 1, Knowledge.NONE, followed);
         }
         int last = -1;
-        int lastButOne = -1;
+        int inTheWay = 0;
         for (int i = 0; i < place; i++) {
             if (own.mode() == LockMode.EXCLUSIVE || tickets.get(i).mode() == LockMode.EXCLUSIVE) {
-                lastButOne = last;
                 last = i;
+                inTheWay++;
             }
         }
-        return behind(place, lastButOne < 0 ? last : lastButOne, lastButOne < 0, followed);
+        Knowledge then = inTheWay == 1
+                ? Knowledge.ALL_LEFT
+                : tickets.get(last).mode() == LockMode.EXCLUSIVE ? Knowledge.ALL_LEFT_IF_IT_HELD : Knowledge.NONE;
+        return behind(place, last, then, followed);
     }
 
-    private Standing behind(int place, int watched, boolean only, boolean followed) {
+    private Standing behind(int place, int watched, Knowledge then, boolean followed) {
         return new Standing(
-                Standing.Kind.BEHIND, place, Optional.of(tickets.get(watched).name()), only, followed);
+                Standing.Kind.BEHIND, place, Optional.of(tickets.get(watched).name()), then, followed);
     }
 }

@@ -51,6 +51,8 @@ final class Place {
     /** It was not granted at once, and those behind it have not been told that it is. */
     private volatile boolean waited;
 
+    private volatile boolean everWaited;
+
     /** Of the node's data, as far as this client has written them. */
     volatile int version;
 
@@ -77,6 +79,11 @@ final class Place {
 
     Standing standing() {
         return standing;
+    }
+
+    /** Those behind it may watch how it leaves. */
+    boolean isFollowed() {
+        return request.mode() == LockMode.EXCLUSIVE && (everWaited || standing.followed());
     }
 
     boolean isStale() {
@@ -269,6 +276,7 @@ final class Place {
                 return !wasGranted;
             }
             waited = true;
+            everWaited = true;
         }
         if (seen.kind() == Standing.Kind.ABSENT) {
             return true;
@@ -277,7 +285,7 @@ final class Place {
             return false;
         }
         if (seen.behind().isPresent()) {
-            watch(seen.behind().get(), seen.only(), count);
+            watch(seen.behind().get(), seen.then(), count);
         } else if (lineWatch == 0) {
             lookAndWatchLine();
         }
@@ -291,23 +299,23 @@ final class Place {
         }
     }
 
-    private void watch(String name, boolean only, int count) {
-        Watcher watcher = event -> {
-            if (event.getType() != Watcher.Event.EventType.None) {
-                follow(only && event.getType() == Watcher.Event.EventType.NodeDeleted, count);
+    private void watch(String name, Standing.Knowledge then, int count) {
+        Ahead.Listener listener = new Ahead.Listener() {
+            @Override
+            public void left(boolean nobody) {
+                follow(nobody, count);
+            }
+
+            @Override
+            public void lostSight() {
+                stale = true;
             }
         };
-        CompletableFuture<Content> unused = session.content(container + "/" + name, watcher)
-                .whenComplete((content, failure) -> {
-                    if (failure instanceof KeeperException.NoNodeException) {
-                        follow(only, count);
-                    } else if (failure != null) {
-                        stale = true;
-                    } else if (request.mode() == LockMode.PERMITS
-                            && content.note().granted()) {
-                        follow(false, count);
-                    }
-                });
+        if (request.mode() == LockMode.PERMITS) {
+            Ahead.watchPermits(session, container + "/" + name, listener);
+        } else {
+            Ahead.watch(session, container + "/" + name, then, listener);
+        }
     }
 
     /** Whom it watched has left or changed. */

@@ -38,6 +38,8 @@ final class Session implements Watcher {
         void expired(Session session);
     }
 
+    private static final byte[] NOTHING = {};
+
     private final Terms terms;
     private final Listener listener;
     private final ZooKeeper handle;
@@ -227,6 +229,24 @@ final class Session implements Watcher {
         return answer;
     }
 
+    /** In one transaction, so that who watches the data hears of that first. {@code version}: as for {@link #delete}. */
+    CompletableFuture<Boolean> changeAndDelete(String path, int version) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle.multi(
+                List.of(Op.setData(path, NOTHING, version), Op.delete(path, -1)),
+                (rc, asked, context, results) -> {
+                    if (rc == Code.OK.intValue()) {
+                        confirm(sentAt);
+                        answer.complete(true);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
     CompletableFuture<Stat> set(String path, byte[] data, int version) {
         CompletableFuture<Stat> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
@@ -281,6 +301,23 @@ final class Session implements Watcher {
                 (int rc, String asked, Object context, List<String> children) -> {
                     if (rc == Code.OK.intValue()) {
                         answer.complete(children);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    /** Watches the data of a node, whatever they are. */
+    CompletableFuture<Boolean> watchData(String path, Watcher watcher) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.getData(
+                path,
+                watcher,
+                (rc, asked, context, data, stat) -> {
+                    if (rc == Code.OK.intValue()) {
+                        answer.complete(true);
                     } else {
                         fail(answer, rc, path);
                     }

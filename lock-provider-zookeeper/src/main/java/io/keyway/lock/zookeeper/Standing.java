@@ -8,10 +8,10 @@ import java.util.Optional;
  *
  * @param ahead how many stand before it
  * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}
- * @param only whether it is granted as soon as that one has left
+ * @param then what is known when that one has left
  * @param followed whether others stand behind it
  */
-record Standing(Kind kind, int ahead, Optional<String> behind, boolean only, boolean followed) {
+record Standing(Kind kind, int ahead, Optional<String> behind, Knowledge then, boolean followed) {
     enum Kind {
         /** It holds. */
         GRANTED,
@@ -23,13 +23,23 @@ record Standing(Kind kind, int ahead, Optional<String> behind, boolean only, boo
         ABSENT
     }
 
-    static final Standing ABSENT = new Standing(Kind.ABSENT, 0, Optional.empty(), false, false);
+    /** What it means that the node which a request watches is deleted. */
+    enum Knowledge {
+        /** Others may be in the way: look again. */
+        NONE,
+        /** If the node held, nobody is in the way any more; if it waited, look again. */
+        ALL_LEFT_IF_IT_HELD,
+        /** It was the only one in the way. */
+        ALL_LEFT
+    }
+
+    static final Standing ABSENT = new Standing(Kind.ABSENT, 0, Optional.empty(), Knowledge.NONE, false);
 
     /** Nobody stands before it; whether somebody stands behind it is not known. */
-    static final Standing FIRST_BY_NUMBER = new Standing(Kind.GRANTED, 0, Optional.empty(), false, true);
+    static final Standing FIRST_BY_NUMBER = new Standing(Kind.GRANTED, 0, Optional.empty(), Knowledge.NONE, false);
 
     /** All that stood in its way have left. */
     Standing granted() {
-        return new Standing(Kind.GRANTED, 0, Optional.empty(), false, followed);
+        return new Standing(Kind.GRANTED, 0, Optional.empty(), Knowledge.NONE, followed);
     }
 }

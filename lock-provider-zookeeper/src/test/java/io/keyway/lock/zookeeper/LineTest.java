@@ -38,9 +38,9 @@ class LineTest {
 
         assertThat(line.holders()).hasSize(2);
         assertThat(line.of("d-4-").behind()).contains("c-3-x-0000000003");
-        assertThat(line.of("d-4-").only()).isTrue();
-        assertThat(line.of("c-3-").behind()).contains("a-1-s-0000000001");
-        assertThat(line.of("c-3-").only()).isFalse();
+        assertThat(line.of("d-4-").then()).isEqualTo(Standing.Knowledge.ALL_LEFT);
+        assertThat(line.of("c-3-").behind()).contains("b-2-s-0000000002");
+        assertThat(line.of("c-3-").then()).isEqualTo(Standing.Knowledge.NONE);
     }
 
     @Test
@@ -61,12 +61,12 @@ class LineTest {
     }
 
     @Test
-    void aQueueOfManyWatchesTheLastButOneSoThatItKnowsInTimeThatOneIsLeft() {
+    void aWriterThatHeldHasNobodyBeforeIt() {
         Line line = line("a-1-x-0000000001", "b-2-x-0000000002", "c-3-x-0000000003");
 
-        assertThat(line.of("b-2-").only()).isTrue();
-        assertThat(line.of("c-3-").behind()).contains("a-1-x-0000000001");
-        assertThat(line.of("c-3-").only()).isFalse();
+        assertThat(line.of("b-2-").then()).isEqualTo(Standing.Knowledge.ALL_LEFT);
+        assertThat(line.of("c-3-").behind()).contains("b-2-x-0000000002");
+        assertThat(line.of("c-3-").then()).isEqualTo(Standing.Knowledge.ALL_LEFT_IF_IT_HELD);
     }
 
     @Test

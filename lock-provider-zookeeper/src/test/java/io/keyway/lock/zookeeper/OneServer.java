@@ -7,8 +7,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.StaticHostProvider;
 
 /** A server of its own in this process, with short ticks, so that it agrees to any ttl and ends sessions on time. */
 final class OneServer implements AutoCloseable {
@@ -60,6 +65,22 @@ final class OneServer implements AutoCloseable {
             String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             return Long.parseLong(text.replaceAll("(?s).*Received: (\\d+).*", "$1"));
         }
+    }
+
+    /** Ends the session at the server, as if it had been silent for too long. */
+    void kill(ZooKeeper handle) throws Exception {
+        CompletableFuture<Boolean> up = new CompletableFuture<>();
+        ZooKeeper same = new ZooKeeper(
+                address(),
+                handle.getSessionTimeout(),
+                event -> up.complete(true),
+                handle.getSessionId(),
+                handle.getSessionPasswd(),
+                false,
+                new StaticHostProvider(new ConnectStringParser(address()).getServerAddresses()),
+                new PlainConfig());
+        up.get(30, TimeUnit.SECONDS);
+        same.close();
     }
 
     @Override

@@ -21,11 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.ConnectStringParser;
-import org.apache.zookeeper.client.StaticHostProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -89,22 +86,6 @@ class ZooKeeperDefectsTest {
         } catch (KeeperException.NoNodeException e) {
             return List.of();
         }
-    }
-
-    /** Ends the session at the server, as if it had been silent for too long. */
-    private static void kill(ZooKeeper handle) throws Exception {
-        CompletableFuture<Boolean> up = new CompletableFuture<>();
-        ZooKeeper same = new ZooKeeper(
-                server.address(),
-                handle.getSessionTimeout(),
-                event -> up.complete(true),
-                handle.getSessionId(),
-                handle.getSessionPasswd(),
-                false,
-                new StaticHostProvider(new ConnectStringParser(server.address()).getServerAddresses()),
-                new PlainConfig());
-        up.get(30, TimeUnit.SECONDS);
-        same.close();
     }
 
     @Test
@@ -190,7 +171,7 @@ class ZooKeeperDefectsTest {
         Lease lease = client.lock(name).acquire();
         ZooKeeper old = handle(client);
 
-        kill(old);
+        server.kill(old);
 
         LeaseLoss loss = lease.lost().toCompletableFuture().get();
         assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
@@ -214,7 +195,7 @@ class ZooKeeperDefectsTest {
         CompletableFuture<Lease> waits = waiter.lock(name).acquireAsync();
         await().until(() -> nodes(handle(clients.get(0))).size() == 2);
 
-        kill(handle(waiter));
+        server.kill(handle(waiter));
         held.release();
 
         waits.get().release();
@@ -242,7 +223,7 @@ class ZooKeeperDefectsTest {
             leases.add(client.lock(name + i).acquire());
         }
 
-        kill(handle(client));
+        server.kill(handle(client));
 
         await().until(() -> leases.stream().anyMatch(lease -> !lease.isHeld()));
         assertThat(leases.stream().filter(Lease::isHeld).count()).isBetween(8L, 15L);
