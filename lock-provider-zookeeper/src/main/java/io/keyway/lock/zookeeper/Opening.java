@@ -102,7 +102,7 @@ final class Opening {
         } catch (ClassNotFoundException e) {
             throw new InvalidLockUrlException(
                     request.url() + ": with tls ZooKeeper's client needs Netty; add io.netty:netty-handler and"
-                            + " io.netty:netty-transport-native-epoll to the class path",
+                            + " io.netty:netty-transport-classes-epoll to the class path",
                     e);
         }
     }
