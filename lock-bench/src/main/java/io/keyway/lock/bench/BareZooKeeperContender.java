@@ -54,7 +54,7 @@ final class BareZooKeeperContender implements Contender {
 
     private void make(String parent) throws Exception {
         try {
-            client.create(parent, new byte[0], ANYONE, CreateMode.CONTAINER);
+            client.create(parent, new byte[0], ANYONE, CreateMode.PERSISTENT);
         } catch (KeeperException.NodeExistsException e) {
             // Of an earlier run.
         }
