@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The requests of one key that wait, oldest first, and the round that answers a hint. A hint wakes one request, not
  * all: the next is asked only if the one before got a grant that leaves room, or was refused where a smaller one may
- * not be. Since requests may reach the store in another order than they have here, a few are asked in spite of that.
+ * not be. Since requests may stand at the store in another order than they have here, a few are asked in spite of that.
  */
 final class KeyQueue {
 
@@ -23,15 +23,20 @@ final class KeyQueue {
     final Arrivals arrivals = new Arrivals();
 
     private final boolean fifo;
+    private final boolean wakes;
     private @Nullable StoreEntry asked;
     private long after;
     private long smallestRefused;
     private int refusals;
     private boolean hintedAgain;
 
-    /** {@code fifo}: the store grants in the order of arrival, so that nobody passes an EXCLUSIVE request that has to wait. */
-    KeyQueue(boolean fifo) {
+    /**
+     * {@code fifo}: the store grants in the order of arrival, so that nobody passes an EXCLUSIVE request that has to wait.
+     * {@code wakes}: its hints say that the turn of one of these has come, even if another is asked first.
+     */
+    KeyQueue(boolean fifo, boolean wakes) {
         this.fifo = fifo;
+        this.wakes = wakes;
     }
 
     void add(StoreEntry entry) {
@@ -92,7 +97,7 @@ final class KeyQueue {
         } else {
             refusals++;
         }
-        if (fifo && entry.request.mode() == LockMode.EXCLUSIVE) {
+        if (fifo && entry.request.mode() == LockMode.EXCLUSIVE && !(wakes && entry.waitsBehindOthers())) {
             after = Long.MAX_VALUE;
         }
         return next();

@@ -13,14 +13,31 @@ final class KeyQueues {
     private final Map<LockKey, KeyQueue> queues = new HashMap<>();
 
     private final boolean fifo;
+    private final boolean wakes;
+    private long turns;
 
-    /** {@code fifo}: the store grants in the order of arrival. */
-    KeyQueues(boolean fifo) {
+    /** As {@link KeyQueue#KeyQueue}. */
+    KeyQueues(boolean fifo, boolean wakes) {
         this.fifo = fifo;
+        this.wakes = wakes;
+    }
+
+    /** The place of a request that is made now: behind all others. */
+    long nextTurn() {
+        return ++turns;
     }
 
     void add(StoreEntry entry) {
-        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue(fifo)).add(entry);
+        queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue(fifo, wakes))
+                .add(entry);
+    }
+
+    /** At the store it stands behind all others of this client now. */
+    void moveToEnd(StoreEntry entry) {
+        KeyQueue queue = of(entry);
+        queue.remove(entry);
+        entry.turn = nextTurn();
+        queue.add(entry);
     }
 
     /** The queue of a request that is in it, or was a moment ago. */

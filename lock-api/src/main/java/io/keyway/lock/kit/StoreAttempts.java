@@ -147,6 +147,9 @@ final class StoreAttempts {
             machine.forget(entry);
             return;
         }
+        if (entry.isLate(waiting)) {
+            queues.moveToEnd(entry);
+        }
         entry.failures = 0;
         if (entry.isNew(waiting)) {
             machine.tell(new StoreEffect.Waiting(entry.id(), waiting.ahead(), waiting.holders()));

@@ -78,8 +78,12 @@ final class StoreEntry {
     /** Clean-up ends here: by then the store has surely expired it. */
     long giveUpAt;
 
-    StoreEntry(Request request) {
+    /** Its place among those of its key: as they were made, since they are sent so, unless it reached the store later. */
+    long turn;
+
+    StoreEntry(Request request, long turn) {
         this.request = request;
+        this.turn = turn;
     }
 
     long id() {
@@ -95,9 +99,23 @@ final class StoreEntry {
                 || !last.holders().equals(waiting.holders());
     }
 
+    /** Whether it has only now come to stand at the end of the queue, after attempts that failed: more are before it than were. */
+    boolean isLate(Attempt.Waiting waiting) {
+        Attempt.Waiting last = told;
+        return failures > 0
+                && (last == null || waiting.ahead().orElse(0) > last.ahead().orElse(0));
+    }
+
+    /** Whether the store said last, or may have meant, that others wait before it; among them may be some of this client. */
+    boolean waitsBehindOthers() {
+        Attempt.Waiting last = told;
+        return last != null
+                && last.ahead().orElse(Integer.MAX_VALUE) > last.holders().size();
+    }
+
     /** Requests are asked in this order: those for another mode first, since others may wait behind their grants. */
     long order() {
-        return holder == null ? request.id() : Long.MIN_VALUE + request.id();
+        return holder == null ? turn : Long.MIN_VALUE + turn;
     }
 
     Grant held() {

@@ -48,8 +48,8 @@ final class StoreMachine {
 
     /** {@code seed} draws the jitter; {@code features} are the store's; {@code server} is for messages. */
     StoreMachine(long seed, Set<Feature> features, String server) {
-        this.queues = new KeyQueues(features.contains(Feature.FIFO));
         this.wakes = features.contains(Feature.FIFO) && features.contains(Feature.WAKE_UP);
+        this.queues = new KeyQueues(features.contains(Feature.FIFO), wakes);
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers);
@@ -93,7 +93,7 @@ final class StoreMachine {
 
     void submit(Request request, long now) {
         if (admitted(request)) {
-            begin(new StoreEntry(request));
+            begin(new StoreEntry(request, queues.nextTurn()));
         }
     }
 
@@ -108,7 +108,7 @@ final class StoreMachine {
             out.add(new StoreEffect.Gone(request.id()));
             return;
         }
-        StoreEntry entry = new StoreEntry(request);
+        StoreEntry entry = new StoreEntry(request, queues.nextTurn());
         Conversions.begin(holder, entry);
         begin(entry);
     }

@@ -72,6 +72,6 @@ class ArrivalsTest {
     private StoreEntry entry(LockMode mode, boolean queue) {
         Owner owner = new Owner("client", Map.of());
         LockKey key = LockKey.lock(LockName.of("a"));
-        return new StoreEntry(new Request(++ids, key, mode, 1, 1, Duration.ofSeconds(10), queue, owner));
+        return new StoreEntry(new Request(++ids, key, mode, 1, 1, Duration.ofSeconds(10), queue, owner), ids);
     }
 }

@@ -18,7 +18,7 @@ class KeyQueueTest {
 
     @Test
     void whereNobodyPassesTheNextIsNotAskedAfterAWriterThatHasToWait() {
-        KeyQueue queue = new KeyQueue(true);
+        KeyQueue queue = new KeyQueue(true, true);
         StoreEntry first = entry(queue, LockMode.EXCLUSIVE);
         entry(queue, LockMode.EXCLUSIVE);
         assertThat(queue.hint()).isSameAs(first);
@@ -28,7 +28,7 @@ class KeyQueueTest {
 
     @Test
     void aHintThatCameMeanwhileIsFollowed() {
-        KeyQueue queue = new KeyQueue(true);
+        KeyQueue queue = new KeyQueue(true, true);
         StoreEntry first = entry(queue, LockMode.EXCLUSIVE);
         queue.hint();
         queue.hint();
@@ -38,7 +38,7 @@ class KeyQueueTest {
 
     @Test
     void aReaderThatHasToWaitEndsNothing() {
-        KeyQueue queue = new KeyQueue(true);
+        KeyQueue queue = new KeyQueue(true, true);
         StoreEntry first = entry(queue, LockMode.SHARED);
         StoreEntry second = entry(queue, LockMode.SHARED);
         queue.hint();
@@ -47,7 +47,7 @@ class KeyQueueTest {
 
     @Test
     void withoutOrderTheNextIsAsked() {
-        KeyQueue queue = new KeyQueue(false);
+        KeyQueue queue = new KeyQueue(false, false);
         StoreEntry first = entry(queue, LockMode.EXCLUSIVE);
         StoreEntry second = entry(queue, LockMode.EXCLUSIVE);
         queue.hint();
@@ -57,7 +57,7 @@ class KeyQueueTest {
     private StoreEntry entry(KeyQueue queue, LockMode mode) {
         LockKey key = LockKey.lock(LockName.of("a"));
         StoreEntry entry = new StoreEntry(
-                new Request(++ids, key, mode, 1, 1, Duration.ofSeconds(10), true, new Owner("client", Map.of())));
+                new Request(++ids, key, mode, 1, 1, Duration.ofSeconds(10), true, new Owner("client", Map.of())), ids);
         queue.add(entry);
         return entry;
     }

@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
@@ -23,7 +24,12 @@ abstract class MachineScript {
     static final LockKey KEY = LockKey.lock(LockName.of("x"));
     static final Duration TTL = Duration.ofSeconds(8);
 
-    final StoreMachine machine = new StoreMachine(1, Set.of(), "the store");
+    final StoreMachine machine;
+
+    /** {@code features} are the store's. */
+    MachineScript(Feature... features) {
+        machine = new StoreMachine(1, Set.of(features), "the store");
+    }
 
     final void grantAll(int count) {
         for (int id = 1; id <= count; id++) {

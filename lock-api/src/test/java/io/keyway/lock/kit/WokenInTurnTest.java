@@ -1,0 +1,99 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Owner;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** A hint reaches the request whose turn has come, in whichever order the requests of a client came to the store. */
+class WokenInTurnTest extends MachineScript {
+
+    WokenInTurnTest() {
+        super(Feature.FIFO, Feature.WAKE_UP);
+    }
+
+    @Test
+    void aRequestThatIsSubmittedBeforeOneWithALowerIdIsAskedBeforeIt() {
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        expect("attempt 2");
+        machine.attempted(2, at(0), behind(1), at(1));
+        machine.attempted(1, at(1), behind(2), at(2));
+        expect("attempt 1", "waiting 2", "waiting 1");
+        machine.news().recheck(KEY);
+        expect("attempt 2");
+        machine.attempted(2, at(3), granted(2, 7), at(4));
+        expect("granted 2 token 7 until 6003");
+    }
+
+    @Test
+    void aRequestWhoseFirstAttemptFailedIsAskedAfterThoseThatPassedItMeanwhile() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.attemptFailed(1, false, "not sent", null, at(1));
+        machine.attempted(2, at(1), behind(1), at(2));
+        expect("attempt 1", "attempt 2", "doubt 1", "waiting 2");
+        machine.tick(at(100));
+        expect("attempt 1");
+        machine.attempted(1, at(100), behind(2), at(101));
+        expect("waiting 1");
+        machine.news().recheck(KEY);
+        expect("attempt 2");
+    }
+
+    @Test
+    void aRequestThatLostItsPlaceIsAskedAfterThoseThatKeptTheirs() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), behind(1), at(1));
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(1));
+        machine.attempted(2, at(1), behind(2), at(2));
+        machine.tick(at(2000));
+        machine.attempted(2, at(2000), behind(2), at(2000));
+        machine.attemptFailed(1, false, "not sent", null, at(2000));
+        machine.effects();
+        machine.tick(at(2100));
+        expect("attempt 1");
+        machine.attempted(1, at(2100), behind(2), at(2101));
+        expect("waiting 1");
+        machine.news().recheck(KEY);
+        expect("attempt 2");
+    }
+
+    @Test
+    void aHintGoesOnToTheNextWhileTheStoreSaysThatOthersWaitBefore() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), behind(2), at(1));
+        machine.attempted(2, at(1), behind(1), at(2));
+        machine.effects();
+        machine.news().recheck(KEY);
+        expect("attempt 1");
+        machine.attempted(1, at(3), new Attempt.Waiting(TTL, OptionalInt.of(1), List.of()), at(4));
+        expect("waiting 1", "attempt 2");
+    }
+
+    @Test
+    void aHintThatComesTooLateEndsWithTheFirst() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), behind(1), at(1));
+        machine.attempted(2, at(1), behind(2), at(2));
+        machine.effects();
+        machine.news().recheck(KEY);
+        expect("attempt 1");
+        machine.attempted(1, at(3), behind(1), at(4));
+        expect();
+    }
+
+    /** Behind one holder, and those who wait between. */
+    private static Attempt behind(int ahead) {
+        return new Attempt.Waiting(
+                Duration.ofSeconds(2), OptionalInt.of(ahead), List.of(new Owner("holder", Map.of())));
+    }
+}
