@@ -14,7 +14,6 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -98,15 +97,12 @@ final class FilesBackend implements LockBackend {
 
     @Override
     public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
-        return table.change(limit, now -> {
-            List<Answer> answers = new ArrayList<>();
-            for (Grant grant : grants) {
-                Optional<Place> holder = holder(grant);
-                holder.ifPresent(place -> table.put(place.with(grant.token(), now)));
-                answers.add(holder.isPresent() ? Answer.DONE : Answer.NOT_HELD);
-            }
-            return answers;
-        });
+        return table.change(
+                limit,
+                now -> grants.stream()
+                        .map(grant -> holder(grant).map(place -> table.put(place.with(grant.token(), now))))
+                        .map(renewed -> renewed.isPresent() ? Answer.DONE : Answer.NOT_HELD)
+                        .toList());
     }
 
     @Override

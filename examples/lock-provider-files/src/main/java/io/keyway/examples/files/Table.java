@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.examples.files;
 
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
@@ -42,10 +44,12 @@ final class Table {
 
     /** Makes a change, which gets the time, in one step; it may be tried more than once. */
     <T> T change(Duration limit, LongFunction<T> change) throws Exception {
-        long start = System.nanoTime();
-        THREADS.lockInterruptibly();
+        Deadline deadline = Deadline.after(limit);
+        if (!THREADS.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+            throw new NotExecutedException("other threads were at it for " + limit + " in " + directory);
+        }
         try {
-            while (System.nanoTime() - start < limit.toNanos()) {
+            while (deadline.nanos() > 0) {
                 long version = latest();
                 List<String> before = read(version);
                 long now = System.nanoTime();

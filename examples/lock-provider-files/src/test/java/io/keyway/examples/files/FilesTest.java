@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
@@ -15,6 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,6 +82,40 @@ class FilesTest {
                 .hasMessageContaining("stood still");
         assertThat(table.<Long>change(Duration.ofSeconds(9), now -> table.token))
                 .isEqualTo(30);
+    }
+
+    @Test
+    void aVerbWaitsNoLongerForAnotherThreadThanItsLimit() throws Exception {
+        Table busy = new Table(temporary.resolve("busy"));
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CompletableFuture<Boolean> other = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                other.complete(busy.change(Duration.ofMinutes(1), now -> {
+                    inside.countDown();
+                    return awaited(end);
+                }));
+            } catch (Exception e) {
+                other.completeExceptionally(e);
+            }
+        });
+        thread.start();
+        inside.await();
+        Table table = new Table(temporary.resolve("locks"));
+        assertThatThrownBy(() -> table.change(Duration.ofMillis(50), now -> true))
+                .isInstanceOf(NotExecutedException.class)
+                .hasMessageContaining("other threads");
+        end.countDown();
+        assertThat(other.get(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static boolean awaited(CountDownLatch latch) {
+        try {
+            return latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            return false;
+        }
     }
 
     /** As another process does it. */
