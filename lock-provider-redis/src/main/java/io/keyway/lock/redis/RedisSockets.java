@@ -18,7 +18,7 @@ import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
- * Makes the socket of one connection: an interrupt closes it, and its reads have a timeout.
+ * Makes the socket of one connection: an interrupt closes it, and its reads have a timeout in common.
  */
 final class RedisSockets implements JedisSocketFactory {
 

@@ -4,6 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Requirements;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,18 +32,20 @@ final class ServerCheck implements RedisLink.Visit {
     /** Asks the server for what it says about itself; one that does not tell is left alone. */
     @Override
     public void visit(String server, Connection connection) {
+        dangers(server, connection).forEach(LOG::warn);
+    }
+
+    /** Returns what there is to warn of. */
+    List<String> dangers(String server, Connection connection) {
         Map<String, String> said;
         try {
             connection.sendCommand(Command.INFO);
             said = parse(connection.getBulkReply());
         } catch (JedisDataException e) {
             LOG.info("{} does not tell whether it evicts keys and writes them to disk: {}", server, e.getMessage());
-            return;
+            return List.of();
         }
-        check(server, said);
-    }
-
-    void check(String server, Map<String, String> said) {
+        List<String> dangers = new ArrayList<>();
         String policy = said.getOrDefault("maxmemory_policy", "noeviction");
         if (!policy.equals("noeviction") && !said.getOrDefault("maxmemory", "0").equals("0")) {
             String danger = server + " evicts keys when its memory is full (maxmemory-policy " + policy
@@ -50,12 +53,31 @@ final class ServerCheck implements RedisLink.Visit {
             if (ENDANGERED.stream().anyMatch(required.grades()::containsKey)) {
                 throw new InvalidLockUrlException(url + " requires " + required + ", but " + danger);
             }
-            LOG.warn("{}", danger);
+            dangers.add(danger);
         }
         if (said.getOrDefault("aof_enabled", "1").equals("0")) {
-            LOG.warn(
-                    "{} keeps no append-only file: when it is restarted, locks that are held are lost, and given to others. Set appendonly to yes.",
-                    server);
+            dangers.add(
+                    server
+                            + " keeps no append-only file: when it is restarted, locks that are held are lost, and given to others. Set appendonly to yes.");
+            return dangers;
+        }
+        String sync = sync(connection);
+        if (!sync.equals("always")) {
+            dangers.add(
+                    server + " may answer before what it did is on disk (appendfsync " + sync
+                            + "): in a crash locks of the last seconds are lost, and given to others. Set appendfsync to always.");
+        }
+        return dangers;
+    }
+
+    /** When the server writes to disk, which INFO does not say; as it should, where the user may not ask. */
+    private static String sync(Connection connection) {
+        try {
+            connection.sendCommand(Command.CONFIG, "GET", "appendfsync");
+            List<String> words = connection.getMultiBulkReply();
+            return words.size() == 2 ? words.get(1) : "always";
+        } catch (JedisDataException e) {
+            return "always";
         }
     }
 

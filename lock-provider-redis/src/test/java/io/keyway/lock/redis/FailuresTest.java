@@ -220,39 +220,6 @@ class FailuresTest {
         assertThat(events).doesNotContain(LockEvent.Type.LOST);
     }
 
-    @Test
-    void aUserNeedsNoMoreRightsThanTheDocumentSays() throws Exception {
-        server.ask(
-                "ACL",
-                "SETUSER",
-                "locks",
-                "on",
-                ">secret",
-                "~keyway:*",
-                "resetchannels",
-                "&keyway:*",
-                "+@all",
-                "-@admin",
-                "-@dangerous");
-        String address = server.address();
-        try (LockClient limited = open("lock:redis://locks:secret@" + address, LONG)) {
-            Lease lease = acquire(limited, "a");
-            CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(PATIENCE).until(() -> waiters("a"), count -> count == 1);
-            assertThat(limited.admin().list("", Optional.empty(), 10).locks()).hasSize(1);
-            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
-            Lease next = waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-            assertThat(limited.admin().breakLease(LockKey.lock(LockName.of("a")), next.token(), "test"))
-                    .isTrue();
-            assertThat(loss(next).cause()).isEqualTo(LeaseLoss.Cause.BROKEN);
-        }
-        try (LockClient stranger = open("lock:redis://locks:secret@" + address + "?prefix=other:", LONG)) {
-            assertThatThrownBy(() -> stranger.lock("a").tryAcquire())
-                    .isInstanceOf(LockUnavailableException.class)
-                    .hasMessageContaining("NOPERM");
-        }
-    }
-
     private int waiters(String name) throws InterruptedException {
         return client.admin()
                 .show(LockKey.lock(LockName.of(name)))

@@ -267,22 +267,6 @@ class RedisTest {
     }
 
     @Test
-    void aServerThatEvictsIsRefusedIfExclusionIsRequired() throws Exception {
-        server.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-        server.ask("CONFIG", "SET", "maxmemory", "100000000");
-        try (LockClient careless = Locks.open(server.url());
-                LockClient careful = Locks.open(server.url("require=exclusion:timed"))) {
-            careless.lock("a").acquire().close();
-            assertThatThrownBy(() -> careful.lock("a").acquire())
-                    .isInstanceOf(InvalidLockUrlException.class)
-                    .hasMessageContaining("allkeys-lru");
-        } finally {
-            server.ask("CONFIG", "SET", "maxmemory", "0");
-            server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction");
-        }
-    }
-
-    @Test
     void aFenceKeepsOutWhoeverComesLate() throws Exception {
         LockClient client = client();
         RedisFence fence = new RedisFence(client.unwrap(UnifiedJedis.class));
