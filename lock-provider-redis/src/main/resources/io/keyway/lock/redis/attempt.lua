@@ -54,7 +54,7 @@ if turn then
   keep(holders, ttl)
   if mode ~= 'X' then
     -- There may be room for the next, too.
-    wake(all or {1, permits, mode}, client_of(id))
+    wake(all or {1, permits, mode})
   end
   return holder_of(id)[TOKEN]
 end
@@ -71,7 +71,7 @@ if ARGV[5] == '1' then
   keep(queue, ttl)
 end
 if changed and first ~= id then
-  wake(all, client_of(id))
+  wake(all)
 end
 local within = ttl / 4
 if first == id and all then

@@ -167,29 +167,31 @@ local function in_turn(all, visit)
   return first, dropped, false
 end
 
--- Tells the clients of those whose turn has come, and of nobody else, that they should ask again. But not the client with
--- that incarnation: it asks by itself.
-local function wake(all, but)
+-- Tells the clients of those whose turn has come, and of nobody else, that they should ask again. Whoever was told and has
+-- not asked since is not told again; that one was told says nothing of another of its client, which may have asked in between.
+local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
     return
   end
   local upgrade = upgrading()
   if upgrade then
-    if all and all[COUNT] == 1 and client_of(upgrade[1]) ~= but then
+    if all and all[COUNT] == 1 then
       tell(client_of(upgrade[1]), 'R ' .. holders)
     end
     return
   end
   local told = {}
   in_turn(all, function(id, waiter)
-    local client = client_of(id)
-    if waiter[8] == 0 and client ~= but and not told[client] then
-      tell(client, 'R ' .. holders)
-    end
-    told[client] = true
-    if waiter[1] ~= 'X' and waiter[8] == 0 then
-      waiter[8] = 1
-      redis.call('HSET', waiters, id, pack(waiter))
+    if waiter[8] == 0 then
+      local client = client_of(id)
+      if not told[client] then
+        tell(client, 'R ' .. holders)
+        told[client] = true
+      end
+      if waiter[1] ~= 'X' then
+        waiter[8] = 1
+        redis.call('HSET', waiters, id, pack(waiter))
+      end
     end
   end)
 end

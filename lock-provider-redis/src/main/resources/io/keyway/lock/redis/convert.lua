@@ -43,6 +43,6 @@ end
 keep(holders, ttl)
 if mode == 'S' then
   -- A writer that has become a reader may leave room for others.
-  wake({1, 1, mode}, client_of(id))
+  wake({1, 1, mode})
 end
 return token
