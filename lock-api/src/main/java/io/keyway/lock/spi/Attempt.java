@@ -48,7 +48,8 @@ public sealed interface Attempt {
     }
 
     /**
-     * The request can never be granted, and nothing of it is left; of {@link LockBackend#convert} only.
+     * The request can never be granted, and nothing of it is left: of {@link LockBackend#convert}, and of an attempt whose
+     * request was withdrawn.
      *
      * @param holders who holds, where the store knows
      */

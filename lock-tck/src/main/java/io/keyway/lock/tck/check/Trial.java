@@ -173,6 +173,11 @@ public final class Trial extends Passage implements AutoCloseable {
         return new Events(client);
     }
 
+    /** The backend of a new client, to be asked directly; gives the check up if the provider has none. */
+    public Verbs verbs(String role) throws InterruptedException {
+        return Verbs.of(this, role);
+    }
+
     /** The authority's view of a lock; needs LIST. */
     public LockStatus status(LockClient client, LockKey key) throws InterruptedException {
         return client.admin().show(key).orElse(new LockStatus(key, List.of(), List.of()));

@@ -37,6 +37,7 @@ public final class AllChecks {
                 new LinkChecks(),
                 new ServerChecks(),
                 new LeakChecks(),
+                new VerbChecks(),
                 new RandomChecks(),
                 new AdapterChecks());
     }

@@ -101,9 +101,12 @@ final class RenewalChecks {
                     "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of " + Trial.text(lease.ttl())
                             + ", was not renewed: its state is " + lease.state());
         }
-        t.expect(
-                second.lock(all.get(leases - 1).name()).tryAcquire().isEmpty(),
-                "the last of " + leases + " leases of one client is free, and its holder believes that it is held");
+        for (int i = 0; i < leases; i++) {
+            t.expect(
+                    second.lock(all.get(i).name()).tryAcquire().isEmpty(),
+                    "lock " + (i + 1) + " of " + leases
+                            + " that one client holds is free, and its holder believes that it is held");
+        }
         for (int i = 0; i < leases; i += 2) {
             all.get(i).release();
         }

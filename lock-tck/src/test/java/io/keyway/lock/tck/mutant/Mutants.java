@@ -21,7 +21,8 @@ final class Mutants {
                     CloseMutants.ALL,
                     ListingMutants.ALL,
                     RenewalMutants.ALL,
-                    FormMutants.ALL)
+                    FormMutants.ALL,
+                    VerbMutants.ALL)
             .flatMap(List::stream)
             .toList();
 

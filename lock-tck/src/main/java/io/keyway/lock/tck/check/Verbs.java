@@ -1,0 +1,94 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Verdict;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * The backend of a client, asked without the kit's engine before it: what an engine asks only after a lost reply, a check can
+ * ask when it likes. Its requests have ids that the client itself does not come to.
+ */
+public final class Verbs {
+    private static final long FIRST_ID = 1L << 40;
+    private static final Duration LIMIT = Duration.ofSeconds(10);
+
+    private final Trial trial;
+    private final LockBackend backend;
+    private final Owner owner;
+    private long ids = FIRST_ID;
+
+    private Verbs(Trial trial, LockBackend backend, String role) {
+        this.trial = trial;
+        this.backend = backend;
+        this.owner = new Owner("tck-" + role, Map.of());
+    }
+
+    /** Of a client with that role, which has been connected; gives the check up if its provider is built in another way. */
+    static Verbs of(Trial trial, String role) throws InterruptedException {
+        LockClient client = trial.client(role);
+        LockBackend backend;
+        try {
+            backend = client.unwrap(LockBackend.class);
+        } catch (IllegalArgumentException e) {
+            throw trial.notTried(Verdict.NOT_APPLICABLE, "the provider is not built over LockBackend");
+        }
+        client.lock(trial.freshName()).acquire().close();
+        return new Verbs(trial, backend, role);
+    }
+
+    /** A new request for that lock that waits in the queue. */
+    public Request request(String name, Duration ttl) {
+        LockKey key = trial.key(name);
+        return new Request(++ids, key, LockMode.EXCLUSIVE, 1, 1, ttl, true, owner);
+    }
+
+    /** One attempt. */
+    public Attempt attempt(Request request) throws Exception {
+        return backend.attempt(request, LIMIT);
+    }
+
+    /** One attempt that must be granted; {@code otherwise} says what it means that it is not. */
+    public Grant granted(Request request, String otherwise) throws Exception {
+        Attempt result = attempt(request);
+        if (result instanceof Attempt.Granted granted) {
+            return granted.grant();
+        }
+        throw trial.failure(otherwise + ": an attempt came to " + result);
+    }
+
+    /** As {@link #granted}, for one that waits: some clients learn from the store by themselves, and a moment later, who stands before it. */
+    public Grant grantedInTime(Request request, String otherwise) throws Exception {
+        trial.expect(trial.happens(trial.patience(), () -> isGranted(request)), otherwise);
+        return granted(request, "a grant was taken back");
+    }
+
+    /** Whether the request is granted now; a refusal to execute it is a no. */
+    public boolean isGranted(Request request) throws Exception {
+        try {
+            return attempt(request) instanceof Attempt.Granted;
+        } catch (NotExecutedException e) {
+            return false;
+        }
+    }
+
+    /** Takes the request back. */
+    public void withdraw(Request request) throws Exception {
+        backend.withdraw(request, LIMIT);
+    }
+
+    /** Gives the grant back. */
+    public Answer release(Grant grant) throws Exception {
+        return backend.release(grant, LIMIT);
+    }
+}

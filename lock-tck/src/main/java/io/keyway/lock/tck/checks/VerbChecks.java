@@ -1,0 +1,102 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+
+/** Rules 1501 and 1502, and what others say of a grant's term and of the queue, asked of the verbs of a {@code LockBackend}. */
+final class VerbChecks {
+
+    @Check(
+            rules = {"LK-1501", "LK-502"},
+            from = Profile.SMOKE,
+            first =
+                    "Does an attempt that finds its own grant begin its term anew? The kit believes in it from the attempt that told it.")
+    void aRepeatedAttemptBringsTheSameGrantAnew(Trial t) throws Exception {
+        Verbs verbs = t.verbs("holder");
+        LockClient rival = t.client("rival");
+        Request request = verbs.request(t.name(), t.ttl());
+        Grant first = verbs.granted(request, "a free lock was not granted");
+        t.pass(t.ttl(1, 2));
+        Grant again = verbs.granted(request, "the same request was not granted again while its grant was in force");
+        t.expectEqual("the token of a repeated attempt of one request", first.token(), again.token());
+        t.pass(t.ttl(3, 4));
+        t.expect(
+                rival.lock(t.name()).tryAcquire().isEmpty(),
+                "3/4 of a ttl after an attempt was answered with its grant another client has the lock: a repeated attempt did not begin the term anew");
+        verbs.release(again);
+    }
+
+    @Check(
+            rules = "LK-1502",
+            from = Profile.SMOKE,
+            first =
+                    "Does the store remember that a request was withdrawn, for longer than any message of it can be under way?")
+    void anAttemptThatArrivesAfterItsWithdrawalIsNotGranted(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        LockClient rival = t.client("rival");
+        Request overtaken = verbs.request(t.name(), t.longer(4));
+        verbs.withdraw(overtaken);
+        t.expect(
+                !verbs.isGranted(overtaken),
+                "a request was granted whose withdrawal had arrived before its first attempt: nobody would know of that grant, nor end it");
+        Request waiter = verbs.request(t.name(), t.longer(4));
+        Grant held = verbs.granted(waiter, "a lock whose only request was withdrawn is not free");
+        verbs.withdraw(waiter);
+        t.expect(
+                !verbs.isGranted(waiter),
+                "a request was granted again after its withdrawal had ended its grant of token " + held.token());
+        t.takesSoon(rival, t.name(), "what was withdrawn was still in the way").close();
+    }
+
+    @Check(
+            rules = {"LK-1502", "LK-310"},
+            needs = Feature.FIFO,
+            first = "Does a withdrawal take one request out of the queue, by its id, or all of its client?")
+    void theWithdrawalOfOneRequestLeavesTheOthers(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        Verbs late = t.verbs("late");
+        Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Request given = verbs.request(t.name(), t.longer(4));
+        Request kept = verbs.request(t.name(), t.longer(4));
+        t.expect(!verbs.isGranted(given) && !verbs.isGranted(kept), "a lock that is held was granted again");
+        Request newcomer = late.request(t.name(), t.longer(4));
+        t.expect(!late.isGranted(newcomer), "a lock that is held was granted again");
+        verbs.withdraw(given);
+        verbs.release(held);
+        t.expect(
+                !late.isGranted(newcomer),
+                "the withdrawal of one request took the place of another of its client: who came later was granted first");
+        Grant next = verbs.grantedInTime(kept, "the first in the queue was not granted, and the lock is free");
+        verbs.release(next);
+        late.withdraw(newcomer);
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-1501"},
+            first =
+                    "From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
+    void aGrantThatHadToWaitHasAWholeTerm(Trial t) throws Exception {
+        Verbs verbs = t.verbs("waiter");
+        LockClient holder = t.client("holder");
+        LockClient rival = t.client("rival");
+        try (var held = holder.lock(t.name()).acquire()) {
+            Request request = verbs.request(t.name(), t.ttl());
+            t.expect(!verbs.isGranted(request), "a lock that is held was granted again");
+            t.pass(t.ttl(1, 2));
+            held.release();
+            Grant grant = verbs.grantedInTime(request, "a lock was not granted to the only one that waits for it");
+            t.pass(t.ttl(3, 4));
+            t.expect(
+                    rival.lock(t.name()).tryAcquire().isEmpty(),
+                    "3/4 of a ttl after a waiter was granted another client has the lock: its term began when it still waited");
+            verbs.release(grant);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/** Defects of a verb that only a lost message or a second request of one client brings to light. */
+final class VerbMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store(
+                    "71",
+                    "repeat-extends-nothing",
+                    "an attempt that is repeated is told its grant, whose term does not begin anew",
+                    "LK-1501",
+                    Stale::new),
+            Mutant.store(
+                    "72",
+                    "withdrawal-forgotten",
+                    "an attempt that arrives after the withdrawal of its request is granted",
+                    "LK-1502",
+                    Forgetful::new),
+            Mutant.store(
+                    "73",
+                    "withdrawal-of-all",
+                    "a withdrawal takes all waiters of its client out of the queue",
+                    "LK-1502",
+                    Thorough::new),
+            Mutant.store(
+                    "74",
+                    "term-of-the-queue",
+                    "the term of a grant that had to wait runs from the attempt before",
+                    "LK-502",
+                    Inheriting::new));
+
+    private VerbMutants() {}
+
+    private static final class Stale extends ReferenceStore {
+        private final Map<Request, Long> terms = new ConcurrentHashMap<>();
+        private final ThreadLocal<Boolean> attempting = ThreadLocal.withInitial(() -> false);
+
+        Stale(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            attempting.set(true);
+            try {
+                return super.attempt(session, request);
+            } finally {
+                attempting.set(false);
+            }
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            long term = super.expiry(request, holds, now);
+            if (!holds) {
+                return term;
+            }
+            if (attempting.get()) {
+                return terms.computeIfAbsent(request, first -> term);
+            }
+            terms.put(request, term);
+            return term;
+        }
+    }
+
+    private static final class Forgetful extends ReferenceStore {
+        private static final long AGAIN = 1L << 50;
+
+        private final Set<Request> withdrawn = ConcurrentHashMap.newKeySet();
+
+        Forgetful(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {
+            withdrawn.add(request);
+            super.withdraw(session, request);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            if (!withdrawn.contains(request)) {
+                return super.attempt(session, request);
+            }
+            return super.attempt(
+                    session,
+                    new Request(
+                            request.id() + AGAIN,
+                            request.key(),
+                            request.mode(),
+                            request.permits(),
+                            request.capacity(),
+                            request.ttl(),
+                            request.queue(),
+                            request.owner()));
+        }
+    }
+
+    private static final class Thorough extends ReferenceStore {
+        private final Map<Session, Set<Request>> waiting = new ConcurrentHashMap<>();
+
+        Thorough(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            Set<Request> own = waiting.computeIfAbsent(session, first -> ConcurrentHashMap.newKeySet());
+            Attempt result = super.attempt(session, request);
+            if (result instanceof Attempt.Waiting) {
+                own.add(request);
+            } else {
+                own.remove(request);
+            }
+            return result;
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {
+            super.withdraw(session, request);
+            Set<Request> own = waiting.getOrDefault(session, Set.of());
+            for (Request other : own) {
+                if (other.key().equals(request.key())) {
+                    super.withdraw(session, other);
+                }
+            }
+        }
+    }
+
+    private static final class Inheriting extends ReferenceStore {
+        private final Map<Request, Long> places = new ConcurrentHashMap<>();
+
+        Inheriting(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            if (holds) {
+                Long place = places.remove(request);
+                return place == null ? super.expiry(request, true, now) : place;
+            }
+            places.put(request, super.expiry(request, true, now));
+            return super.expiry(request, false, now);
+        }
+    }
+}
