@@ -13,6 +13,8 @@ import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Verdict;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -67,10 +69,20 @@ public final class Verbs {
         throw trial.failure(otherwise + ": an attempt came to " + result);
     }
 
-    /** As {@link #granted}, for one that waits: some clients learn from the store by themselves, and a moment later, who stands before it. */
+    /**
+     * As {@link #granted}, for one that waits: some clients learn from the store by themselves, and a moment later, who stands
+     * before it. It is not asked again once it is granted.
+     */
     public Grant grantedInTime(Request request, String otherwise) throws Exception {
-        trial.expect(trial.happens(trial.patience(), () -> isGranted(request)), otherwise);
-        return granted(request, "a grant was taken back");
+        List<Grant> grants = new ArrayList<>();
+        boolean served = trial.happens(trial.patience(), () -> {
+            if (attempt(request) instanceof Attempt.Granted granted) {
+                grants.add(granted.grant());
+            }
+            return !grants.isEmpty();
+        });
+        trial.expect(served, otherwise);
+        return grants.get(0);
     }
 
     /** Whether the request is granted now; a refusal to execute it is a no. */

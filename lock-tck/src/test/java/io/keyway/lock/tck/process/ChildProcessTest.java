@@ -50,10 +50,10 @@ class ChildProcessTest {
 
     @Test
     void aSignalArrives() throws Exception {
-        try (ChildProcess shell = shell("trap 'echo hup' HUP; echo ready; while :; do sleep 0.01; done")) {
+        try (ChildProcess shell = shell("trap 'echo heard' USR1; echo ready; while :; do sleep 0.01; done")) {
             shell.line("ready");
-            shell.signal("HUP");
-            assertThat(shell.line("hup")).isEqualTo("hup");
+            shell.signal("USR1");
+            assertThat(shell.line("heard")).isEqualTo("heard");
             shell.kill9();
             assertThat(shell.exitCode()).isEqualTo(137);
         }
