@@ -71,13 +71,13 @@ class MemberFileTest {
         facts.file(path); // the change is as old as the write
     }
 
-    /** Two changes of a file within one tick of the file system's clock look alike, and no copy comes back so soon. */
+    /** Two changes of a file within one millisecond, or tick of the file system's clock, look alike; no copy comes back so soon. */
     private void awaitFileClock() throws IOException {
         Path probe = path.resolveSibling("probe");
-        FileTime last = Files.getLastModifiedTime(path);
+        long last = Files.getLastModifiedTime(path).toMillis();
         do {
             Files.write(probe, new byte[1]);
-        } while (Files.getLastModifiedTime(probe).compareTo(last) <= 0);
+        } while (Files.getLastModifiedTime(probe).toMillis() <= last);
         Files.delete(probe);
     }
 
