@@ -79,7 +79,8 @@ class CloseTest extends ReferenceClients {
 
     @Test
     void fromAListenerDoesNotWaitForItself() throws Exception {
-        LockClient client = open("a");
+        // A name of its own: the thread of the listener outlives this close by a moment.
+        LockClient client = open("listening");
         CountDownLatch closed = new CountDownLatch(1);
         client.addListener(event -> {
             if (event.type() == LockEvent.Type.GRANTED) {
