@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -311,29 +312,21 @@ final class Session implements Watcher {
 
     /** Watches the data of a node, whatever they are. */
     CompletableFuture<Boolean> watchData(String path, Watcher watcher) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        handle.getData(
-                path,
-                watcher,
-                (rc, asked, context, data, stat) -> {
-                    if (rc == Code.OK.intValue()) {
-                        answer.complete(true);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
-                null);
-        return answer;
+        return read(path, watcher, (data, stat) -> true);
     }
 
     CompletableFuture<Content> content(String path, @Nullable Watcher watcher) {
-        CompletableFuture<Content> answer = new CompletableFuture<>();
+        return read(path, watcher, (data, stat) -> new Content(Note.parse(data), stat));
+    }
+
+    private <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         handle.getData(
                 path,
                 watcher,
                 (rc, asked, context, data, stat) -> {
                     if (rc == Code.OK.intValue()) {
-                        answer.complete(new Content(Note.parse(data), stat));
+                        answer.complete(content.apply(data, stat));
                     } else {
                         fail(answer, rc, path);
                     }

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,10 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Whom the one before it leaves to: only who held hands over. */
 class HandOverTest {
-    @TempDir
-    private static Path directory;
-
+    @AutoClose
     private static OneServer server;
+
     private final List<LockClient> clients = new ArrayList<>();
     private LockClient first;
     private LockClient second;
@@ -36,13 +35,8 @@ class HandOverTest {
     private String name;
 
     @BeforeAll
-    static void beginTheServer() throws Exception {
+    static void beginTheServer(@TempDir Path directory) throws Exception {
         server = new OneServer(directory);
-    }
-
-    @AfterAll
-    static void endTheServer() throws Exception {
-        server.close();
     }
 
     @BeforeEach

@@ -18,8 +18,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -33,23 +33,17 @@ class HeadTest {
     private static final List<ACL> ANYONE =
             Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
 
-    @TempDir
-    private static Path directory;
-
+    @AutoClose
     private static OneServer server;
+
     private LockClient client;
     private LockClient other;
     private String name;
     private String container;
 
     @BeforeAll
-    static void beginTheServer() throws Exception {
+    static void beginTheServer(@TempDir Path directory) throws Exception {
         server = new OneServer(directory);
-    }
-
-    @AfterAll
-    static void endTheServer() throws Exception {
-        server.close();
     }
 
     @BeforeEach

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,21 +35,15 @@ import org.junit.jupiter.api.io.TempDir;
 class ZooKeeperDefectsTest {
     private static final Duration GENEROUS = Duration.ofSeconds(30);
 
-    @TempDir
-    private static Path directory;
-
+    @AutoClose
     private static OneServer server;
+
     private final List<LockClient> clients = new ArrayList<>();
     private String name;
 
     @BeforeAll
-    static void beginTheServer() throws Exception {
+    static void beginTheServer(@TempDir Path directory) throws Exception {
         server = new OneServer(directory);
-    }
-
-    @AfterAll
-    static void endTheServer() throws Exception {
-        server.close();
     }
 
     @BeforeEach
