@@ -51,11 +51,13 @@ final class Applicability {
             case LINK -> place.subject().links().isPresent() ? Optional.empty() : against(Means.PROXY, place);
             case SERVER ->
                 place.subject().kill().isEmpty()
-                        ? notRun("the subject has no way to kill and restart its server (TckSubject.withServer)")
+                        ? notRun(
+                                "the subject has no way to kill and restart its server (TckSubject.withServer, or --kill-command and --start-command)")
                         : Optional.empty();
             case PAUSE ->
                 place.subject().pause().isEmpty()
-                        ? notRun("the subject has no way to stop and continue its server (TckSubject.withPause)")
+                        ? notRun(
+                                "the subject has no way to stop and continue its server (TckSubject.withPause, or --pause-command and --resume-command)")
                         : Optional.empty();
             case PROCESS ->
                 virtual || place.reach() == Reach.JVM

@@ -34,11 +34,12 @@ public final class Trial extends Passage implements AutoCloseable {
     private final List<AutoCloseable> instruments = new CopyOnWriteArrayList<>();
     private final AtomicInteger names = new AtomicInteger();
     private final int attempt;
-    private volatile boolean serverHurt;
+    private final Server server;
 
     Trial(Place place, String check, int attempt) {
         super(place);
         this.check = check;
+        this.server = new Server(place.subject());
         this.attempt = attempt;
         this.random = new SplittableRandom(place.config().seed() * 31 + check.hashCode() + 7L * attempt);
         this.recorder = new Recorder(place.clock()::now);
@@ -230,26 +231,9 @@ public final class Trial extends Passage implements AutoCloseable {
         return remote;
     }
 
-    /** Ends the server as a crash would; for checks with {@link Means#SERVER}, which are {@code alone}. */
-    public void killServer() throws Exception {
-        serverHurt = true;
-        place.subject().kill().orElseThrow().run();
-    }
-
-    /** Starts the server again. */
-    public void restartServer() throws Exception {
-        place.subject().restart().orElseThrow().run();
-    }
-
-    /** Stops the server, as by SIGSTOP; for checks with {@link Means#PAUSE}, which are {@code alone}. */
-    public void pauseServer() throws Exception {
-        serverHurt = true;
-        place.subject().pause().orElseThrow().run();
-    }
-
-    /** Lets the server go on. */
-    public void resumeServer() throws Exception {
-        place.subject().resume().orElseThrow().run();
+    /** The subject's server, for checks with {@link Means#SERVER} or {@link Means#PAUSE}. */
+    public Server server() {
+        return server;
     }
 
     /** What rule the history of this check breaks. */
@@ -265,7 +249,7 @@ public final class Trial extends Passage implements AutoCloseable {
     /** Ends what the check left; after a crash of the server, when it grants again, so that the next check finds it open. */
     @Override
     public void close() {
-        if (serverHurt) {
+        if (server.mended()) {
             awaitServing();
         }
         interruptTasks();

@@ -25,13 +25,13 @@ final class ServerChecks {
         LockClient client = t.client("first");
         // Another lock: this one could come from the client's cache, without its server.
         client.lock(t.name("before")).acquire().release();
-        t.killServer();
+        t.server().kill();
         Task<Lease> acquire;
         try {
             acquire = t.acquiring("an acquire while the server is down", client, t.name());
             t.pass(t.ttl(1, 2));
         } finally {
-            t.restartServer();
+            t.server().restart();
         }
         Lease lease = acquire.get();
         t.expect(lease.isHeld(), "an acquire that outlasted a restart of the server returned a lease that is not held");
@@ -52,8 +52,8 @@ final class ServerChecks {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         Lease lease = holder.lock(t.name()).acquire();
-        t.killServer();
-        t.restartServer();
+        t.server().kill();
+        t.server().restart();
         Task<Lease> next = t.acquiring("the rival's acquire after a restart", rival, t.name());
         boolean granted = t.happens(t.ttl(), next::isDone);
         if (granted) {
@@ -81,8 +81,8 @@ final class ServerChecks {
             last = lease.token();
             lease.release();
         }
-        t.killServer();
-        t.restartServer();
+        t.server().kill();
+        t.server().restart();
         Task<Lease> acquire = t.acquiring("an acquire after a restart", client, t.name());
         Lease lease = acquire.get();
         t.expect(
@@ -102,11 +102,11 @@ final class ServerChecks {
         Lease lease = holder.lock(t.name()).acquire();
         Task<Lease> next = t.acquiring("the rival's acquire", rival, t.name());
         t.untilWaiting(holder, t.name(), 1);
-        t.pauseServer();
+        t.server().pause();
         try {
             t.until("the holder's belief ends while its server stands still", () -> !lease.isHeld());
         } finally {
-            t.resumeServer();
+            t.server().resume();
         }
         Lease after = next.get();
         t.expect(!lease.isHeld(), "a lease that was lost is held again after its server went on");

@@ -32,7 +32,9 @@ final class Child implements AutoCloseable {
         this.log = log;
     }
 
-    static Child start(String url, TckConfig config, List<Path> providerPath, Path log) throws IOException {
+    /** Starts one, which has the provider on its class path; told the rest by standard input. */
+    static Child start(String url, TckConfig config, List<Path> providerPath, ServerCommands commands, Path log)
+            throws IOException {
         List<String> classPath = new ArrayList<>(List.of(System.getProperty("java.class.path")));
         providerPath.forEach(entry -> classPath.add(entry.toString()));
         Process process = new ProcessBuilder(
@@ -48,6 +50,8 @@ final class Child implements AutoCloseable {
         reader.start();
         List<String> order = new ArrayList<>(List.of(url));
         order.addAll(Wire.config(config));
+        order.add(log.toAbsolutePath().toString());
+        order.addAll(commands.fields());
         try {
             // Kept open: its end tells the child that the parent is gone.
             OutputStream in = process.getOutputStream();

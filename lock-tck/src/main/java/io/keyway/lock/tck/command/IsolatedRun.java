@@ -38,6 +38,7 @@ final class IsolatedRun {
     private final String url;
     private final TckConfig config;
     private final List<Path> providerPath;
+    private final ServerCommands commands;
     private final Path log;
     private final TckListener listener;
     private final long begun = System.nanoTime();
@@ -57,12 +58,20 @@ final class IsolatedRun {
     /**
      * A run.
      *
+     * @param commands what the checks can do to the server
      * @param log gets what the provider prints
      */
-    IsolatedRun(String url, TckConfig config, List<Path> providerPath, Path log, TckListener listener) {
+    IsolatedRun(
+            String url,
+            TckConfig config,
+            List<Path> providerPath,
+            ServerCommands commands,
+            Path log,
+            TckListener listener) {
         this.url = url;
         this.config = config;
         this.providerPath = providerPath;
+        this.commands = commands;
         this.log = log;
         this.listener = listener;
         Set<String> ids = Set.copyOf(TckRunner.planned(config));
@@ -96,7 +105,7 @@ final class IsolatedRun {
             int parallel = suspects.isEmpty() ? config.parallel() : 1;
             TckConfig some = config.withParallel(parallel)
                     .withOnly(batch.stream().map(id -> id + "/").toList());
-            Child started = Child.start(url, some, providerPath, log);
+            Child started = Child.start(url, some, providerPath, commands, log);
             synchronized (this) {
                 child = started;
                 if (cancelled) {

@@ -17,6 +17,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -42,14 +43,16 @@ final class TckChild {
         order.next();
         String url = order.next();
         TckConfig config = Wire.config(order);
-        new TckChild(wire).run(in, url, config);
+        Path log = Path.of(order.next());
+        TckSubject subject = ServerCommands.of(order).onto(TckSubject.of(url), log);
+        new TckChild(wire).run(in, subject, config);
     }
 
-    private void run(BufferedReader in, String url, TckConfig config) throws InterruptedException {
+    private void run(BufferedReader in, TckSubject subject, TckConfig config) throws InterruptedException {
         endWith(in);
         Runtime.getRuntime().addShutdownHook(new Thread(this::lastWords, "tck-last-words"));
         try {
-            TckResult result = TckRunner.run(TckSubject.of(url), config, listener());
+            TckResult result = TckRunner.run(subject, config, listener());
             done = true;
             say("result", Wire.subject(result));
         } catch (RuntimeException | Error e) {

@@ -93,6 +93,27 @@ public final class TckCommand implements Callable<Integer> {
                     "checks known to fail, a line 'id, reason, link of the issue' for each; never compatible then")
     private @Nullable Path exclude;
 
+    @Option(
+            names = "--kill-command",
+            paramLabel = "CMD",
+            description = "a shell's command that ends the server as a crash would; with --start-command")
+    private @Nullable String killCommand;
+
+    @Option(
+            names = "--start-command",
+            paramLabel = "CMD",
+            description = "starts it again, in the background; with --kill-command")
+    private @Nullable String startCommand;
+
+    @Option(
+            names = "--pause-command",
+            paramLabel = "CMD",
+            description = "makes the server stand still, as SIGSTOP does; with --resume-command")
+    private @Nullable String pauseCommand;
+
+    @Option(names = "--resume-command", paramLabel = "CMD", description = "lets it go on; with --pause-command")
+    private @Nullable String resumeCommand;
+
     @Option(names = "--report", paramLabel = "DIR", description = "where the reports go; tck-report")
     private Path report = Path.of("tck-report");
 
@@ -123,9 +144,11 @@ public final class TckCommand implements Callable<Integer> {
         }
         TckConfig config;
         List<Path> path;
+        ServerCommands commands;
         try {
             config = config();
             path = providerPath == null ? List.of() : ProviderPath.parse(providerPath);
+            commands = new ServerCommands(killCommand, startCommand, pauseCommand, resumeCommand);
         } catch (IllegalArgumentException e) {
             throw wrong(e.getMessage());
         }
@@ -133,7 +156,7 @@ public final class TckCommand implements Callable<Integer> {
             throw wrong("no check of the profile " + profile + " has an id that begins with "
                     + String.join(" or ", only) + "; --list shows them");
         }
-        return run(where, config, path);
+        return run(where, config, path, commands);
     }
 
     private TckConfig config() {
@@ -158,10 +181,11 @@ public final class TckCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), String.valueOf(what));
     }
 
-    private int run(String where, TckConfig config, List<Path> path) throws IOException, InterruptedException {
+    private int run(String where, TckConfig config, List<Path> path, ServerCommands commands)
+            throws IOException, InterruptedException {
         Files.createDirectories(report);
         ConsoleTable table = new ConsoleTable(out, Optional.of(report));
-        IsolatedRun run = new IsolatedRun(where, config, path, report.resolve("provider.log"), table);
+        IsolatedRun run = new IsolatedRun(where, config, path, commands, report.resolve("provider.log"), table);
         CountDownLatch told = new CountDownLatch(1);
         Thread cancel = new Thread(() -> cancel(run, told), "tck-cancel");
         Runtime.getRuntime().addShutdownHook(cancel);

@@ -43,6 +43,7 @@ class IsolatedRunTest {
                         "lock:odd://x",
                         config,
                         List.of(OddProviders.jar(directory, defect)),
+                        ServerCommands.none(),
                         directory.resolve("provider.log"),
                         listener())
                 .run();
@@ -111,6 +112,7 @@ class IsolatedRunTest {
                         "lock:reference://x?clock=manual",
                         FEW,
                         List.of(),
+                        ServerCommands.none(),
                         directory.resolve("provider.log"),
                         listener())
                 .run();
@@ -178,6 +180,7 @@ class IsolatedRunTest {
                 "lock:odd://x",
                 FEW.withParallel(1),
                 List.of(jar),
+                ServerCommands.none(),
                 directory.resolve("provider.log"),
                 new TckListener() {
                     @Override

@@ -1,0 +1,101 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.command;
+
+import io.keyway.lock.tck.TckSubject;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commands of a shell by which the kit ends and starts, and stops and continues, a provider's server. What they print goes to the provider's log.
+ *
+ * @param kill ends the server as a crash would; null, as {@code start}, if it cannot be killed
+ * @param start starts it again as its operator would
+ * @param pause makes it stand still; null, as {@code resume}, if it cannot
+ * @param resume lets it go on
+ */
+record ServerCommands(
+        @Nullable String kill,
+        @Nullable String start,
+        @Nullable String pause,
+        @Nullable String resume) {
+    private static final long LIMIT_SECONDS = 60;
+
+    ServerCommands {
+        inPairs("--kill-command", kill, "--start-command", start);
+        inPairs("--pause-command", pause, "--resume-command", resume);
+    }
+
+    private static void inPairs(String one, @Nullable String first, String other, @Nullable String second) {
+        if ((first == null) != (second == null)) {
+            boolean lacksOther = second == null;
+            throw new IllegalArgumentException((lacksOther ? one : other) + " needs " + (lacksOther ? other : one)
+                    + " beside it: the checks after it need the server");
+        }
+    }
+
+    /** Of a server that is left alone. */
+    static ServerCommands none() {
+        return new ServerCommands(null, null, null, null);
+    }
+
+    /** As fields of a {@link Wire}. */
+    List<String> fields() {
+        List<String> fields = new ArrayList<>();
+        for (String command : new String[] {kill, start, pause, resume}) {
+            fields.add(command == null ? "" : command);
+        }
+        return fields;
+    }
+
+    static ServerCommands of(Iterator<String> fields) {
+        return new ServerCommands(next(fields), next(fields), next(fields), next(fields));
+    }
+
+    private static @Nullable String next(Iterator<String> fields) {
+        String command = fields.next();
+        return command.isEmpty() ? null : command;
+    }
+
+    /** The subject with these as controls. */
+    TckSubject onto(TckSubject subject, Path log) {
+        TckSubject controlled = subject;
+        if (kill != null && start != null) {
+            controlled = controlled.withServer(control(kill, log), control(start, log));
+        }
+        if (pause != null && resume != null) {
+            controlled = controlled.withPause(control(pause, log), control(resume, log));
+        }
+        return controlled;
+    }
+
+    private static TckSubject.Control control(String command, Path log) {
+        return () -> run(command, log);
+    }
+
+    private static void run(String command, Path log) throws IOException, InterruptedException {
+        boolean windows = File.separatorChar == '\\';
+        Process shell = new ProcessBuilder(windows ? "cmd" : "/bin/sh", windows ? "/c" : "-c", command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        try {
+            shell.getOutputStream().close();
+            if (!shell.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("the command did not end within " + LIMIT_SECONDS + " s: " + command
+                        + " (a server is started in the background)");
+            }
+        } finally {
+            shell.destroyForcibly();
+        }
+        if (shell.exitValue() != 0) {
+            throw new IOException("the command ended with " + shell.exitValue() + ": " + command
+                    + " (what it printed is in " + log + ")");
+        }
+    }
+}
