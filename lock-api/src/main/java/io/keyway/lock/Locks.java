@@ -2,11 +2,13 @@
 package io.keyway.lock;
 
 import io.keyway.lock.kit.SystemTime;
+import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /** Opens clients. Holds no state: each call looks for providers anew. Rules LK-208 to LK-212. */
 public final class Locks {
@@ -42,7 +44,19 @@ public final class Locks {
      * @throws IllegalArgumentException if {@code options} has an option that the provider does not take
      */
     public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader) {
+        return open(url, options, loader, UnaryOperator.identity());
+    }
+
+    /**
+     * As {@link #open(LockUrl, ClientOptions, ClassLoader)}, for tests that break what lies between a client and its store.
+     *
+     * @param between gives what the client calls in place of its {@link LockBackend}; not asked where the provider is built
+     *     in another way
+     */
+    public static LockClient open(
+            LockUrl url, ClientOptions options, ClassLoader loader, UnaryOperator<LockBackend> between) {
         Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(between, "between");
         LockProvider provider = Providers.find(url, Objects.requireNonNull(loader, "loader"));
         List<Option<?>> known = new ArrayList<>(CommonOptions.ALL);
         known.addAll(provider.info().options());
@@ -50,7 +64,7 @@ public final class Locks {
         options.check(known);
         Requirements required = setting(CommonOptions.REQUIRE, url, options);
         refuse(url, required.missingFeatures(provider.features(url)));
-        LockClient client = open(provider, url, options, loader);
+        LockClient client = open(provider, url, options, loader, between);
         try {
             refuse(url, required.missing(client.features(), client.guarantees()));
             return client;
@@ -65,11 +79,16 @@ public final class Locks {
         return Providers.discover(Objects.requireNonNull(loader, "loader"));
     }
 
-    private static LockClient open(LockProvider provider, LockUrl url, ClientOptions options, ClassLoader loader) {
+    private static LockClient open(
+            LockProvider provider,
+            LockUrl url,
+            ClientOptions options,
+            ClassLoader loader,
+            UnaryOperator<LockBackend> between) {
         String name = setting(CommonOptions.NAME, url, options);
         SystemTime time = new SystemTime(name);
         try {
-            return provider.open(new OpenRequest(url, options.withName(name), loader, time));
+            return provider.open(new OpenRequest(url, options.withName(name), loader, time, between));
         } catch (RuntimeException | Error e) {
             time.close();
             throw e;

@@ -9,6 +9,7 @@ import io.keyway.lock.Option;
 import io.keyway.lock.kit.Kit;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * What a provider opens a client from.
@@ -17,8 +18,11 @@ import java.util.Optional;
  * @param options what the application set in code
  * @param loader where to look for drivers and the like
  * @param time the client's clock and timers; the client that is opened closes it last, if it is AutoCloseable
+ * @param between gives what the client calls in place of a backend, which it is given: for tests that break what lies
+ *     between; a provider leaves it as it is
  */
-public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
+public record OpenRequest(
+        LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, UnaryOperator<LockBackend> between) {
 
     /** Checks that nothing is null. */
     public OpenRequest {
@@ -26,6 +30,17 @@ public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(loader, "loader");
         Objects.requireNonNull(time, "time");
+        Objects.requireNonNull(between, "between");
+    }
+
+    /** With nothing between the client and its backend. */
+    public OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
+        this(url, options, loader, time, UnaryOperator.identity());
+    }
+
+    /** Returns the same with another clock, for a provider that has one of its own. */
+    public OpenRequest withTime(TimeSource other) {
+        return new OpenRequest(url, options, loader, other, between);
     }
 
     /** Returns what code set, else what the URL says, else the default; empty if there is none of these. */
@@ -54,6 +69,6 @@ public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader
 
     /** Returns the client that stands on that backend. */
     public LockClient over(LockBackend backend) {
-        return Kit.open(this, backend);
+        return Kit.open(this, between.apply(backend));
     }
 }

@@ -45,10 +45,13 @@ final class Applicability {
         boolean virtual = place.clock().isVirtual();
         return switch (means) {
             case PROXY ->
-                place.url().isOpaque() || place.url().hosts().isEmpty() || virtual || place.reach() != Reach.NETWORK
-                        ? notApplicable("the URL names no server that a proxy could stand before")
-                        : Optional.empty();
-            case LINK -> place.subject().links().isPresent() ? Optional.empty() : against(Means.PROXY, place);
+                place.hasProxies()
+                        ? Optional.empty()
+                        : notApplicable("the URL names no server that a proxy could stand before");
+            case LINK ->
+                place.subject().links().isPresent() || place.overBackend()
+                        ? Optional.empty()
+                        : against(Means.PROXY, place);
             case SERVER ->
                 place.subject().kill().isEmpty()
                         ? notRun(

@@ -29,6 +29,10 @@ public final class ClientLink {
                 client, on -> links.cut(client, on), on -> links.loseReplies(client, on), () -> links.reset(client));
     }
 
+    static ClientLink of(BackendLink link, LockClient client) {
+        return new ClientLink(client, link::cut, link::loseReplies, () -> false);
+    }
+
     static ClientLink through(Network network, String role, ClientOptions options) {
         return new ClientLink(
                 network.client(role, options),

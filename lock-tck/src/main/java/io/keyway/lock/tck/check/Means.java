@@ -5,7 +5,10 @@ package io.keyway.lock.tck.check;
 public enum Means {
     /** A proxy between client and server that can break their link. */
     PROXY,
-    /** Clients whose links can be broken one by one: by the subject itself, or by a proxy for each. */
+    /**
+     * Clients whose links can be broken one by one: by the subject itself, by a proxy for each, or between a client and
+     * its {@code LockBackend}.
+     */
     LINK,
     /** A server that can be killed and started again. */
     SERVER,

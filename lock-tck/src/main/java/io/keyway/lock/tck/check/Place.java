@@ -10,11 +10,13 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * What all checks of one run share.
@@ -25,6 +27,7 @@ import java.util.Set;
  * @param features what it declares
  * @param guarantees what it promises
  * @param reach who can share its locks
+ * @param overBackend whether its clients are built over a {@code LockBackend}
  * @param mapsAddresses whether its provider takes the option addressMap
  * @param links what is known of its links
  * @param clock of all checks
@@ -37,6 +40,7 @@ record Place(
         Set<Feature> features,
         Guarantees guarantees,
         Reach reach,
+        boolean overBackend,
         boolean mapsAddresses,
         Links links,
         CheckClock clock,
@@ -56,11 +60,22 @@ record Place(
     /** The same with twice the time factor, for a machine that stalled. */
     Place slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
-        return new Place(subject, stretched, url, features, guarantees, reach, mapsAddresses, links, clock, run);
+        return new Place(
+                subject, stretched, url, features, guarantees, reach, overBackend, mapsAddresses, links, clock, run);
     }
 
     LockClient open(LockUrl where, ClientOptions options) {
-        return Locks.open(where, options, subject.loader());
+        return open(where, options, UnaryOperator.identity());
+    }
+
+    /** Opens a client with that between it and its backend. */
+    LockClient open(LockUrl where, ClientOptions options, UnaryOperator<LockBackend> between) {
+        return Locks.open(where, options, subject.loader(), between);
+    }
+
+    /** Whether a proxy can stand between a client and the servers of the URL. */
+    boolean hasProxies() {
+        return !url.isOpaque() && !url.hosts().isEmpty() && !clock.isVirtual() && reach == Reach.NETWORK;
     }
 
     /** The options of a check's client: on a slow machine a request may take longer too, unless its time is given. */

@@ -14,6 +14,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
 import io.keyway.lock.tck.CheckInfo;
@@ -44,6 +45,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
@@ -57,7 +60,8 @@ public final class Run {
     /** Who says that it takes the URL, even if it then cannot open it. */
     private volatile @Nullable ProviderInfo asked;
 
-    private record Opened(ProviderInfo info, Reach reach, Set<Feature> features, Guarantees guarantees) {}
+    private record Opened(
+            ProviderInfo info, Reach reach, boolean overBackend, Set<Feature> features, Guarantees guarantees) {}
 
     /** A run of that subject. */
     public Run(TckSubject subject, TckConfig config, TckListener listener) {
@@ -107,6 +111,7 @@ public final class Run {
                 opened.features(),
                 opened.guarantees(),
                 opened.reach(),
+                opened.overBackend(),
                 opened.info().options().stream()
                         .anyMatch(option -> option.name().equals(AddressMap.OPTION.name())),
                 new Links(),
@@ -246,7 +251,12 @@ public final class Run {
         try {
             Set<Feature> features = EnumSet.noneOf(Feature.class);
             Guarantees guarantees;
-            try (LockClient client = Locks.open(url, named, subject.loader())) {
+            AtomicBoolean overBackend = new AtomicBoolean();
+            UnaryOperator<LockBackend> seen = backend -> {
+                overBackend.set(true);
+                return backend;
+            };
+            try (LockClient client = Locks.open(url, named, subject.loader(), seen)) {
                 features.addAll(client.features());
                 guarantees = Objects.requireNonNull(client.guarantees(), "guarantees() of the client returned null");
             }
@@ -266,7 +276,7 @@ public final class Run {
                 }
                 lease.ifPresent(Lease::close);
             }
-            return new Opened(info, reach, features, guarantees);
+            return new Opened(info, reach, overBackend.get(), features, guarantees);
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);
         } catch (LockException e) {

@@ -18,10 +18,12 @@ import io.keyway.lock.tck.history.Recorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * One run of one check: hands it clients, names, threads, time and faults, and keeps the history of all that its clients did. Everything it handed out ends with it.
@@ -95,7 +97,10 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** As {@link #client(String, ClientOptions)}, at another URL. */
     public LockClient client(String role, ClientOptions options, LockUrl where) {
-        LockClient opened = place.open(where, named(role, options));
+        return recorded(role, place.open(where, named(role, options)));
+    }
+
+    private LockClient recorded(String role, LockClient opened) {
         LockClient recorded = recorder.record(role, opened);
         clients.add(recorded);
         return recorded;
@@ -205,9 +210,20 @@ public final class Trial extends Passage implements AutoCloseable {
     /** A client whose link can be broken, and no other's with it; for checks with {@link Means#LINK}. */
     public ClientLink link(String role, ClientOptions options) throws Exception {
         TckSubject.Links links = place.subject().links().orElse(null);
-        return links == null
-                ? ClientLink.through(network(), role, options)
-                : linked(ClientLink.of(links, client(role, options)));
+        if (links != null) {
+            return linked(ClientLink.of(links, client(role, options)));
+        }
+        return place.hasProxies() ? ClientLink.through(network(), role, options) : linked(between(role, options));
+    }
+
+    private ClientLink between(String role, ClientOptions options) {
+        AtomicReference<BackendLink> link = new AtomicReference<>();
+        LockClient opened = place.open(place.url(), named(role, options), backend -> {
+            BackendLink made = new BackendLink(backend, !isVirtual());
+            link.set(made);
+            return made;
+        });
+        return ClientLink.of(Objects.requireNonNull(link.get(), "no backend"), recorded(role, opened));
     }
 
     /** A client whose link is broken at the end would take its time to close. */

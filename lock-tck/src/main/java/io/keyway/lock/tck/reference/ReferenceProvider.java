@@ -99,7 +99,7 @@ public class ReferenceProvider implements LockProvider {
         ReferenceBackend backend =
                 backend(url, world, time, request.get(FAIL) == Fail.START ? "connection refused" : "");
         // On the real clock each client has its own; a manual one moves the world and all clients together.
-        return new OpenRequest(url, request.options(), request.loader(), time).over(backend);
+        return request.withTime(time).over(backend);
     }
 
     /** Makes the store of a world that begins; for stores with a defect. */

@@ -49,6 +49,7 @@ class PlaceTest {
                 Set.of(),
                 guarantees,
                 Reach.NETWORK,
+                true,
                 false,
                 new Links(),
                 new RealClock(),

@@ -79,7 +79,7 @@ public final class OddProviders {
                 new Defect(
                         "",
                         "request = new OpenRequest(LockUrl.parse(\"lock:odd://w\" + System.nanoTime()), request.options(),"
-                                + " request.loader(), request.time());",
+                                + " request.loader(), request.time(), request.between());",
                         ""));
     }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The kit proves itself: no mutant is compatible. {@link ReferenceProofTest} is the other half. */
 @Timeout(120)
@@ -30,9 +31,26 @@ class MutantProofTest {
     @Execution(ExecutionMode.CONCURRENT) // each has a world of its own
     @MethodSource("mutants")
     void eachIsFoundByTheRuleThatItBreaks(Mutant mutant) throws Exception {
-        TckResult result = ReferenceSubject.run(
-                mutant.url(),
-                TckConfig.of(Profile.FULL).withOnly(List.of(mutant.rule())).withCheckLimit(HANGS));
+        assertFound(mutant, ReferenceSubject.run(mutant.url(), only(mutant)));
+    }
+
+    /** What only a broken link brings to light, where the kit itself has to stand between a client and its backend. */
+    @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
+    @ValueSource(strings = {"never-expires", "permits-of-the-dead", "waiters-of-the-dead"})
+    void someAreFoundThoughTheSubjectBreaksNoLink(String name) throws Exception {
+        Mutant mutant = Mutants.ALL.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+        assertFound(mutant, ReferenceSubject.runWithoutLinks(mutant.url(), only(mutant)));
+    }
+
+    private static TckConfig only(Mutant mutant) {
+        return TckConfig.of(Profile.FULL).withOnly(List.of(mutant.rule())).withCheckLimit(HANGS);
+    }
+
+    private static void assertFound(Mutant mutant, TckResult result) {
         assertThat(result.with(Verdict.FAIL))
                 .as("the failures of %s", mutant)
                 .anySatisfy(check -> assertThat(check.rules()).contains(mutant.rule()))

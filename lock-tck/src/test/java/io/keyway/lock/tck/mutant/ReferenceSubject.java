@@ -9,6 +9,7 @@ import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.reference.ReferenceFaults;
 import io.keyway.lock.tck.reference.ReferenceWorld;
+import java.util.function.UnaryOperator;
 
 /** Runs the kit on a world of the reference, or of a mutant, in virtual time. */
 final class ReferenceSubject {
@@ -16,15 +17,21 @@ final class ReferenceSubject {
     private ReferenceSubject() {}
 
     static TckResult run(String url, TckConfig config) throws InterruptedException {
+        return run(url, config, subject -> subject.withLinks(new Links()));
+    }
+
+    /** As {@link #run(String, TckConfig)}, its links left to the kit. */
+    static TckResult runWithoutLinks(String url, TckConfig config) throws InterruptedException {
+        return run(url, config, subject -> subject);
+    }
+
+    private static TckResult run(String url, TckConfig config, UnaryOperator<TckSubject> more)
+            throws InterruptedException {
         // A client of our own keeps the world, and moves it.
         try (LockClient owner = Locks.open(url + (url.contains("?") ? "&" : "?") + "name=owner")) {
             ReferenceWorld world = owner.unwrap(ReferenceWorld.class);
-            return TckRunner.run(
-                    TckSubject.of(url)
-                            .withAdvance(world::advance)
-                            .withServer(world::kill, world::restart)
-                            .withLinks(new Links()),
-                    config);
+            TckSubject subject = TckSubject.of(url).withAdvance(world::advance).withServer(world::kill, world::restart);
+            return TckRunner.run(more.apply(subject), config);
         }
     }
 
