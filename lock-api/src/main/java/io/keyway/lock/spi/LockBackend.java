@@ -18,7 +18,7 @@ import java.util.Set;
  * Each verb takes at most {@code limit} and ends early when its thread is interrupted.
  *
  * <p>A verb that throws {@link NotExecutedException} had surely no effect. With any other exception the outcome is
- * unknown, and the kit repeats {@link #withdraw} or {@link #release} until it is answered. Rules LK-1501 to LK-1511.
+ * unknown, and the kit repeats {@link #withdraw} or {@link #release} until it is answered. Rules LK-1501 to LK-1512.
  */
 public interface LockBackend extends AutoCloseable {
 

@@ -7,11 +7,23 @@ import org.jspecify.annotations.Nullable;
 public final class CheckFailure extends AssertionError {
     private static final long serialVersionUID = 1L;
 
-    private CheckFailure(String message, @Nullable Throwable cause) {
+    private final boolean certain;
+
+    private CheckFailure(String message, @Nullable Throwable cause, boolean certain) {
         super(message, cause);
+        this.certain = certain;
     }
 
     static CheckFailure of(String message, @Nullable Throwable cause) {
-        return new CheckFailure(message, cause);
+        return new CheckFailure(message, cause, false);
+    }
+
+    static CheckFailure certain(String message) {
+        return new CheckFailure(message, null, true);
+    }
+
+    /** Whether no machine that is slow or stands still can have caused it. */
+    boolean isCertain() {
+        return certain;
     }
 }

@@ -123,7 +123,8 @@ final class CheckRun {
         if (thrown == null) {
             return attempt(Verdict.PASS, "", true, trial, took, begun);
         }
-        return attempt(Verdict.FAIL, said(thrown), false, trial, took, begun, stack(thrown));
+        boolean certain = thrown instanceof CheckFailure failure && failure.isCertain();
+        return attempt(Verdict.FAIL, said(thrown), certain, trial, took, begun, stack(thrown));
     }
 
     /** What the check itself found leads nearer to the cause than what its history shows; both are told. */

@@ -19,6 +19,15 @@ abstract class Expectations {
         }
     }
 
+    /**
+     * Fails the check if that was seen, for what no delay of this process or of the machine can have brought about. Such a failure is told at once, where another on a busy machine is tried again.
+     */
+    public void never(boolean seen, String text) {
+        if (seen) {
+            throw CheckFailure.certain(text);
+        }
+    }
+
     /** Fails the check unless the two are equal. */
     public void expectEqual(String what, @Nullable Object expected, @Nullable Object actual) {
         if (!Objects.equals(expected, actual)) {

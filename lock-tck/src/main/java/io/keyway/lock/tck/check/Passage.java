@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Renewal;
 import java.time.Duration;
@@ -40,6 +41,11 @@ abstract class Passage extends Expectations {
         Duration wanted = ttl().multipliedBy(times);
         Duration most = place.guarantees().maxTtl();
         return wanted.compareTo(most) > 0 ? most : wanted;
+    }
+
+    /** The nearest term that the subject grants. */
+    public Duration granted(Duration term) {
+        return Place.within(place.guarantees(), term);
     }
 
     /** Options of a lock whose leases nobody renews. */
@@ -115,6 +121,19 @@ abstract class Passage extends Expectations {
         // Asked before the clock is.
         boolean over = task.isDone();
         return !over || now() - end >= 0;
+    }
+
+    /** Fails the check if that was seen; surely, as {@link #never}, if {@link #now()} does not show yet the reading from which on it may be. */
+    public void neverBefore(long end, boolean seen, String text) {
+        boolean early = now() - end < 0;
+        never(seen && early, text);
+        expect(!seen, text);
+    }
+
+    /** Fails the check if that was seen; surely, as {@link #never}, if the lease is held even now. */
+    public void neverWhile(Lease lease, boolean seen, String text) {
+        never(seen && lease.isHeld(), text);
+        expect(!seen, text);
     }
 
     private boolean happensReally(Duration limit, Callable<Boolean> condition) throws InterruptedException {

@@ -181,7 +181,12 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** The backend of a new client, to be asked directly; gives the check up if the provider has none. */
     public Verbs verbs(String role) throws InterruptedException {
-        return Verbs.of(this, role);
+        return Verbs.of(this, client(role), role);
+    }
+
+    /** As {@link #verbs(String)}, of a client whose link can be broken. */
+    public Verbs verbs(ClientLink link, String role) throws InterruptedException {
+        return Verbs.of(this, link.client(), role);
     }
 
     /** The authority's view of a lock; needs LIST. */

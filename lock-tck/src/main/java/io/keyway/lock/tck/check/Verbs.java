@@ -36,9 +36,8 @@ public final class Verbs {
         this.owner = new Owner("tck-" + role, Map.of());
     }
 
-    /** Of a client with that role, which has been connected; gives the check up if its provider is built in another way. */
-    static Verbs of(Trial trial, String role) throws InterruptedException {
-        LockClient client = trial.client(role);
+    /** Of that client, which has been connected when it returns; gives the check up if its provider is built in another way. */
+    static Verbs of(Trial trial, LockClient client, String role) throws InterruptedException {
         LockBackend backend;
         try {
             backend = client.unwrap(LockBackend.class);
@@ -58,6 +57,11 @@ public final class Verbs {
     /** One attempt. */
     public Attempt attempt(Request request) throws Exception {
         return backend.attempt(request, LIMIT);
+    }
+
+    /** One attempt, with that limit. */
+    public Attempt attempt(Request request, Duration limit) throws Exception {
+        return backend.attempt(request, limit);
     }
 
     /** One attempt that must be granted; {@code otherwise} says what it means that it is not. */
@@ -96,11 +100,31 @@ public final class Verbs {
 
     /** Takes the request back. */
     public void withdraw(Request request) throws Exception {
-        backend.withdraw(request, LIMIT);
+        withdraw(request, LIMIT);
+    }
+
+    /** Takes the request back, with that limit. */
+    public void withdraw(Request request, Duration limit) throws Exception {
+        backend.withdraw(request, limit);
+    }
+
+    /** Renews the grants by one call. */
+    public List<Answer> renew(Grant... grants) throws Exception {
+        return renew(LIMIT, grants);
+    }
+
+    /** Renews the grants by one call, with that limit. */
+    public List<Answer> renew(Duration limit, Grant... grants) throws Exception {
+        return backend.renew(List.of(grants), limit);
     }
 
     /** Gives the grant back. */
     public Answer release(Grant grant) throws Exception {
-        return backend.release(grant, LIMIT);
+        return release(grant, LIMIT);
+    }
+
+    /** Gives the grant back, with that limit. */
+    public Answer release(Grant grant, Duration limit) throws Exception {
+        return backend.release(grant, limit);
     }
 }

@@ -38,6 +38,8 @@ public final class AllChecks {
                 new ServerChecks(),
                 new LeakChecks(),
                 new VerbChecks(),
+                new TermChecks(),
+                new UnansweredVerbChecks(),
                 new RandomChecks(),
                 new AdapterChecks());
     }

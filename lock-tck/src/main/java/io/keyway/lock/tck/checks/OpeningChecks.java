@@ -111,6 +111,11 @@ final class OpeningChecks {
         LockClient client = t.client("first");
         Duration least = t.guarantees().minTtl();
         Duration most = t.guarantees().maxTtl();
+        t.never(
+                least.compareTo(LockOptions.MIN_TTL) < 0 || most.compareTo(LockOptions.MAX_TTL) > 0,
+                "Guarantees say that each ttl from " + least + " to " + most + " is granted; none below "
+                        + LockOptions.MIN_TTL + " or above " + LockOptions.MAX_TTL
+                        + " can be asked for: minTtl and maxTtl must lie within these");
         if (most.compareTo(LockOptions.MAX_TTL) < 0) {
             refused(t, client, most.plusSeconds(1), least, most);
         }

@@ -21,6 +21,7 @@ final class Mutants {
                     CloseMutants.ALL,
                     ListingMutants.ALL,
                     RenewalMutants.ALL,
+                    AnswerMutants.ALL,
                     FormMutants.ALL,
                     VerbMutants.ALL)
             .flatMap(List::stream)

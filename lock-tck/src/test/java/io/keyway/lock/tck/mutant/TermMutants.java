@@ -1,14 +1,21 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.reference.ReferenceBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
 import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /** Defects in how long the store keeps what it is not told of. */
@@ -35,11 +42,24 @@ final class TermMutants {
                     "LK-513",
                     Hoarder::new),
             Mutant.store(
-                    "44",
-                    "waiters-of-the-dead",
-                    "a waiter that is not heard of keeps its place",
-                    "LK-410",
-                    Loyal::new));
+                    "44", "waiters-of-the-dead", "a waiter that is not heard of keeps its place", "LK-410", Loyal::new),
+            Mutant.store("83", "term-capped", "no grant lasts longer than 10 s", "LK-502", Capped::new),
+            Mutant.store("84", "term-rounded", "terms are rounded to whole seconds", "LK-502", Rounded::new),
+            Mutant.store("84b", "term-with-a-reserve", "a grant ends after 9/10 of its ttl", "LK-502", Reserved::new),
+            Mutant.backend(
+                    "85",
+                    "shortest-term-unheard-of",
+                    "a ttl of 1 ms is said to be granted",
+                    "LK-309",
+                    (world, time, features, trouble) ->
+                            new Promising(world, time, features, trouble, Duration.ofMillis(1), Duration.ofHours(1))),
+            Mutant.backend(
+                    "85b",
+                    "longest-term-unheard-of",
+                    "a ttl of a thousand years is said to be granted",
+                    "LK-309",
+                    (world, time, features, trouble) -> new Promising(
+                            world, time, features, trouble, LockOptions.MIN_TTL, Duration.ofDays(365_000))));
 
     private TermMutants() {}
 
@@ -107,6 +127,66 @@ final class TermMutants {
         @Override
         protected long expiry(Request request, boolean holds, long now) {
             return holds ? super.expiry(request, true, now) : now + FOR_EVER;
+        }
+    }
+
+    private static final class Capped extends ReferenceStore {
+        Capped(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return Math.min(
+                    super.expiry(request, holds, now),
+                    now + Duration.ofSeconds(10).toNanos());
+        }
+    }
+
+    private static final class Rounded extends ReferenceStore {
+        Rounded(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return now
+                    + Duration.ofSeconds(request.ttl().plusMillis(500).toSeconds())
+                            .toNanos();
+        }
+    }
+
+    private static final class Reserved extends ReferenceStore {
+        Reserved(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return now + request.ttl().toNanos() / 10 * 9;
+        }
+    }
+
+    private static final class Promising extends ReferenceBackend {
+        private final Duration least;
+        private final Duration most;
+
+        Promising(
+                ReferenceWorld world,
+                TimeSource time,
+                Set<Feature> features,
+                String trouble,
+                Duration least,
+                Duration most) {
+            super(world, time, features, trouble);
+            this.least = least;
+            this.most = most;
+        }
+
+        @Override
+        public Guarantees guarantees() {
+            Guarantees kept = super.guarantees();
+            return new Guarantees(kept.exclusion(), kept.belief(), kept.tokens(), kept.failover(), least, most);
         }
     }
 }

@@ -1,0 +1,173 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Rules 502, 513 and 701: how long the store keeps a grant of which it hears nothing, asked of the verbs of a {@code LockBackend}. That a term was too short is certain however slow the machine, since a client sees it longer than
+ * it was. Where grants live on with their client's session no term ends while its link stands.
+ */
+final class TermChecks {
+    private static final int TIMES = 6;
+
+    @Check(
+            rules = {"LK-502", "LK-309"},
+            first =
+                    "Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
+    void aGrantLastsForAllOfItsTerm(Trial t) throws Exception {
+        Verbs verbs = t.verbs("silent");
+        LockClient rival = atWork(t);
+        // Whoever counts in seconds makes it shorter.
+        Duration seconds = Duration.ofSeconds(t.ttl().plusMillis(550).toSeconds());
+        Duration term = t.granted(seconds.plusMillis(450));
+        long sent = t.now();
+        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
+        isNotFreeBefore(t, rival, sent, term, "its attempt");
+        verbs.release(grant);
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-506"},
+            first = "Is each of several grants that are renewed by one message extended by the ttl of its own request?")
+    void aRenewalAmongOthersExtendsByItsOwnTerm(Trial t) throws Exception {
+        Verbs verbs = t.verbs("silent");
+        LockClient rival = atWork(t);
+        Duration term = t.longer(2);
+        Grant brief = verbs.granted(verbs.request(t.name("brief"), t.ttl()), "a free lock was not granted");
+        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
+        long sent = t.now();
+        t.expectEqual(
+                "the answers to two renewals in one call",
+                List.of(Answer.DONE, Answer.DONE),
+                verbs.renew(brief, grant));
+        isNotFreeBefore(t, rival, sent, term, "its renewal beside one of a shorter ttl");
+        verbs.release(grant);
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-309"},
+            from = Profile.FULL,
+            first =
+                    "Is there a longest term in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a fixed one for renewals?")
+    void aLongTermIsNotCut(Trial t) throws Exception {
+        Verbs verbs = t.verbs("silent");
+        LockClient rival = t.client("rival");
+        Duration term = t.granted(t.isVirtual() ? LockOptions.MAX_TTL : Duration.ofSeconds(16));
+        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
+        Grant renewed = verbs.granted(verbs.request(t.name("renewed"), term), "a free lock was not granted");
+        long sent = t.now();
+        verbs.renew(renewed);
+        t.passUntil(sent + term.toNanos() * 3 / 4);
+        for (Grant each : List.of(grant, renewed)) {
+            boolean free = rival.lock(each.key().name()).tryAcquire().isPresent();
+            t.neverBefore(
+                    sent + shortest(term) - Duration.ofSeconds(1).toNanos(),
+                    free,
+                    "a grant with a ttl of " + Trial.text(term) + (each.equals(renewed) ? ", which was renewed," : "")
+                            + " was over when 3/4 of that had passed");
+            verbs.release(each);
+        }
+    }
+
+    /** Less what clocks may differ by, and the unit in which a store counts. */
+    private static long shortest(Duration term) {
+        return term.toNanos() / 100 * 98;
+    }
+
+    /** One that has been connected: what it then asks takes no longer than it must. */
+    private static LockClient atWork(Trial t) throws InterruptedException {
+        LockClient rival = t.client("rival");
+        rival.lock(t.freshName()).acquire().close();
+        return rival;
+    }
+
+    private static void isNotFreeBefore(Trial t, LockClient rival, long sent, Duration term, String from)
+            throws InterruptedException {
+        Task<Long> taken = t.start("the acquire of the next holder", () -> {
+            rival.lock(t.name()).acquire();
+            return t.now();
+        });
+        if (!t.happens(term.plus(t.ttl(1, 2)), taken::isDone)) {
+            return;
+        }
+        long lasted = taken.get() - sent;
+        t.never(
+                lasted < shortest(term),
+                "a grant with a ttl of " + Trial.text(term) + " was over within "
+                        + Trial.text(Duration.ofNanos(lasted)) + " of " + from
+                        + ": another client has the lock, and the holder may believe");
+    }
+
+    @Check(
+            rules = {"LK-513", "LK-511"},
+            means = Means.LINK,
+            first =
+                    "Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take a default or another grant's?")
+    void aGrantThatWasRenewedEndsOneTermLater(Trial t) throws Exception {
+        LockClient rival = t.client("rival");
+        ClientLink link = t.link("silent");
+        Verbs verbs = t.verbs(link, "silent");
+        Grant first = verbs.granted(verbs.request(t.name("first"), t.longer(8)), "a free lock was not granted");
+        long begun = t.now();
+        Grant once = verbs.granted(verbs.request(t.name("once"), t.longer(3)), "a free lock was not granted");
+        Grant often = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
+        if (once.ttl().minus(often.ttl()).compareTo(t.ttl(3, 2)) < 0) {
+            throw t.notTried(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same term whatever is asked for");
+        }
+        for (int i = 0; i < TIMES; i++) {
+            verbs.renew(first, often);
+        }
+        boolean quick = t.now() - begun < t.ttl().toNanos();
+        link.cut();
+        t.call(
+                "the acquire of a lock whose grant was not renewed",
+                () -> rival.lock(t.name("once")).acquire());
+        boolean free =
+                t.happens(t.ttl(1, 2), () -> rival.lock(t.name()).tryAcquire().isPresent());
+        String late = "a grant with a ttl of " + Trial.text(often.ttl()) + ", renewed " + TIMES
+                + " times at once beside one with a ttl of " + Trial.text(first.ttl())
+                + ", was in force still when one of " + Trial.text(once.ttl())
+                + " had ended that was granted before and not renewed: each renewal must give it one ttl of its own, from its arrival";
+        t.never(!free && quick, late);
+        t.expect(free, late);
+        link.heal();
+        verbs.release(first);
+    }
+
+    @Check(
+            rules = {"LK-701", "LK-513"},
+            first = "Does the store look at the end of a grant's term when a renewal of it arrives?")
+    void aRenewalRevivesNothing(Trial t) throws Exception {
+        Verbs verbs = t.verbs("silent");
+        LockClient rival = t.client("rival");
+        Grant over = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant later = verbs.granted(verbs.request(t.name("later"), t.ttl()), "a free lock was not granted");
+        Task<Lease> takes = t.acquiring("an acquire", rival, later.key().name().value());
+        if (!t.happens(t.ttl().multipliedBy(3), takes::isDone)) {
+            verbs.release(over);
+            verbs.release(later);
+            throw t.notTried(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
+        }
+        takes.get();
+        // Nobody has asked for the first lock since, so that only its renewal can find that its term is over.
+        List<Answer> answers = verbs.renew(over);
+        t.never(
+                answers.contains(Answer.DONE),
+                "a grant was renewed whose term was over: one of the same ttl that was made after it had ended, and another client has that lock");
+        t.takesSoon(rival, t.name(), "a grant whose term is over was renewed in vain, and the lock is not free");
+    }
+}

@@ -1,0 +1,169 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/**
+ * Rules 1503, 1505 and 1512: what a verb of a {@code LockBackend} says when no answer comes. What it says is held against what another client finds at the store, so that no failure of them depends on time.
+ */
+final class UnansweredVerbChecks {
+    private static final Duration LIMIT = Duration.ofMillis(200);
+    private static final Duration MUCH_LATER = Duration.ofSeconds(4);
+
+    /** What a verb came to: its value, or what it threw. */
+    private record Outcome(String verb, Optional<Object> value, Optional<Exception> thrown) {
+        static Outcome of(String verb, Callable<?> call) throws InterruptedException {
+            try {
+                return new Outcome(verb, Optional.of(call.call()), Optional.empty());
+            } catch (InterruptedException e) {
+                throw e;
+            } catch (Exception e) {
+                return new Outcome(verb, Optional.empty(), Optional.of(e));
+            }
+        }
+
+        boolean isNotExecuted() {
+            return thrown.filter(NotExecutedException.class::isInstance).isPresent();
+        }
+
+        @Override
+        public String toString() {
+            return verb + "() "
+                    + value.map(answer -> "returned " + answer).orElseGet(() -> "threw " + thrown.orElseThrow());
+        }
+    }
+
+    private static boolean isTaken(LockClient other, String name) throws InterruptedException {
+        return other.lock(name).tryAcquire().isEmpty();
+    }
+
+    @Check(
+            rules = {"LK-1503", "LK-1402"},
+            means = Means.LINK,
+            first =
+                    "Which exceptions become a NotExecutedException: those of connecting alone, or also those of a request that was sent?")
+    void whatWasCarriedOutIsNotSaidNotToBe(Trial t) throws Exception {
+        ClientLink link = t.link("unanswered");
+        Verbs verbs = t.verbs(link, "unanswered");
+        LockClient other = t.client("other");
+        Request request = verbs.request(t.name(), t.longer(4));
+        Request held = verbs.request(t.name("held"), t.longer(4));
+        Request left = verbs.request(t.name("left"), t.longer(4));
+        long sent = t.now();
+        Grant grant = verbs.granted(held, "a free lock was not granted");
+        verbs.granted(left, "a free lock was not granted");
+        link.loseReplies();
+        Outcome attempt = Outcome.of("attempt", () -> verbs.attempt(request, LIMIT));
+        Outcome release = Outcome.of("release", () -> verbs.release(grant, LIMIT));
+        Outcome withdrawal = Outcome.of("withdraw", () -> {
+            verbs.withdraw(left, LIMIT);
+            return "normally";
+        });
+        t.never(
+                attempt.isNotExecuted() && isTaken(other, t.name()),
+                "the answer to an attempt was lost, and " + attempt
+                        + "; yet another client finds the lock taken: the attempt was carried out, and nobody will undo it");
+        for (Outcome outcome : new Outcome[] {release, withdrawal}) {
+            Request ended = outcome.equals(release) ? held : left;
+            if (outcome.isNotExecuted()) {
+                t.neverBefore(
+                        sent + t.longer(4).toNanos() / 100 * 98,
+                        !isTaken(other, ended.key().name().value()),
+                        "the answer to a call was lost, and " + outcome
+                                + "; yet another client finds the lock free, long before its ttl is over: the call was carried out");
+            }
+        }
+        link.keepReplies();
+        verbs.withdraw(request);
+    }
+
+    @Check(
+            rules = {"LK-1512", "LK-1401"},
+            means = Means.LINK,
+            first = "What does each verb do with an I/O error: is it thrown, or made into an answer?")
+    void noAnswerIsMadeUp(Trial t) throws Exception {
+        ClientLink link = t.link("unanswered");
+        Verbs verbs = t.verbs(link, "unanswered");
+        LockClient other = t.client("other");
+        Request request = verbs.request(t.name(), t.longer(4));
+        link.loseReplies();
+        Outcome attempt = Outcome.of("attempt", () -> verbs.attempt(request, LIMIT));
+        boolean refused = attempt.value()
+                .filter(result -> !(result instanceof Attempt.Granted))
+                .isPresent();
+        t.never(
+                refused && isTaken(other, t.name()),
+                "the answer to an attempt was lost, and " + attempt
+                        + "; yet another client finds the lock taken, by the grant that this attempt came to");
+        link.keepReplies();
+        verbs.withdraw(request);
+
+        Request held = verbs.request(t.name("held"), t.longer(4));
+        Grant grant = verbs.granted(held, "a free lock was not granted");
+        link.cut();
+        Outcome renewal = Outcome.of("renew", () -> verbs.renew(LIMIT, grant).get(0));
+        Outcome release = Outcome.of("release", () -> verbs.release(grant, LIMIT));
+        Outcome withdrawal = Outcome.of("withdraw", () -> {
+            verbs.withdraw(held, LIMIT);
+            return "normally";
+        });
+        boolean inForce = isTaken(other, t.name("held"));
+        for (Outcome outcome : new Outcome[] {renewal, release, withdrawal}) {
+            boolean answered =
+                    outcome.value().filter(value -> value != Answer.UNKNOWN).isPresent();
+            t.never(
+                    inForce && answered,
+                    "nothing could reach the store, and " + outcome
+                            + "; yet another client finds the lock taken, by the grant that this call was about");
+        }
+        link.heal();
+        verbs.withdraw(held);
+    }
+
+    @Check(
+            rules = "LK-1505",
+            means = Means.LINK,
+            first = "Is the limit of the call what bounds all of its waits, or the driver's own timeout?")
+    void aVerbEndsWithinItsLimit(Trial t) throws Exception {
+        ClientLink link = t.link("cut");
+        Verbs verbs = t.verbs(link, "cut");
+        Request held = verbs.request(t.name(), t.longer(4));
+        Grant grant = verbs.granted(held, "a free lock was not granted");
+        Request next = verbs.request(t.name("next"), t.longer(4));
+        link.cut();
+        Map<String, Task<?>> calls = new LinkedHashMap<>();
+        calls.put("attempt", t.start("attempt()", () -> verbs.attempt(next, LIMIT)));
+        calls.put("renew", t.start("renew()", () -> verbs.renew(LIMIT, grant)));
+        calls.put("release", t.start("release()", () -> verbs.release(grant, LIMIT)));
+        calls.put("withdraw", t.start("withdraw()", () -> {
+            verbs.withdraw(held, LIMIT);
+            return true;
+        }));
+        t.happens(MUCH_LATER, () -> calls.values().stream().allMatch(Task::isDone));
+        for (Map.Entry<String, Task<?>> call : calls.entrySet()) {
+            t.expect(
+                    call.getValue().isDone(),
+                    call.getKey() + "() with a limit of " + Trial.text(LIMIT) + " had not ended "
+                            + Trial.text(MUCH_LATER) + " after it was called while nothing answers");
+        }
+        link.heal();
+        verbs.withdraw(next);
+        verbs.withdraw(held);
+    }
+}
