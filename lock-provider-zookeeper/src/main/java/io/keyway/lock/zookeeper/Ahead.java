@@ -11,10 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A node that a request watches. What became of it is told once, on the thread of the session's events.
  *
- * <p>Only who holds is broken, and who had to wait for its grant changes its node's data in the transaction that deletes it:
- * so a change of the data says that the node held, and that all before it have left, before the deletion is heard. A node
- * that is deleted without that may have waited: its client gave up, or its session ended. The data and the node itself are
- * watched apart, since a watch tells one event only.
+ * <p>Who had to wait for an exclusive lock changes its node's data in the transaction that deletes it, and nobody changes them
+ * otherwise: so a change of the data says that the node held and is gone, and that all before it have left. A watch tells one
+ * event only, the first. A node that is deleted without that may have waited: its client gave up, or its session ended.
  */
 final class Ahead implements Watcher {
 
@@ -29,7 +28,6 @@ final class Ahead implements Watcher {
 
     private final Knowledge then;
     private final Listener listener;
-    private boolean held;
 
     private Ahead(Knowledge then, Listener listener) {
         this.then = then;
@@ -39,13 +37,11 @@ final class Ahead implements Watcher {
     /** Watches a node before which others may stand. */
     static void watch(Session session, String path, Knowledge then, Listener listener) {
         Ahead ahead = new Ahead(then, listener);
-        if (then == Knowledge.ALL_LEFT_IF_IT_HELD) {
-            // If it fails, so does the one that follows.
-            CompletableFuture<Boolean> unused = session.watchData(path, ahead);
-        }
-        // Told of a deletion, and of no change.
-        CompletableFuture<?> unused =
-                session.children(path, ahead).whenComplete((none, failure) -> ahead.began(failure));
+        // A watch of the children is told of a deletion, and of no change.
+        CompletableFuture<?> answer = then == Knowledge.ALL_LEFT_IF_IT_HELD
+                ? session.read(path, ahead, (data, stat) -> true)
+                : session.children(path, ahead);
+        CompletableFuture<?> unused = answer.whenComplete((none, failure) -> ahead.began(failure));
     }
 
     /** Watches a node in a line for permits, whose data say when it is granted. */
@@ -71,18 +67,12 @@ final class Ahead implements Watcher {
     public void process(WatchedEvent event) {
         switch (event.getType()) {
             case NodeDeleted -> gone();
-            case NodeDataChanged -> {
-                if (then == Knowledge.ALL_LEFT_IF_IT_HELD) {
-                    held = true;
-                } else {
-                    listener.left(false);
-                }
-            }
+            case NodeDataChanged -> listener.left(then == Knowledge.ALL_LEFT_IF_IT_HELD);
             default -> {}
         }
     }
 
     private void gone() {
-        listener.left(then == Knowledge.ALL_LEFT || (then == Knowledge.ALL_LEFT_IF_IT_HELD && held));
+        listener.left(then == Knowledge.ALL_LEFT);
     }
 }

@@ -31,16 +31,21 @@ final class Containers {
         if (made(session, container, CreateMode.CONTAINER, limit)) {
             return;
         }
-        String bucket = container.substring(0, container.lastIndexOf('/'));
-        if (!made(session, bucket, CreateMode.CONTAINER, limit)) {
+        makeUnderBase(session, container.substring(0, container.lastIndexOf('/')), limit);
+        made(session, container, CreateMode.CONTAINER, limit);
+    }
+
+    /** Makes a bucket, or what is beside the buckets, and what is missing above it. */
+    void makeUnderBase(Session session, String path, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
+        if (!made(session, path, CreateMode.CONTAINER, limit)) {
             String base = paths.base();
             for (int end = base.indexOf('/', 1); end >= 0; end = base.indexOf('/', end + 1)) {
                 made(session, base.substring(0, end), CreateMode.PERSISTENT, limit);
             }
             made(session, base, CreateMode.PERSISTENT, limit);
-            made(session, bucket, CreateMode.CONTAINER, limit);
+            made(session, path, CreateMode.CONTAINER, limit);
         }
-        made(session, container, CreateMode.CONTAINER, limit);
     }
 
     /** False if its parent is missing. */
@@ -120,7 +125,7 @@ final class Containers {
             head.forget();
             // By the session of the pledge, so that it comes after that.
             Session last = head.session.isConnected() ? head.session : session;
-            CompletableFuture<Boolean> unused = last.delete(head.container, -1);
+            CompletableFuture<Boolean> unused = last.delete(head.container);
         }
     }
 }

@@ -47,8 +47,23 @@ final class Departures {
         }
         place.held = false;
         boolean done = end(place, grant.cookie(), place.isFollowed(), limit);
+        boolean broken = done && wasBroken(place, grant.token(), limit);
         gone(place);
-        return done && !place.broken ? Answer.DONE : Answer.NOT_HELD;
+        return done && !broken ? Answer.DONE : Answer.NOT_HELD;
+    }
+
+    /** After the deletion was answered, so that each break before it has been heard. */
+    private static boolean wasBroken(Place place, long token, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
+        if (place.session.isLost()) {
+            return place.broken;
+        }
+        Broken heard = place.session.breaks().heard(limit);
+        boolean broken = heard.reasons().containsKey(token);
+        if (broken) {
+            place.session.breaks().forget(heard, token);
+        }
+        return broken;
     }
 
     void withdraw(Request request, Limit limit)
@@ -75,7 +90,7 @@ final class Departures {
             place.find(limit);
             Node node = place.node();
             if (node != null) {
-                limit.await(place.session.delete(node.path(), -1));
+                limit.await(place.session.delete(node.path()));
                 place.deleted();
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
@@ -92,7 +107,7 @@ final class Departures {
     }
 
     /**
-     * Deletes the node of a grant; false if it was gone. By its version it is seen whether it was broken meanwhile.
+     * Deletes the node of a grant; false if it was gone.
      *
      * @param saying whether those behind it are told that it held
      */
@@ -104,24 +119,10 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            int version = place.broken ? -1 : place.version;
-            boolean done = limit.await(saying ? session.changeAndDelete(path, version) : session.delete(path, version));
+            boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
             place.deleted();
             return done;
-        } catch (KeeperException.BadVersionException e) {
-            return endChanged(place, session, path, limit);
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
-            return false;
-        }
-    }
-
-    private static boolean endChanged(Place place, Session session, String path, Limit limit)
-            throws KeeperException, TimeoutException, InterruptedException {
-        try {
-            place.broken =
-                    limit.await(session.content(path, null)).note().broken().isPresent();
-            return limit.await(session.delete(path, -1));
-        } catch (KeeperException.NoNodeException e) {
             return false;
         }
     }

@@ -146,7 +146,7 @@ final class Head {
 
     private void delete(@Nullable Node node) {
         if (node != null) {
-            CompletableFuture<Boolean> unused = session.delete(node.path(), -1);
+            CompletableFuture<Boolean> unused = session.delete(node.path());
         }
     }
 

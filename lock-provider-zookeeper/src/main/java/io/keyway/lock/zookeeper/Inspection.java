@@ -4,6 +4,7 @@ package io.keyway.lock.zookeeper;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.NoNodeException;
+import org.apache.zookeeper.Op;
 
 /** Looks at lines, for people, and breaks grants. */
 final class Inspection {
@@ -199,11 +201,11 @@ final class Inspection {
     }
 
     /**
-     * Marks the holder's node as broken. Its place is kept until its client, which watches it, has deleted it, or until the
+     * Tells the holder's session that the grant is broken. Its place is kept until its client has deleted it, or until the
      * session is over: nobody is granted while it believes.
      */
     boolean breakGrant(Session session, LockKey key, long token, String reason, Limit limit)
-            throws KeeperException, TimeoutException, InterruptedException {
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         String container = paths.container(key);
         while (true) {
             CompletableFuture<Boolean> synced = session.sync(container);
@@ -212,20 +214,32 @@ final class Inspection {
             Optional<Seen> holder = read(session, container, line(names, limit).holders(), limit).stream()
                     .filter(seen -> seen.content.stat().getCzxid() == token)
                     .findFirst();
-            if (holder.isEmpty() || holder.get().note.broken().isPresent()) {
+            if (holder.isEmpty()) {
                 return false;
             }
+            Ticket ticket = holder.get().ticket;
+            String told = paths.session(ticket.session());
+            Broken before;
             try {
-                limit.await(session.set(
-                        container + "/" + holder.get().ticket.name(),
-                        holder.get().note.asBroken(reason).bytes(),
-                        holder.get().content.stat().getVersion()));
-                return true;
+                before = limit.await(session.read(told, null, (data, stat) -> Broken.parse(data, stat.getVersion())));
             } catch (NoNodeException e) {
-                return false;
-            } catch (KeeperException.BadVersionException e) {
-                // It has changed since it was read: look again.
+                throw new NotExecutedException(
+                        "the session of the holder, " + ticket.session() + ", is about to begin or to end", e);
             }
+            if (before.reasons().containsKey(token)) {
+                return false;
+            }
+            byte[] after = before.with(token, reason).bytes();
+            if (after.length > Broken.MAX_BYTES) {
+                throw new NotExecutedException(
+                        "the holder has not heard of " + before.reasons().size() + " earlier breaks of what it holds");
+            }
+            List<KeeperException.Code> codes = limit.await(session.transact(
+                    List.of(Op.check(container + "/" + ticket.name(), -1), Op.setData(told, after, before.version()))));
+            if (codes.stream().allMatch(code -> code == KeeperException.Code.OK)) {
+                return true;
+            }
+            // It has left, or something was said to it since that was read: look again.
         }
     }
 

@@ -21,6 +21,14 @@ record News(Places places, Supplier<LockBackend.Signals> signals) implements Ses
     }
 
     @Override
+    public void broken(Session session, long token, String reason) {
+        places.find(session, token).filter(place -> !place.broken).ifPresent(place -> {
+            place.broken = true;
+            signals.get().ended(place.request.key(), token, LeaseLoss.Cause.BROKEN, reason);
+        });
+    }
+
+    @Override
     public void expired(Session session) {
         for (Place place : places.removeAll(session)) {
             Node node = place.node();

@@ -7,30 +7,22 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node holds, as lines of words for people who look with a tool of ZooKeeper's: who asked, and what has happened to
- * the grant since.
+ * What a node holds, as lines of words for people who look with a tool of ZooKeeper's: who asked, and whether it waits no
+ * more.
  *
  * @param granted whether its owner has told those behind it that it waits no more; permits only
- * @param broken why it was broken, if it was
  */
-record Note(Owner owner, boolean granted, Optional<String> broken) {
-    private static final int MAX_REASON = 4096;
+record Note(Owner owner, boolean granted) {
 
     static Note of(Owner owner) {
-        return new Note(owner, false, Optional.empty());
+        return new Note(owner, false);
     }
 
     Note asGranted() {
-        return new Note(owner, true, broken);
-    }
-
-    Note asBroken(String reason) {
-        return new Note(
-                owner, granted, Optional.of(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason));
+        return new Note(owner, true);
     }
 
     byte[] bytes() {
@@ -41,7 +33,6 @@ record Note(Owner owner, boolean granted, Optional<String> broken) {
         if (granted) {
             text.append("\ngranted");
         }
-        broken.ifPresent(reason -> text.append("\nbroken ").append(encode(reason)));
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
@@ -51,29 +42,37 @@ record Note(Owner owner, boolean granted, Optional<String> broken) {
         String client = "?";
         Map<String, String> metadata = new LinkedHashMap<>();
         boolean granted = false;
-        String broken = null;
         for (String line : text.split("\n", -1)) {
             String[] words = line.split(" ", -1);
             switch (words[0]) {
                 case "client" -> client = decode(words, 1);
                 case "meta" -> metadata.put(decode(words, 1), decode(words, 2));
                 case "granted" -> granted = true;
-                case "broken" -> broken = decode(words, 1);
                 default -> {}
             }
         }
-        return new Note(new Owner(client, metadata), granted, Optional.ofNullable(broken));
+        return new Note(new Owner(client, metadata), granted);
     }
 
-    private static String encode(String text) {
-        if (text.chars()
-                .allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || c == '-' || c == '_' || c == '.'))) {
-            return text;
+    static String encode(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean plain = (c >= 'a' && c <= 'z')
+                    || (c >= 'A' && c <= 'Z')
+                    || (c >= '0' && c <= '9')
+                    || c == '-'
+                    || c == '_'
+                    || c == '.'
+                    || c == '@'
+                    || c == ':';
+            if (!plain) {
+                return URLEncoder.encode(text, StandardCharsets.UTF_8);
+            }
         }
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+        return text;
     }
 
-    private static String decode(String[] words, int index) {
+    static String decode(String[] words, int index) {
         try {
             return index < words.length ? URLDecoder.decode(words[index], StandardCharsets.UTF_8) : "";
         } catch (IllegalArgumentException e) {

@@ -22,6 +22,16 @@ record Paths(String base) {
         return base + "/" + bucket;
     }
 
+    /** Where the nodes of the sessions are. */
+    String sessions() {
+        return base + "/sessions";
+    }
+
+    /** What is said to a session. */
+    String session(String id) {
+        return sessions() + "/" + id;
+    }
+
     String container(LockKey key) {
         String element = element(key);
         return base + "/" + bucketOf(element) + "/" + element;

@@ -53,9 +53,6 @@ final class Place {
 
     private volatile boolean everWaited;
 
-    /** Of the node's data, as far as this client has written them. */
-    volatile int version;
-
     /** The grant was handed out. */
     volatile boolean held;
 
@@ -194,7 +191,6 @@ final class Place {
             throws KeeperException, TimeoutException, InterruptedException {
         try {
             node = limit.await(created);
-            version = 0;
             creation = null;
         } catch (KeeperException e) {
             creation = null;
@@ -237,7 +233,6 @@ final class Place {
         if (name != null) {
             String path = container + "/" + name;
             Content content = limit.await(session.content(path, null));
-            version = content.stat().getVersion();
             node = new Node(path, content.stat().getCzxid());
         }
         uncertain = false;
@@ -379,12 +374,8 @@ final class Place {
     void announce() {
         Node own = node;
         if (own != null && request.mode() == LockMode.PERMITS && standing.followed()) {
-            CompletableFuture<Stat> unused = session.set(
-                            own.path(), Note.of(request.owner()).asGranted().bytes(), version)
-                    .thenApply(stat -> {
-                        version = stat.getVersion();
-                        return stat;
-                    });
+            CompletableFuture<Stat> unused =
+                    session.set(own.path(), Note.of(request.owner()).asGranted().bytes(), -1);
         }
     }
 }

@@ -4,6 +4,7 @@ package io.keyway.lock.zookeeper;
 import io.keyway.lock.spi.Request;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -22,7 +23,7 @@ final class Places {
         Node old = known == null ? null : known.node();
         if (old != null) {
             // Of a session that was given up: whoever it stands for stands somewhere else now.
-            CompletableFuture<Boolean> unused = session.delete(old.path(), -1);
+            CompletableFuture<Boolean> unused = session.delete(old.path());
         }
         Place place = new Place(request, session, container, turn);
         places.put(request.id(), place);
@@ -32,6 +33,17 @@ final class Places {
     @Nullable
     Place get(long id) {
         return places.get(id);
+    }
+
+    /** That of a grant. */
+    Optional<Place> find(Session session, long token) {
+        for (Place place : places.values()) {
+            Node node = place.node();
+            if (place.session == session && node != null && node.czxid() == token) {
+                return Optional.of(place);
+            }
+        }
+        return Optional.empty();
     }
 
     void remove(Place place) {

@@ -18,8 +18,8 @@ import org.apache.zookeeper.Watcher;
 
 /**
  * Renews grants: one transaction for all of a session, in that session, checks that their nodes are there. From its first
- * renewal on the node of a grant is watched, so that its holder hears at once when it is broken; a lock that is held for
- * less than half of its ttl costs no such watch.
+ * renewal on the node of a grant is watched, so that its holder hears at once when somebody deletes it by hand; a lock that
+ * is held for less than half of its ttl costs no such watch.
  */
 final class Renewals {
     private final LockBackend.Signals signals;
@@ -58,123 +58,79 @@ final class Renewals {
     }
 
     private static CompletableFuture<List<Code>> check(Session session, List<Held> held) {
-        return session.check(held.stream()
-                .map(each -> Op.check(each.grant.cookie(), each.place.version))
-                .toList());
+        return session.transact(
+                held.stream().map(each -> Op.check(each.grant.cookie(), -1)).toList());
     }
 
+    /** Those about which nothing is known have no answer. */
     private void settle(
             Session session,
             List<Held> held,
             CompletableFuture<List<Code>> first,
             Map<Grant, Answer> answers,
             Limit limit)
-            throws TimeoutException, InterruptedException, KeeperException {
+            throws TimeoutException, InterruptedException {
         List<Held> asked = held;
-        List<Code> codes = codes(first, limit);
-        while (!codes.isEmpty()) {
-            List<Held> again = new ArrayList<>();
-            boolean failed = false;
-            for (int i = 0; i < codes.size(); i++) {
-                Held each = asked.get(i);
-                switch (codes.get(i)) {
-                    case OK, RUNTIMEINCONSISTENCY -> again.add(each);
-                    case NONODE -> {
-                        answers.put(each.grant, Answer.NOT_HELD);
-                        failed = true;
+        try {
+            List<Code> codes = limit.await(first);
+            while (!codes.stream().allMatch(code -> code == Code.OK)) {
+                List<Held> again = new ArrayList<>();
+                for (int i = 0; i < codes.size(); i++) {
+                    switch (codes.get(i)) {
+                        case OK, RUNTIMEINCONSISTENCY -> again.add(asked.get(i));
+                        case NONODE -> answers.put(asked.get(i).grant, Answer.NOT_HELD);
+                        default -> {}
                     }
-                    case BADVERSION -> {
-                        failed = true;
-                        if (isBroken(each, limit)) {
-                            answers.put(each.grant, Answer.NOT_HELD);
-                        } else {
-                            again.add(each);
-                        }
-                    }
-                    default -> failed = true;
+                }
+                if (again.isEmpty()) {
+                    return;
+                }
+                asked = again;
+                codes = limit.await(check(session, again));
+            }
+            Broken broken = session.breaks().heard(limit);
+            for (Held each : asked) {
+                boolean over = broken.reasons().containsKey(each.grant.token());
+                answers.put(each.grant, over ? Answer.NOT_HELD : Answer.DONE);
+                if (!over) {
+                    watch(each);
                 }
             }
-            if (!failed) {
-                again.forEach(each -> answers.put(each.grant, Answer.DONE));
-                again.forEach(this::watch);
-                return;
-            }
-            if (again.isEmpty()) {
-                return;
-            }
-            asked = again;
-            codes = codes(check(session, again), limit);
-        }
-    }
-
-    /** Empty if nothing is known. */
-    private static List<Code> codes(CompletableFuture<List<Code>> answer, Limit limit)
-            throws TimeoutException, InterruptedException {
-        try {
-            return limit.await(answer);
         } catch (KeeperException e) {
-            return List.of();
+            // Nothing is known.
         }
-    }
-
-    /** The node has changed: because it was broken, or by its owner's own word to those behind it. */
-    private boolean isBroken(Held held, Limit limit) throws TimeoutException, InterruptedException, KeeperException {
-        try {
-            Content content = limit.await(held.place.session.content(held.grant.cookie(), null));
-            return took(held, content);
-        } catch (KeeperException.NoNodeException e) {
-            return false;
-        }
-    }
-
-    /** Takes what stands in the node; true if it is broken. */
-    private boolean took(Held held, Content content) {
-        Note note = content.note();
-        if (note.broken().isEmpty()) {
-            held.place.version = content.stat().getVersion();
-            return false;
-        }
-        held.place.broken = true;
-        signals.ended(
-                held.grant.key(),
-                held.grant.token(),
-                LeaseLoss.Cause.BROKEN,
-                note.broken().get());
-        return true;
     }
 
     private void watch(Held held) {
-        if (!held.place.watched) {
-            held.place.watched = true;
-            read(held);
+        if (held.place.watched) {
+            return;
         }
-    }
-
-    private void read(Held held) {
-        Watcher watcher = event -> {
-            if (event.getType() != Watcher.Event.EventType.None && held.place.held) {
-                read(held);
-            }
-        };
-        CompletableFuture<Content> unused = held.place
+        held.place.watched = true;
+        // Told of a deletion, and of no change.
+        CompletableFuture<?> unused = held.place
                 .session
-                .content(held.grant.cookie(), watcher)
-                .whenComplete((content, failure) -> {
-                    if (!held.place.held) {
-                        return;
+                .children(held.grant.cookie(), event -> {
+                    if (event.getType() == Watcher.Event.EventType.NodeDeleted) {
+                        deleted(held);
                     }
+                })
+                .whenComplete((none, failure) -> {
                     if (failure instanceof KeeperException.NoNodeException) {
-                        held.place.broken = true;
-                        signals.ended(
-                                held.grant.key(),
-                                held.grant.token(),
-                                LeaseLoss.Cause.BROKEN,
-                                "somebody deleted " + held.grant.cookie());
+                        deleted(held);
                     } else if (failure != null) {
                         held.place.watched = false;
-                    } else {
-                        boolean unusedToo = took(held, content);
                     }
                 });
+    }
+
+    private void deleted(Held held) {
+        if (held.place.held) {
+            held.place.broken = true;
+            signals.ended(
+                    held.grant.key(),
+                    held.grant.token(),
+                    LeaseLoss.Cause.BROKEN,
+                    "somebody deleted " + held.grant.cookie());
+        }
     }
 }

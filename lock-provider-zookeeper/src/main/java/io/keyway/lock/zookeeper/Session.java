@@ -37,6 +37,9 @@ final class Session implements Watcher {
 
         /** By the ensemble's word. */
         void expired(Session session);
+
+        /** The grant of that token was broken; told again whenever something else is broken before it is released. */
+        void broken(Session session, long token, String reason);
     }
 
     private static final byte[] NOTHING = {};
@@ -44,6 +47,7 @@ final class Session implements Watcher {
     private final Terms terms;
     private final Listener listener;
     private final ZooKeeper handle;
+    private final Breaks breaks;
     private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
     private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
     private volatile long suspendedAt;
@@ -60,11 +64,12 @@ final class Session implements Watcher {
      *
      * @param acl who may do what with the nodes
      */
-    record Terms(ZooKeeperTarget target, List<ACL> acl) {}
+    record Terms(ZooKeeperTarget target, List<ACL> acl, Paths paths) {}
 
     Session(Terms terms, int timeoutMillis, Listener listener) throws NotExecutedException {
         this.terms = terms;
         this.listener = listener;
+        this.breaks = new Breaks(this, terms.paths());
         this.handle = terms.target().connect(timeoutMillis, this);
     }
 
@@ -188,6 +193,14 @@ final class Session implements Watcher {
         return handle;
     }
 
+    Breaks breaks() {
+        return breaks;
+    }
+
+    void broken(long token, String reason) {
+        listener.broken(this, token, reason);
+    }
+
     // Calls. Each is sent at once and never repeated.
 
     CompletableFuture<Node> create(String path, byte[] data, CreateMode mode) {
@@ -211,13 +224,12 @@ final class Session implements Watcher {
         return answer;
     }
 
-    /** {@code version}: that which it must have; -1 for any. */
-    CompletableFuture<Boolean> delete(String path, int version) {
+    CompletableFuture<Boolean> delete(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle.delete(
                 path,
-                version,
+                -1,
                 (rc, asked, context) -> {
                     if (rc == Code.OK.intValue()) {
                         confirm(sentAt);
@@ -230,12 +242,12 @@ final class Session implements Watcher {
         return answer;
     }
 
-    /** In one transaction, so that who watches the data hears of that first. {@code version}: as for {@link #delete}. */
-    CompletableFuture<Boolean> changeAndDelete(String path, int version) {
+    /** In one transaction, so that who watches the data hears of that alone. */
+    CompletableFuture<Boolean> changeAndDelete(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle.multi(
-                List.of(Op.setData(path, NOTHING, version), Op.delete(path, -1)),
+                List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)),
                 (rc, asked, context, results) -> {
                     if (rc == Code.OK.intValue()) {
                         confirm(sentAt);
@@ -248,6 +260,7 @@ final class Session implements Watcher {
         return answer;
     }
 
+    /** {@code version}: that which it must have; -1 for any. */
     CompletableFuture<Stat> set(String path, byte[] data, int version) {
         CompletableFuture<Stat> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
@@ -268,14 +281,14 @@ final class Session implements Watcher {
     }
 
     /**
-     * A transaction that changes nothing: a majority confirms that these nodes are there, with these versions, and so that
-     * the session lives. Completes with a code for each.
+     * A transaction, which may change nothing: a majority confirms that nodes are there, and so that the session lives.
+     * Completes with a code for each; nothing is done unless all are OK.
      */
-    CompletableFuture<List<Code>> check(List<Op> checks) {
+    CompletableFuture<List<Code>> transact(List<Op> steps) {
         CompletableFuture<List<Code>> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle.multi(
-                checks,
+                steps,
                 (rc, asked, context, results) -> {
                     if (rc == Code.OK.intValue()) {
                         confirm(sentAt);
@@ -310,16 +323,11 @@ final class Session implements Watcher {
         return answer;
     }
 
-    /** Watches the data of a node, whatever they are. */
-    CompletableFuture<Boolean> watchData(String path, Watcher watcher) {
-        return read(path, watcher, (data, stat) -> true);
-    }
-
     CompletableFuture<Content> content(String path, @Nullable Watcher watcher) {
         return read(path, watcher, (data, stat) -> new Content(Note.parse(data), stat));
     }
 
-    private <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
+    <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         handle.getData(
                 path,
@@ -356,7 +364,7 @@ final class Session implements Watcher {
         Long ahead = clockAhead;
         if (ahead == null) {
             Node node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
-            limit.await(delete(node.path(), -1));
+            limit.await(delete(node.path()));
             ahead = clockAhead;
         }
         return System.currentTimeMillis() + (ahead == null ? 0 : ahead);

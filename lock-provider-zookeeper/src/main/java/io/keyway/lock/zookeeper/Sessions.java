@@ -49,8 +49,13 @@ final class Sessions {
      * @param spread sessions for each term
      */
     Sessions(
-            ZooKeeperTarget target, List<ACL> acl, Optional<Duration> onlyTerm, int spread, Session.Listener listener) {
-        this.terms = new Session.Terms(target, acl);
+            ZooKeeperTarget target,
+            List<ACL> acl,
+            Paths paths,
+            Optional<Duration> onlyTerm,
+            int spread,
+            Session.Listener listener) {
+        this.terms = new Session.Terms(target, acl, paths);
         this.onlyTerm = onlyTerm;
         this.spread = spread;
         this.listener = listener;

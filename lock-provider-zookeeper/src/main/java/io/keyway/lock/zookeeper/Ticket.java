@@ -29,6 +29,11 @@ record Ticket(String name, String owner, LockMode mode, int permits, int capacit
         };
     }
 
+    /** The id of the session. */
+    String session() {
+        return owner.substring(0, owner.indexOf('-'));
+    }
+
     /** The number that the server has put behind the prefix. */
     static int number(String name, int prefix) {
         return Integer.parseInt(name, prefix, name.length(), 10);

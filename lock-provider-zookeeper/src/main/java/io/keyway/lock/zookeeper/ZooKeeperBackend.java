@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip, or a creation alone
  * ({@link Head}); a release is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
- * that changes nothing but is written, like any other, only while the session lives ({@link Session#check}). Reads, which
+ * that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
  * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
  * never comes back.
  */
@@ -77,6 +78,7 @@ final class ZooKeeperBackend implements LockBackend {
         this.sessions = new Sessions(
                 settings.target(),
                 settings.acl(),
+                paths,
                 settings.onlyTerm(),
                 settings.sessions(),
                 new News(places, this::signals));
@@ -125,6 +127,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     private Attempt attempt(Place place, long called, Limit until) throws Exception {
         Session session = place.session;
+        CompletableFuture<Broken> begun = session.breaks().begin();
         while (true) {
             Node node = place.node();
             if (node == null || place.isStale() || isOld(place.lookedAt(), session.timeout())) {
@@ -138,6 +141,10 @@ final class ZooKeeperBackend implements LockBackend {
                 continue;
             }
             boolean granted = standing.kind() == Standing.Kind.GRANTED;
+            if (!begun.isDone() || begun.isCompletedExceptionally()) {
+                awaitBreaks(session, until);
+                begun = session.breaks().begin();
+            }
             if (!granted && !place.request.queue()) {
                 departures.leave(place, until);
                 departures.gone(place);
@@ -148,6 +155,16 @@ final class ZooKeeperBackend implements LockBackend {
                 continue;
             }
             return granted ? granted(place, node, called) : waiting(place, standing);
+        }
+    }
+
+    /** Nothing is granted that could not be broken. */
+    private void awaitBreaks(Session session, Limit until) throws Exception {
+        try {
+            Broken unused = session.breaks().heard(until);
+        } catch (KeeperException.NoNodeException e) {
+            containers.makeUnderBase(session, paths.sessions(), until);
+            Broken unused = session.breaks().heard(until);
         }
     }
 
@@ -182,7 +199,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     /** False if the node is not there any more; the place is lost then. */
     private static boolean confirmed(Place place, Node node, Limit until) throws Exception {
-        List<KeeperException.Code> codes = until.await(place.session.check(List.of(Op.check(node.path(), -1))));
+        List<KeeperException.Code> codes = until.await(place.session.transact(List.of(Op.check(node.path(), -1))));
         if (codes.get(0) == KeeperException.Code.NONODE) {
             place.lost();
             return false;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockKey;
@@ -108,10 +109,22 @@ class LineTest {
 
     @Test
     void aNoteOutlivesItsText() {
-        Note note = Note.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")))
-                .asBroken("too\nlong");
+        Note note = Note.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")));
 
         assertThat(Note.parse(note.bytes())).isEqualTo(note);
         assertThat(Note.parse(null).owner().client()).isEqualTo("?");
+    }
+
+    @Test
+    void whatWasBrokenOutlivesItsText() {
+        Broken broken =
+                new Broken(Map.of(), 3).with(Long.MAX_VALUE, "too\nlong").with(7, "");
+
+        assertThat(Broken.parse(broken.bytes(), 3)).isEqualTo(broken);
+        assertThat(Broken.parse(broken.without(7).bytes(), 4).reasons()).isEqualTo(Map.of(Long.MAX_VALUE, "too\nlong"));
+        assertThat(Broken.parse(null, 0).reasons()).isEmpty();
+        assertThat(Broken.parse("broken\nbroken x y\nbroken 99999999999999999999 z".getBytes(UTF_8), 0)
+                        .reasons())
+                .isEmpty();
     }
 }

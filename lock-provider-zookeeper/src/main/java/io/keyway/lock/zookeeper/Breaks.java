@@ -1,0 +1,95 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a session hears that its grants are broken: it has a node of its own, which it watches and whoever breaks a grant of it
+ * writes into. So a break leaves the node of the grant alone: whatever happens to that is its owner's own word to those that
+ * wait behind it.
+ *
+ * <p>The node is created before the first request of the session, and what is heard of it is heard before the answer to any
+ * call that the ensemble carried out later, since all comes by one connection to one thread. So a release that is answered
+ * knows of each break that came before it.
+ */
+final class Breaks implements Watcher {
+    private static final byte[] NOTHING = {};
+
+    private final Session session;
+    private final Paths paths;
+
+    /** The last reading, done or on its way; null if the node is not watched. */
+    private final AtomicReference<@Nullable CompletableFuture<Broken>> latest = new AtomicReference<>();
+
+    Breaks(Session session, Paths paths) {
+        this.session = session;
+        this.paths = paths;
+    }
+
+    private String path() {
+        return paths.session(session.id());
+    }
+
+    /**
+     * Sends what makes the node and watches it, if that has not been done or has failed. To be called before a request is
+     * sent, so that whoever sees that request finds the node.
+     */
+    CompletableFuture<Broken> begin() {
+        CompletableFuture<Broken> known = latest.get();
+        if (known != null && !known.isCompletedExceptionally()) {
+            return known;
+        }
+        CompletableFuture<Broken> reading = new CompletableFuture<>();
+        if (!latest.compareAndSet(known, reading)) {
+            return begin();
+        }
+        // If it fails the reading tells why.
+        CompletableFuture<Node> unused = session.create(path(), NOTHING, CreateMode.EPHEMERAL);
+        read(reading);
+        return reading;
+    }
+
+    /**
+     * What was broken before the last answer that this thread has seen.
+     *
+     * @throws KeeperException.NoNodeException if the parent of the node is missing
+     */
+    Broken heard(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        return limit.await(begin());
+    }
+
+    private void read(CompletableFuture<Broken> reading) {
+        CompletableFuture<?> unused = session.read(path(), this, (data, stat) -> Broken.parse(data, stat.getVersion()))
+                .whenComplete((broken, failure) -> {
+                    if (failure != null) {
+                        reading.completeExceptionally(failure);
+                    } else {
+                        broken.reasons().forEach(session::broken);
+                        reading.complete(broken);
+                    }
+                });
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+        if (event.getType() == Event.EventType.NodeDeleted) {
+            latest.set(null);
+        } else if (event.getType() != Event.EventType.None) {
+            CompletableFuture<Broken> reading = new CompletableFuture<>();
+            latest.set(reading);
+            read(reading);
+        }
+    }
+
+    /** A broken grant is over: it needs not be remembered any more. */
+    void forget(Broken heard, long token) {
+        CompletableFuture<?> unused = session.set(path(), heard.without(token).bytes(), heard.version());
+    }
+}

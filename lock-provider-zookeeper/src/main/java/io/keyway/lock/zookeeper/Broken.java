@@ -1,0 +1,59 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands in the node of a session: which of its grants were broken, and why; a line of words for each.
+ *
+ * @param reasons by token; not changed any more
+ * @param version of the node's data
+ */
+record Broken(Map<Long, String> reasons, int version) {
+    /** Much less than fits into a packet. */
+    static final int MAX_BYTES = 256 * 1024;
+
+    private static final int MAX_REASON = 4096;
+
+    Broken with(long token, String reason) {
+        Map<Long, String> more = new LinkedHashMap<>(reasons);
+        more.put(token, reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
+        return new Broken(more, version);
+    }
+
+    Broken without(long token) {
+        Map<Long, String> fewer = new LinkedHashMap<>(reasons);
+        fewer.remove(token);
+        return new Broken(fewer, version);
+    }
+
+    byte[] bytes() {
+        StringBuilder text = new StringBuilder();
+        reasons.forEach((token, reason) -> text.append("broken ")
+                .append(token)
+                .append(' ')
+                .append(Note.encode(reason))
+                .append('\n'));
+        return text.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Passes over what is not ours; {@code bytes} is null if a tool wrote nothing. */
+    static Broken parse(byte @Nullable [] bytes, int version) {
+        String text = bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
+        Map<Long, String> reasons = new LinkedHashMap<>();
+        for (String line : text.split("\n", -1)) {
+            String[] words = line.split(" ", -1);
+            if (words[0].equals("broken") && words.length > 1) {
+                try {
+                    reasons.put(Long.parseLong(words[1]), Note.decode(words, 2));
+                } catch (NumberFormatException e) {
+                    // Written by hand.
+                }
+            }
+        }
+        return new Broken(reasons, version);
+    }
+}
