@@ -91,6 +91,10 @@ final class KeyQueue {
     /** The one asked has to wait on. */
     @Nullable
     StoreEntry refused(StoreEntry entry) {
+        if (entry.holder != null) {
+            // It stands in no queue, and its refusal says nothing of the others.
+            return next();
+        }
         if (entry.need() < smallestRefused) {
             smallestRefused = entry.need();
             refusals = 1;

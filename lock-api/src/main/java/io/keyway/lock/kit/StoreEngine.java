@@ -231,6 +231,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     @Override
+    public void recheck(LockKey key, long request) {
+        input((machine, now) -> machine.news().recheck(request));
+    }
+
+    @Override
     public void granted(Request request, Attempt.Granted granted) {
         input((machine, now) -> machine.news().granted(request.id(), granted, now));
     }

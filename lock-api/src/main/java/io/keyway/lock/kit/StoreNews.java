@@ -43,6 +43,14 @@ final class StoreNews {
         attempts.recheck(key);
     }
 
+    /** A hint that the turn of that request has come. */
+    void recheck(long id) {
+        StoreEntry entry = entries.get(id);
+        if (entry != null && entry.phase == StoreEntry.Phase.WANTED) {
+            attempts.ask(entry);
+        }
+    }
+
     /** The turn of a waiter has come, as if it had just been asked for. */
     void granted(long id, Attempt.Granted granted, long now) {
         StoreEntry entry = entries.get(id);

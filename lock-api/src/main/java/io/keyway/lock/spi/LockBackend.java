@@ -121,7 +121,16 @@ public interface LockBackend extends AutoCloseable {
         void recheck(LockKey key);
 
         /**
-         * As {@link #recheck}, by a store that knows already what the attempt would come to: the request is granted, and
+         * As {@link #recheck(LockKey)}, by a store that knows whose turn has come: that request is attempted now, and no other.
+         *
+         * @param request its id
+         */
+        default void recheck(LockKey key, long request) {
+            recheck(key);
+        }
+
+        /**
+         * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is granted, and
          * its waiter is told without another call. A hint too: a request whose attempt is under way is attempted again.
          *
          * @param granted as the attempt would return it now

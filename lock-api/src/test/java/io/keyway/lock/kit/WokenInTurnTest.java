@@ -91,6 +91,46 @@ class WokenInTurnTest extends MachineScript {
         expect();
     }
 
+    @Test
+    void aHintPassesAnUpgradeThatHasToWaitForOtherReaders() {
+        machine.submit(request(1, LockMode.SHARED, true), at(0));
+        machine.attempted(1, at(0), granted(1, 5), at(0));
+        machine.submit(request(2, LockMode.SHARED, true), at(0));
+        machine.attempted(2, at(0), behind(2), at(1));
+        machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(1));
+        machine.attempted(3, at(1), behind(1), at(2));
+        machine.effects();
+        machine.news().recheck(KEY);
+        expect("convert 1 to 3");
+        machine.attempted(3, at(3), behind(1), at(4));
+        expect("attempt 2");
+    }
+
+    @Test
+    void aHintThatNamesARequestReachesItAndNoOther() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.submit(request(2, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), behind(1), at(1));
+        machine.attempted(2, at(1), behind(2), at(2));
+        machine.effects();
+        machine.news().recheck(2);
+        expect("attempt 2");
+        machine.attempted(2, at(3), granted(2, 7), at(4));
+        expect("granted 2 token 7 until 6003");
+        machine.news().recheck(2);
+        expect();
+    }
+
+    @Test
+    void aHintThatNamesARequestWhoseAttemptIsUnderWayHasItAskedAgain() {
+        machine.submit(request(1, LockMode.SHARED, true), at(0));
+        expect("attempt 1");
+        machine.news().recheck(1);
+        expect();
+        machine.attempted(1, at(0), behind(1), at(1));
+        expect("waiting 1", "attempt 1");
+    }
+
     /** Behind one holder, and those who wait between. */
     private static Attempt behind(int ahead) {
         return new Attempt.Waiting(

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What scripts say to this client over its channel: {@code R key}, ask again; {@code B token key reason}, that grant was
- * broken. While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ * What scripts say to this client over its channel: {@code R number,number key}, those requests should ask again; {@code B
+ * token key reason}, that grant was broken. While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
  */
 final class Messages {
 
@@ -98,7 +98,13 @@ final class Messages {
 
     private void take(String message) {
         if (message.startsWith("R ")) {
-            keys.parse(message.substring(2)).ifPresent(signals::recheck);
+            int space = message.indexOf(' ', 2);
+            Optional<LockKey> found = space < 0 ? Optional.empty() : keys.parse(message.substring(space + 1));
+            found.ifPresent(key -> {
+                for (String number : message.substring(2, space).split(",", -1)) {
+                    signals.recheck(key, Long.parseLong(number));
+                }
+            });
         } else if (message.startsWith("B ")) {
             int space = message.indexOf(' ', 2);
             int end = message.indexOf('}', space) + 3;

@@ -22,7 +22,8 @@ end
 
 local upgrade, first, waiter, dropped, turn, before = nil, nil, nil, false, true, all
 if redis.call('EXISTS', waiters) == 1 then
-  upgrade = upgrading()
+  upgrade, dropped = upgrading()
+  changed = changed or dropped
   waiter = redis.call('ZRANK', queue, id) and redis.call('HGET', waiters, id)
   if waiter then
     -- Heard of: it lives, however late it is.
@@ -70,7 +71,7 @@ if ARGV[5] == '1' then
   keep(waiters, ttl)
   keep(queue, ttl)
 end
-if changed and first ~= id then
+if changed then
   wake(all)
 end
 local within = ttl / 4

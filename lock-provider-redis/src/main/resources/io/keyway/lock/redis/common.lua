@@ -33,6 +33,10 @@ local function client_of(id)
   return string.sub(id, 1, string.find(id, ':', 1, true) - 1)
 end
 
+local function number_of(id)
+  return string.sub(id, string.find(id, ':', 1, true) + 1)
+end
+
 local function tell(client, message)
   redis.call('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
 end
@@ -116,19 +120,19 @@ local function unqueue(id)
   redis.call('HDEL', waiters, id)
 end
 
--- The upgrade that waits, if it lives and holds still what is to be upgraded.
+-- The upgrade that waits, if it lives and holds still what is to be upgraded. The second result tells whether one was dropped.
 local function upgrading()
   local found = redis.call('HGET', waiters, 'u')
   if not found then
-    return nil
+    return nil, false
   end
   local upgrade = unpack_one(found)
   local held, broken = holder_of(upgrade[6])
   if upgrade[2] > now() and held and held[ENDS] > now() and not broken then
-    return upgrade
+    return upgrade, false
   end
   redis.call('HDEL', waiters, 'u')
-  return nil
+  return nil, true
 end
 
 local function fits(all, mode, permits, capacity)
@@ -167,8 +171,8 @@ local function in_turn(all, visit)
   return first, dropped, false
 end
 
--- Tells the clients of those whose turn has come, and of nobody else, that they should ask again. Whoever was told and has
--- not asked since is not told again; that one was told says nothing of another of its client, which may have asked in between.
+-- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever was
+-- told and has not asked since is not told again.
 local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
     return
@@ -176,17 +180,19 @@ local function wake(all)
   local upgrade = upgrading()
   if upgrade then
     if all and all[COUNT] == 1 then
-      tell(client_of(upgrade[1]), 'R ' .. holders)
+      tell(client_of(upgrade[1]), 'R ' .. number_of(upgrade[1]) .. ' ' .. holders)
     end
     return
   end
-  local told = {}
+  local clients, numbers = {}, {}
   in_turn(all, function(id, waiter)
     if waiter[8] == 0 then
       local client = client_of(id)
-      if not told[client] then
-        tell(client, 'R ' .. holders)
-        told[client] = true
+      if numbers[client] then
+        numbers[client] = numbers[client] .. ',' .. number_of(id)
+      else
+        clients[#clients + 1] = client
+        numbers[client] = number_of(id)
       end
       if waiter[1] ~= 'X' then
         waiter[8] = 1
@@ -194,6 +200,9 @@ local function wake(all)
       end
     end
   end)
+  for _, client in ipairs(clients) do
+    tell(client, 'R ' .. numbers[client] .. ' ' .. holders)
+  end
 end
 
 -- A token for a new grant: the server's clock, or one more than the highest before where that is behind.

@@ -8,7 +8,7 @@ local mode, owner = string.match(ARGV[3], '^(.)1;(.*)$')
 if redis.call('EXISTS', KEYS[4]) == 1 then
   return redis.status_reply('withdrawn')
 end
-local all = holding()
+local all, changed = holding()
 local converted, was_broken = holder_of(id)
 if converted and not was_broken then
   converted[ENDS] = now() + ttl
@@ -19,6 +19,9 @@ end
 local holder, broken = holder_of(held)
 local upgrade = upgrading()
 if not holder or holder[TOKEN] ~= tonumber(ARGV[5]) or broken or (upgrade and upgrade[1] ~= id) then
+  if changed then
+    wake(all)
+  end
   return owners({-1, 0})
 end
 if mode == 'X' and all[COUNT] > 1 then

@@ -20,6 +20,11 @@ final class HeardSignals implements LockBackend.Signals, AutoCloseable {
     }
 
     @Override
+    public void recheck(LockKey key, long request) {
+        heard.add("recheck " + key + " " + request);
+    }
+
+    @Override
     public void doubt(String why) {
         heard.add("doubt " + why);
     }

@@ -2,6 +2,8 @@
 package io.keyway.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
 import io.keyway.lock.LockKey;
@@ -29,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whoever asked too early is told when his turn has come, whatever other requests of his client are doing. */
 class WakeUpTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofMinutes(5);
+    private static final Duration SHORT = Duration.ofMillis(300);
     private static final LockKey PERMITS = LockKey.semaphore(LockName.of("a"));
     private static final LockKey LOCK = LockKey.lock(LockName.of("a"));
 
@@ -90,6 +94,67 @@ class WakeUpTest {
         granted(lock(2, LockMode.SHARED));
     }
 
+    @Test
+    void theMessageNamesThoseWhoseTurnHasCome() throws Exception {
+        Grant writer = granted(lock(1, LockMode.EXCLUSIVE));
+        waits(lock(2, LockMode.SHARED));
+        waits(lock(3, LockMode.SHARED));
+        waits(lock(4, LockMode.EXCLUSIVE));
+        release(writer);
+        assertHeard("recheck lock a 2", "recheck lock a 3");
+        assertMessages(1);
+        assertThat(signals.heard).doesNotContain("recheck lock a 4");
+    }
+
+    @Test
+    void whoWasToldAndThenHadToWaitForAnUpgradeIsToldAgain() throws Exception {
+        granted(lock(1, LockMode.SHARED));
+        Grant reader = granted(lock(2, LockMode.SHARED));
+        waits(lock(3, LockMode.EXCLUSIVE));
+        waits(lock(4, LockMode.SHARED));
+        backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
+        assertMessages(1);
+        Request upgrade = lock(5, LockMode.EXCLUSIVE);
+        assertThat(backend.convert(reader, upgrade, LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        waits(lock(4, LockMode.SHARED));
+        backend.withdraw(upgrade, LIMIT);
+        assertMessages(2);
+        granted(lock(4, LockMode.SHARED));
+    }
+
+    @Test
+    void whoeverFindsADeadReaderTellsTheUpgradeThatWaitedForIt() throws Exception {
+        Request upgrade = lock(2, LockMode.EXCLUSIVE);
+        granted(request(3, LOCK, LockMode.SHARED, Duration.ofSeconds(2)));
+        Attempt asked = backend.convert(granted(lock(1, LockMode.SHARED)), upgrade, LIMIT);
+        // Two seconds for two calls: where the other reader is dead by then, nothing can be seen.
+        assumeThat(asked).isInstanceOf(Attempt.Waiting.class);
+        assertHeardWhileAsking("recheck lock a 2", lock(4, LockMode.EXCLUSIVE));
+    }
+
+    @Test
+    void whoeverFindsADeadUpgradeTellsThoseWhoWaitedForIt() throws Exception {
+        granted(lock(1, LockMode.SHARED));
+        Grant reader = granted(lock(2, LockMode.SHARED));
+        waits(lock(3, LockMode.EXCLUSIVE));
+        waits(lock(4, LockMode.SHARED));
+        assertThat(backend.convert(reader, request(5, LOCK, LockMode.EXCLUSIVE, SHORT), LIMIT))
+                .isInstanceOf(Attempt.Waiting.class);
+        backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
+        assertHeardWhileAsking("recheck lock a 4", lock(6, LockMode.EXCLUSIVE));
+    }
+
+    private void assertHeardWhileAsking(String hint, Request request) {
+        await().atMost(LIMIT).untilAsserted(() -> {
+            waits(request);
+            assertThat(signals.heard).contains(hint);
+        });
+    }
+
+    private void assertHeard(String... hints) {
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(signals.heard).contains(hints));
+    }
+
     private Grant granted(Request request) throws Exception {
         Attempt attempt = backend.attempt(request, LIMIT);
         assertThat(attempt).isInstanceOf(Attempt.Granted.class);
@@ -109,14 +174,14 @@ class WakeUpTest {
     }
 
     private static Request permit(long id) {
-        return request(id, PERMITS, LockMode.PERMITS, 2);
+        return request(id, PERMITS, LockMode.PERMITS, LONG);
     }
 
     private static Request lock(long id, LockMode mode) {
-        return request(id, LOCK, mode, 1);
+        return request(id, LOCK, mode, LONG);
     }
 
-    private static Request request(long id, LockKey key, LockMode mode, int capacity) {
-        return new Request(id, key, mode, 1, capacity, Duration.ofMinutes(5), true, new Owner("a", Map.of()));
+    private static Request request(long id, LockKey key, LockMode mode, Duration ttl) {
+        return new Request(id, key, mode, 1, key.equals(LOCK) ? 1 : 2, ttl, true, new Owner("a", Map.of()));
     }
 }
