@@ -4,6 +4,7 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -50,8 +51,18 @@ public final class Verbs {
 
     /** A new request for that lock that waits in the queue. */
     public Request request(String name, Duration ttl) {
-        LockKey key = trial.key(name);
-        return new Request(++ids, key, LockMode.EXCLUSIVE, 1, 1, ttl, true, owner);
+        return request(name, LockMode.EXCLUSIVE, ttl);
+    }
+
+    /** A new request for that lock, to read or to write, that waits in the queue. */
+    public Request request(String name, LockMode mode, Duration ttl) {
+        return new Request(++ids, trial.key(name), mode, 1, 1, ttl, true, owner);
+    }
+
+    /** A new request for permits of that semaphore that waits in the queue. */
+    public Request permits(String name, int permits, int capacity, Duration ttl) {
+        LockKey key = LockKey.semaphore(LockName.of(name));
+        return new Request(++ids, key, LockMode.PERMITS, permits, capacity, ttl, true, owner);
     }
 
     /** One attempt. */
@@ -96,6 +107,21 @@ public final class Verbs {
         } catch (NotExecutedException e) {
             return false;
         }
+    }
+
+    /** One attempt to change the mode of a grant, for a provider with UPGRADE. */
+    public Attempt convert(Grant held, Request wanted) throws Exception {
+        return backend.convert(held, wanted, LIMIT);
+    }
+
+    /** Renews these grants in one call; one answer for each. */
+    public List<Answer> renew(List<Grant> grants) throws Exception {
+        return backend.renew(grants, LIMIT);
+    }
+
+    /** How many permits are left of that capacity, for a provider with SEMAPHORE. */
+    public int availablePermits(LockKey key, int capacity) throws Exception {
+        return backend.availablePermits(key, capacity, LIMIT);
     }
 
     /** Takes the request back. */

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -10,6 +11,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -108,6 +110,40 @@ final class ModeChecks {
         t.expect(!reads.isDone(), "the late reader was admitted beside the writer");
         written.release();
         reads.get().release();
+    }
+
+    @Check(
+            rules = "LK-1203",
+            needs = {Feature.READ_WRITE, Feature.FIFO},
+            from = Profile.SMOKE,
+            first = "Does a client that reads already pass the queue, at the store or by its own cache?")
+    void aClientThatReadsDoesNotPassAWriterEither(Trial t) throws Exception {
+        LockClient reader = t.client("reader");
+        DistributedLock lock = reader.readWriteLock(t.name()).read();
+        Lease read = lock.acquire();
+        Task<Lease> writes = t.acquiring("the writer's acquire", t.client("writer"), t.name());
+        t.untilWaiting(reader, t.name(), 1);
+        // The recall of what a cache lends is on its way for a moment.
+        Duration moment = t.has(Feature.CACHING) ? t.patience() : Duration.ZERO;
+        t.expect(
+                t.happens(moment, () -> isRefused(lock)),
+                "a second reader, of a client that reads already, was admitted before a writer that had asked earlier");
+        Task<Lease> again = t.start("the second reader's acquire", lock::acquire);
+        t.pass(t.ttl(1, 2));
+        t.expect(
+                !again.isDone(),
+                "a second reader, of a client that reads already, waited with a writer that had asked earlier, and was granted before it");
+        read.release();
+        Lease written = writes.get();
+        t.expect(!again.isDone(), "the second reader was admitted beside the writer");
+        written.release();
+        again.get().release();
+    }
+
+    private static boolean isRefused(DistributedLock lock) throws InterruptedException {
+        Optional<Lease> lease = lock.tryAcquire();
+        lease.ifPresent(Lease::close);
+        return lease.isEmpty();
     }
 
     @Check(

@@ -1,16 +1,26 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** Rules 1204 to 1206: a reader becomes the writer, and back. */
@@ -145,5 +155,103 @@ final class UpgradeChecks {
         t.expect(read.isHeld() && beside.isHeld(), "after a downgrade the two readers do not hold together");
         read.release();
         beside.release();
+    }
+
+    @Check(
+            rules = {"LK-410", "LK-1204"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            means = Means.LINK,
+            first = "Does the wait for an upgrade end with the read grant it was for, and with its own term?")
+    void theUpgradeOfASilentReaderStopsNobody(Trial t) throws Exception {
+        LockClient other = t.client("other");
+        ClientLink link = t.link("silent");
+        DistributedReadWriteLock silent = link.client().readWriteLock(t.name());
+        Lease read = silent.read().acquire();
+        Lease beside = other.readWriteLock(t.name()).read().acquire();
+        Task<Optional<Lease>> upgrade =
+                t.start("an upgrade over a link that is cut", () -> silent.tryUpgrade(read, t.patience()));
+        t.pass(t.ttl(1, 4));
+        t.expect(!upgrade.isDone(), "a reader waits for its upgrade beside another reader, and its wait ended");
+        link.cut();
+        Task<Lease> third = t.start(
+                "a further reader's acquire",
+                () -> t.client("third").readWriteLock(t.name()).read().acquire());
+        t.expect(
+                t.endsWithin(t.ttl().multipliedBy(2), third),
+                "a reader that waited for its upgrade is not heard any more, and for two ttl nobody was admitted");
+        third.get().release();
+        Optional<Lease> won = other.readWriteLock(t.name()).tryUpgrade(beside, t.patience());
+        t.expect(won.isPresent(), "a reader that waited for its upgrade has died, and another's upgrade is refused");
+        link.heal();
+        upgrade.outcome();
+        t.pass(t.ttl(1, 4));
+        t.expect(won.orElseThrow().isHeld(), "the upgrade of a reader that had died ended the lease of the writer");
+        won.orElseThrow().release();
+    }
+
+    @Check(
+            rules = {"LK-1205", "LK-1402"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first =
+                    "Does the store know what an upgraded grant was before, for as long as its client has not shown by a renewal that it knows?")
+    void anUpgradeThatIsWithdrawnUnheardLeavesTheReadGrant(Trial t) throws Exception {
+        Verbs verbs = t.verbs("reader");
+        LockClient other = t.client("other");
+        Grant read =
+                verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.longer(4)), "a free lock was not granted");
+        Request wanted = verbs.request(t.name(), t.longer(4));
+        Attempt upgraded = verbs.convert(read, wanted);
+        t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
+        // As an engine does that has lost the answer.
+        verbs.withdraw(wanted);
+        t.expectEqual(
+                "the answer to a renewal of the read grant, after an upgrade that had been granted was withdrawn,",
+                List.of(Answer.DONE),
+                verbs.renew(List.of(read)));
+        t.expect(
+                other.lock(t.name()).tryAcquire().isEmpty(),
+                "an upgrade that had been granted was withdrawn, and a writer was admitted beside the reader");
+        DistributedLock reads = other.readWriteLock(t.name()).read();
+        t.expect(
+                t.happens(t.ttl(1, 2), () -> isAdmitted(reads)),
+                "an upgrade that had been granted was withdrawn, and other readers are still refused");
+        t.expectEqual("the answer to the release of the read grant", Answer.DONE, verbs.release(read));
+        t.takesSoon(other, t.name(), "the reader whose upgrade was withdrawn has left, and the lock is taken")
+                .close();
+    }
+
+    private static boolean isAdmitted(DistributedLock lock) throws InterruptedException {
+        Optional<Lease> lease = lock.tryAcquire();
+        lease.ifPresent(Lease::close);
+        return lease.isPresent();
+    }
+
+    @Check(
+            rules = {"LK-1101", "LK-1204"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.LIST},
+            first =
+                    "Is a reader that waits to become the writer kept apart from the queue, and forgotten when it is shown?")
+    void anUpgradeThatWaitsIsShown(Trial t) throws Exception {
+        LockClient client = t.client("waits");
+        LockClient other = t.client("other");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Lease beside = other.readWriteLock(t.name()).read().acquire();
+        Task<Optional<Lease>> upgrade = t.start(
+                "an upgrade that waits",
+                () -> lock.tryUpgrade(read, t.patience().multipliedBy(2)));
+        boolean shown = t.happens(
+                t.patience(),
+                () -> t.status(other, t.key(t.name())).waiters().stream()
+                        .anyMatch(waiter -> waiter.mode() == LockMode.EXCLUSIVE
+                                && waiter.client().equals(client.name())));
+        LockStatus status = t.status(other, t.key(t.name()));
+        t.expect(shown, "a reader waits for its upgrade, and is not shown among those that wait: " + status);
+        t.expectEqual(
+                "the number of holders shown while one of two readers waits for its upgrade",
+                2,
+                status.holders().size());
+        beside.release();
+        upgrade.get().orElseThrow().release();
     }
 }

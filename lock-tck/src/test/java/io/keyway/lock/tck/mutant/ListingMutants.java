@@ -2,15 +2,20 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
@@ -31,7 +36,24 @@ final class ListingMutants {
                     "permits-without-metadata",
                     "what holders say of themselves is kept for locks, and not for semaphores",
                     "LK-1101",
-                    Mute::new));
+                    Mute::new),
+            page("95", "prefix-is-a-pattern", "the _ of a prefix stands for any character", PageMutant::byPattern),
+            page("95b", "prefix-of-segments", "a prefix ends where a segment does", PageMutant::bySegments),
+            page("96", "cursor-counts", "the cursor of a listing counts what it has shown", PageMutant::byCount),
+            page("97", "waited-for-is-free", "a listing shows what is held only", PageMutant::heldOnly),
+            Mutant.store(
+                    "97b",
+                    "upgrade-not-shown",
+                    "a reader that waits to write is shown as a reader only",
+                    "LK-1101",
+                    Discreet::new),
+            Mutant.store(
+                    "98", "since-last-renewal", "a holder is shown since its last renewal", "LK-1101", Renewed::new));
+
+    private static Mutant page(String number, String name, String defect, PageMutant.Pages pages) {
+        return Mutant.store(
+                number, name, defect, "LK-1101", (clock, tokensAbove) -> new PageMutant(clock, tokensAbove, pages));
+    }
 
     private ListingMutants() {}
 
@@ -113,6 +135,58 @@ final class ListingMutants {
         private static LockStatus.Holder silent(LockStatus.Holder holder) {
             return new LockStatus.Holder(
                     holder.client(), holder.mode(), holder.permits(), holder.token(), holder.since(), Map.of());
+        }
+    }
+
+    private static final class Discreet extends ReferenceStore {
+        Discreet(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key).map(Discreet::withoutUpgrades);
+        }
+
+        private static LockStatus withoutUpgrades(LockStatus status) {
+            List<String> readers = status.holders().stream()
+                    .filter(holder -> holder.mode() == LockMode.SHARED)
+                    .map(LockStatus.Holder::client)
+                    .toList();
+            return new LockStatus(
+                    status.key(),
+                    status.holders(),
+                    status.waiters().stream()
+                            .filter(waiter -> !readers.contains(waiter.client()))
+                            .toList());
+        }
+    }
+
+    private static final class Renewed extends ReferenceStore {
+        private final LongSupplier clock;
+        private final Map<Long, Long> renewed = new ConcurrentHashMap<>();
+
+        Renewed(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+            this.clock = clock;
+        }
+
+        @Override
+        public Answer renew(Session session, Grant grant) {
+            renewed.put(grant.token(), clock.getAsLong());
+            return super.renew(session, grant);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key).map(status -> altered(status, this::since));
+        }
+
+        private LockStatus.Holder since(LockStatus.Holder holder) {
+            Long last = renewed.get(holder.token().orElseThrow());
+            Duration since = last == null ? holder.since() : Duration.ofNanos(clock.getAsLong() - last);
+            return new LockStatus.Holder(
+                    holder.client(), holder.mode(), holder.permits(), holder.token(), since, holder.metadata());
         }
     }
 }

@@ -9,12 +9,14 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.LockEntry;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Session;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /** Defects in how readers and writers go together. */
@@ -40,7 +42,19 @@ final class ModeMutants {
                     "upgrade-stays",
                     "an upgrade that was given up stays before all that wait",
                     "LK-1205",
-                    Lasting::new));
+                    Lasting::new),
+            Mutant.store(
+                    "93",
+                    "upgrade-outlives-its-reader",
+                    "a reader that waits for its upgrade is kept though it is not heard any more",
+                    "LK-410",
+                    Immortal::new),
+            Mutant.store(
+                    "94",
+                    "upgrade-not-undone",
+                    "the withdrawal of an upgrade that was granted ends the read grant with it",
+                    "LK-1205",
+                    Thorough::new));
 
     private ModeMutants() {}
 
@@ -107,6 +121,61 @@ final class ModeMutants {
             if (!upgrades.getOrDefault(session, Set.of()).contains(request.id())) {
                 super.withdraw(session, request);
             }
+        }
+    }
+
+    private static final class Immortal extends ReferenceStore {
+        private static final long AGES = Duration.ofHours(1).toNanos();
+
+        private boolean lasting;
+
+        Immortal(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public synchronized Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            lasting = true;
+            try {
+                Attempt result = super.convert(session, held, wanted);
+                if (result instanceof Attempt.Waiting) {
+                    var unused = super.renew(session, held);
+                }
+                return result;
+            } finally {
+                lasting = false;
+            }
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return lasting ? now + AGES : super.expiry(request, holds, now);
+        }
+    }
+
+    private static final class Thorough extends ReferenceStore {
+        private final Map<Request, Grant> upgraded = new ConcurrentHashMap<>();
+
+        Thorough(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            Attempt result = super.convert(session, held, wanted);
+            if (result instanceof Attempt.Granted granted) {
+                upgraded.put(wanted, granted.grant());
+            }
+            return result;
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {
+            Grant grant = upgraded.remove(request);
+            if (grant != null) {
+                var unused = release(session, grant);
+            }
+            super.withdraw(session, request);
         }
     }
 }

@@ -12,6 +12,7 @@ final class Mutants {
                     TokenMutants.ALL,
                     TermMutants.ALL,
                     QueueMutants.ALL,
+                    OrderMutants.ALL,
                     ReleaseMutants.ALL,
                     ModeMutants.ALL,
                     PermitMutants.ALL,

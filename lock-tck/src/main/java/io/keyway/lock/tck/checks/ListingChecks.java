@@ -1,0 +1,172 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Rules 1101 and 1102: which names a listing shows, and since when. */
+final class ListingChecks {
+    /** What stands for other characters, or for none, in the patterns of some store. */
+    private static final String SPECIAL = "_%*?.[]{}()^$|\\+#~'\"`:;&<> ";
+
+    @Check(
+            rules = {"LK-1101", "LK-104"},
+            needs = Feature.LIST,
+            from = Profile.SMOKE,
+            first =
+                    "Does the prefix go into a pattern of the store's, as LIKE, KEYS or SCAN have, without being escaped?")
+    void thePrefixOfAListingIsNoPattern(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Map<String, String> names = new LinkedHashMap<>();
+        List<Lease> held = new ArrayList<>();
+        held.add(client.lock(t.name("kax")).acquire());
+        for (int i = 0; i < SPECIAL.length(); i++) {
+            char special = SPECIAL.charAt(i);
+            String name = "k" + special + "x";
+            names.put("k" + special, name);
+            held.add(client.lock(t.name(name)).acquire());
+        }
+        for (Map.Entry<String, String> each : names.entrySet()) {
+            t.expectEqual(
+                    "what a listing of the prefix " + each.getKey() + " shows",
+                    List.of(each.getValue()),
+                    listed(t, client, each.getKey()));
+        }
+        held.forEach(Lease::close);
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = Feature.LIST,
+            from = Profile.SMOKE,
+            first = "Is the prefix compared with the text of the name, or with its segments?")
+    void thePrefixOfAListingMayEndWithinASegment(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        List<Lease> held = new ArrayList<>();
+        for (String name : List.of("a", "ab", "ab/x", "abc/y", "abd", "b")) {
+            held.add(client.lock(t.name(name)).acquire());
+        }
+        t.expectEqual(
+                "what a listing of the prefix ab shows",
+                List.of("ab", "ab/x", "abc/y", "abd"),
+                listed(t, client, "ab"));
+        t.expectEqual("what a listing of the prefix abc shows", List.of("abc/y"), listed(t, client, "abc"));
+        held.forEach(Lease::close);
+    }
+
+    /** All pages, sorted; names and prefix without what all names of the check begin with. */
+    private static List<String> listed(Trial t, LockClient client, String prefix) throws InterruptedException {
+        List<String> listed = new ArrayList<>();
+        Optional<String> after = Optional.empty();
+        do {
+            LockPage page = client.admin().list(t.name(prefix), after, 10);
+            page.locks().forEach(status -> listed.add(inner(t, status)));
+            after = page.next();
+        } while (after.isPresent());
+        return listed.stream().sorted().toList();
+    }
+
+    private static String inner(Trial t, LockStatus status) {
+        String name = status.key().name().value();
+        String outer = t.name("");
+        return name.startsWith(outer) ? name.substring(outer.length()) : name;
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = Feature.LIST,
+            first = "Does the cursor count entries? Those that vanish before it shift all that follow.")
+    void aListingMissesNothingWhileOthersVanish(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Map<String, Lease> held = new LinkedHashMap<>();
+        for (int i = 0; i < 20; i++) {
+            String name = "n" + (100 + i * 37 % 100);
+            held.put(name, client.lock(t.name(name)).acquire());
+        }
+        List<String> listed = new ArrayList<>();
+        Optional<String> after = Optional.empty();
+        do {
+            LockPage page = client.admin().list(t.name("n"), after, 5);
+            for (LockStatus status : page.locks()) {
+                String name = inner(t, status);
+                listed.add(name);
+                // Who has been shown goes, and the next page begins where this one ended all the same.
+                Optional.ofNullable(held.get(name))
+                        .orElseThrow(() -> t.failure("a name was listed that nobody has locked: " + name))
+                        .release();
+            }
+            after = page.next();
+        } while (after.isPresent());
+        t.expectEqual(
+                "what the pages show, each once, while those shown before are released",
+                held.keySet().stream().sorted().toList(),
+                listed.stream().sorted().toList());
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = Feature.LIST,
+            first = "Does a listing look at the holders only? What is waited for is not free.")
+    void aLockThatIsOnlyWaitedForIsListed(Trial t) throws Exception {
+        Verbs verbs = t.verbs("waiter");
+        LockClient onlooker = t.client("onlooker");
+        Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Request waits = verbs.request(t.name(), t.longer(4));
+        t.expect(!verbs.isGranted(waits), "a lock that is held was granted again");
+        // The waiter does not ask again: the store knows of it, and of nobody else.
+        verbs.release(held);
+        t.expectEqual(
+                "what is listed while nobody holds the lock and one waits for it",
+                List.of("lock"),
+                listed(t, onlooker, "lock"));
+        t.expect(
+                onlooker.admin().show(t.key(t.name())).isPresent(),
+                "a lock that nobody holds and one waits for is not shown");
+        verbs.withdraw(waits);
+    }
+
+    @Check(
+            rules = {"LK-1101", "LK-1102"},
+            needs = Feature.LIST,
+            first = "Is \"since\" counted from the grant, or from the last that was heard of its holder?")
+    void sinceCountsFromTheGrantOverRenewals(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        LockClient onlooker = t.client("onlooker");
+        Lease lease = client.lock(t.name()).acquire();
+        Task<Lease> waits = t.acquiring("the waiter", t.client("waiter"), t.name());
+        t.untilWaiting(onlooker, t.name(), 1);
+        t.pass(t.ttl(5, 4));
+        LockStatus status = t.status(onlooker, t.key(t.name()));
+        List<Duration> since = new CopyOnWriteArrayList<>();
+        status.holders().forEach(holder -> since.add(holder.since()));
+        status.waiters().forEach(waiter -> since.add(waiter.since()));
+        t.expectEqual("the number of holders and waiters shown", 2, since.size());
+        t.expect(
+                since.get(0).compareTo(t.ttl()) >= 0,
+                "a holder is said to hold since " + Trial.text(since.get(0)) + ", and got the lock more than "
+                        + Trial.text(t.ttl(5, 4)) + " ago; its renewals are no grants");
+        t.expect(
+                since.get(1).compareTo(t.ttl()) >= 0,
+                "a waiter is said to wait since " + Trial.text(since.get(1)) + ", and was there "
+                        + Trial.text(t.ttl(5, 4)) + " ago; it only asked again");
+        lease.release();
+        waits.get().release();
+    }
+}

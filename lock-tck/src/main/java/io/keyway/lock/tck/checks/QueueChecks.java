@@ -1,0 +1,109 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/** Rule 310 where an engine by itself would hide it: who asks first when the lock comes free, how long the queue is, and what a connection has to do with it. */
+final class QueueChecks {
+    private static final String DOUBLE = "a lock that is held was granted again";
+
+    @Check(
+            rules = "LK-310",
+            needs = Feature.FIFO,
+            from = Profile.SMOKE,
+            first =
+                    "Does an attempt look who stands first in the queue, or only whether it stands there itself and the lock is free?")
+    void whoAsksFirstWhenTheLockComesFreeIsNotGrantedFirst(Trial t) throws Exception {
+        servesInOrder(t, 3);
+    }
+
+    @Check(
+            rules = "LK-310",
+            needs = Feature.FIFO,
+            first = "What becomes of one that finds the queue full: is it told to wait, and has no place?")
+    void aLongQueueKeepsItsOrder(Trial t) throws Exception {
+        servesInOrder(t, t.rounds(12, 16, 40));
+    }
+
+    /** So many wait; at each release those who stand behind the first ask before it. */
+    private static void servesInOrder(Trial t, int waiters) throws Exception {
+        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
+        Verbs holder = t.verbs("holder");
+        Grant held = holder.granted(holder.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Deque<Request> queue = new ArrayDeque<>();
+        for (int i = 0; i < waiters; i++) {
+            Verbs client = clients.get(i % 2);
+            Request request = client.request(t.name(), t.longer(4));
+            t.expect(!client.isGranted(request), DOUBLE);
+            queue.add(request);
+        }
+        Verbs releasing = holder;
+        for (int i = 0; i < waiters; i++) {
+            releasing.release(held);
+            Verbs client = clients.get(i % 2);
+            Request first = queue.remove();
+            if (!queue.isEmpty()) {
+                // Who is last would be granted if it were the only one whose place is known.
+                overtakes(t, clients.get((waiters - 1) % 2), queue.getLast(), i, queue.size());
+                overtakes(t, clients.get((i + 1) % 2), queue.getFirst(), i, 1);
+            }
+            held = client.grantedInTime(
+                    first,
+                    "of " + waiters + " that waited the one that had asked as number " + (i + 1)
+                            + " was not granted when all before it had been, and the lock was free");
+            releasing = client;
+        }
+        releasing.release(held);
+    }
+
+    private static void overtakes(Trial t, Verbs client, Request request, int served, int before) throws Exception {
+        t.expect(
+                !client.isGranted(request),
+                "after " + served
+                        + " of those that waited had been served the lock came free, and it was granted to one"
+                        + " that had " + before + " before it in the queue, all alive, because it asked before them");
+    }
+
+    @Check(
+            rules = {"LK-310", "LK-510"},
+            needs = Feature.FIFO,
+            means = Means.LINK,
+            first = "Is the place of a waiter tied to a connection of its client, at the server or at the client?")
+    void aWaiterWhoseConnectionBreaksKeepsItsPlace(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        ClientLink link = t.link("first");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> first = t.acquiring("the first waiter", link.client(), t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        Task<Lease> second = t.acquiring("the second waiter", t.client("second"), t.name());
+        t.untilWaiting(holder, t.name(), 2);
+        if (!link.reset()) {
+            throw t.notTried(Verdict.NOT_RUN, "the subject's links cannot break so that both sides notice");
+        }
+        // A server may find out only when it next sends something.
+        t.pass(t.ttl(3, 4));
+        held.release();
+        t.until("one of two that wait is granted", () -> first.isDone() || second.isDone());
+        t.expect(
+                first.isDone(),
+                "the connection of the first in the queue broke and stood again, and one that had asked later was"
+                        + " granted before it");
+        first.get().release();
+        second.get().release();
+    }
+}

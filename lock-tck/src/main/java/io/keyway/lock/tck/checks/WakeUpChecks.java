@@ -1,0 +1,117 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Rules 408 and 411: turns that come by something else than the release of a holder. */
+final class WakeUpChecks {
+    private static final int ROUNDS = 8;
+    private static final String BEST = "the best of several turns is judged";
+
+    private interface Step {
+        void take() throws Exception;
+    }
+
+    /**
+     * @param asked when the first of those that wait asked, or before
+     * @param waiting those that wait
+     * @param turn makes it their turn
+     */
+    private record Queue(long asked, List<Task<Lease>> waiting, Step turn) {}
+
+    private interface Round {
+        Queue begin(String name) throws Exception;
+    }
+
+    /**
+     * One prompt round is enough. A round that took its time to begin is not judged: one that waits may then happen to ask
+     * again just when its turn comes, which is no wake-up.
+     */
+    private static void wakes(Trial t, Round round, String otherwise) throws Exception {
+        Duration limit = t.ttl(1, 10);
+        int judged = 0;
+        for (int i = 0; i < ROUNDS && !(t.isVirtual() && i > 0); i++) {
+            Queue queue = round.begin(t.freshName());
+            queue.turn().take();
+            boolean fresh = t.now() - queue.asked() <= limit.toNanos();
+            boolean prompt = t.happens(limit, () -> queue.waiting().stream().allMatch(Task::isDone));
+            for (Task<Lease> task : queue.waiting()) {
+                task.get().release();
+            }
+            if (fresh && prompt) {
+                return;
+            }
+            judged += fresh ? 1 : 0;
+        }
+        if (judged == 0) {
+            throw t.notTried(
+                    Verdict.INCONCLUSIVE,
+                    "in " + ROUNDS + " rounds it took longer than " + Trial.text(limit) + " until those that wait had"
+                            + " asked: a wake-up cannot be told from another question of theirs");
+        }
+        throw t.failure(
+                otherwise + " within " + Trial.text(limit) + "; rounds judged: " + judged + "; WAKE_UP is declared");
+    }
+
+    @Check(
+            rules = {"LK-411", "LK-1203"},
+            needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
+            statistical = BEST,
+            first = "Who is told when a reader is granted: the next in the queue, if it reads too?")
+    void readersThatWaitAreWokenTogether(Trial t) throws Exception {
+        LockClient writer = t.client("writer");
+        List<LockClient> readers = List.of(t.client("reader-0"), t.client("reader-1"), t.client("reader-2"));
+        wakes(
+                t,
+                name -> {
+                    Lease written = writer.lock(name).acquire();
+                    long asked = t.now();
+                    List<Task<Lease>> waiting = new ArrayList<>();
+                    for (LockClient reader : readers) {
+                        waiting.add(t.start(
+                                "the acquire of " + reader.name(),
+                                () -> reader.readWriteLock(name).read().acquire()));
+                        t.untilWaiting(writer, name, waiting.size());
+                    }
+                    return new Queue(asked, waiting, written::release);
+                },
+                "a writer released, and the three readers that waited one behind the other were not all granted");
+    }
+
+    @Check(
+            rules = {"LK-408", "LK-411"},
+            needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
+            statistical = BEST,
+            first = "Who is told when a waiter is withdrawn: is the one behind it, which may be first now?")
+    void aWriterThatLeavesTheQueueWakesTheReaderBehindIt(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient writer = t.client("writer");
+        LockClient reader = t.client("reader");
+        wakes(
+                t,
+                name -> {
+                    // Given back by the close of its client.
+                    var unused = holder.readWriteLock(name).read().acquire();
+                    CompletableFuture<Lease> leaves = writer.lock(name).acquireAsync();
+                    t.untilWaiting(holder, name, 1);
+                    long asked = t.now();
+                    Task<Lease> behind = t.start(
+                            "the acquire of the reader behind the writer",
+                            () -> reader.readWriteLock(name).read().acquire());
+                    t.untilWaiting(holder, name, 2);
+                    return new Queue(asked, List.of(behind), () -> leaves.cancel(false));
+                },
+                "a writer that waited for a reader gave up, and the reader behind it, which nobody was in the way of"
+                        + " any more, was not granted");
+    }
+}
