@@ -279,6 +279,11 @@ final class BackendLink implements LockBackend {
         }
 
         @Override
+        public void recheck(LockKey key, long request) {
+            hint(() -> client.recheck(key, request));
+        }
+
+        @Override
         public void granted(Request request, Attempt.Granted granted) {
             hint(() -> client.granted(request, granted));
         }
