@@ -48,10 +48,8 @@ final class Applicability {
                 place.hasProxies()
                         ? Optional.empty()
                         : notApplicable("the URL names no server that a proxy could stand before");
-            case LINK ->
-                place.subject().links().isPresent() || place.overBackend()
-                        ? Optional.empty()
-                        : against(Means.PROXY, place);
+            case LINK -> place.overBackend() ? Optional.empty() : against(Means.WIRE, place);
+            case WIRE -> place.subject().links().isPresent() ? Optional.empty() : against(Means.PROXY, place);
             case SERVER ->
                 place.subject().kill().isEmpty()
                         ? notRun(

@@ -15,18 +15,23 @@ final class Catalog {
 
     static List<Spec> all() {
         List<Spec> specs = new ArrayList<>();
-        for (Object checks : AllChecks.all()) {
-            for (Method method : checks.getClass().getDeclaredMethods()) {
-                Check check = method.getAnnotation(Check.class);
-                if (check != null) {
-                    specs.add(spec(checks, method, check));
-                }
-            }
-        }
+        AllChecks.all().forEach(checks -> specs.addAll(of(checks)));
         specs.sort(Comparator.comparingInt(
                         (Spec spec) -> Integer.parseInt(spec.check().rules()[0].substring(3)))
                 .thenComparing(spec -> spec.id()));
         return List.copyOf(specs);
+    }
+
+    /** The checks of one object, in no order. */
+    static List<Spec> of(Object checks) {
+        List<Spec> specs = new ArrayList<>();
+        for (Method method : checks.getClass().getDeclaredMethods()) {
+            Check check = method.getAnnotation(Check.class);
+            if (check != null) {
+                specs.add(spec(checks, method, check));
+            }
+        }
+        return specs;
     }
 
     private static Spec spec(Object checks, Method method, Check check) {

@@ -7,23 +7,38 @@ import org.jspecify.annotations.Nullable;
 public final class CheckFailure extends AssertionError {
     private static final long serialVersionUID = 1L;
 
-    private final boolean certain;
+    private enum Kind {
+        PLAIN,
+        CERTAIN,
+        UNEXPECTED
+    }
 
-    private CheckFailure(String message, @Nullable Throwable cause, boolean certain) {
+    private final Kind kind;
+
+    private CheckFailure(String message, @Nullable Throwable cause, Kind kind) {
         super(message, cause);
-        this.certain = certain;
+        this.kind = kind;
     }
 
     static CheckFailure of(String message, @Nullable Throwable cause) {
-        return new CheckFailure(message, cause, false);
+        return new CheckFailure(message, cause, Kind.PLAIN);
     }
 
     static CheckFailure certain(String message) {
-        return new CheckFailure(message, null, true);
+        return new CheckFailure(message, null, Kind.CERTAIN);
+    }
+
+    static CheckFailure unexpected(String message, Throwable cause) {
+        return new CheckFailure(message, cause, Kind.UNEXPECTED);
     }
 
     /** Whether no machine that is slow or stands still can have caused it. */
     boolean isCertain() {
-        return certain;
+        return kind == Kind.CERTAIN;
+    }
+
+    /** Whether it is an exception of a call from which the check expected none. */
+    boolean isUnexpected() {
+        return kind == Kind.UNEXPECTED;
     }
 }

@@ -10,34 +10,42 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a processor, this one or the server's, proves little: the check is made again with twice the terms, and
- * again with four times. What fails then too, fails; unless this process itself stood still, which makes it INCONCLUSIVE. What the history shows is certain, however slow the machine.
+ * again with four times. What fails then too, fails; unless this process itself stood still and not all of the patience was waited for each time, which makes it INCONCLUSIVE. What the history shows, or what no delay can have
+ * caused, is certain, however slow the machine.
  */
 final class CheckRun {
     private static final int ATTEMPTS = 3;
 
     private final Place place;
     private final Spec spec;
-    private final StallMeter meter;
+    private final LongFunction<Duration> worstStallSince;
 
     private record Attempt(
             Verdict verdict,
             String message,
+            String hint,
             boolean certain,
             List<String> rules,
             @Nullable String evidence,
             @Nullable String picture,
             List<String> notes,
             long took,
-            Duration stall) {}
+            Duration stall) {
+        Attempt withHint(String other) {
+            return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, stall);
+        }
+    }
 
-    CheckRun(Place place, Spec spec, StallMeter meter) {
+    /** {@code worstStallSince} is {@link StallMeter#worstSince}. */
+    CheckRun(Place place, Spec spec, LongFunction<Duration> worstStallSince) {
         this.place = place;
         this.spec = spec;
-        this.meter = meter;
+        this.worstStallSince = worstStallSince;
     }
 
     CheckResult run() {
@@ -46,21 +54,23 @@ final class CheckRun {
             return result(reason.get().verdict(), reason.get().text(), 0);
         }
         Place here = place;
+        boolean patientAlways = true;
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
+            // Who waited for all of the patience has given a busy machine its time.
+            boolean patient = attempt.took() >= here.patience().toNanos();
+            patientAlways &= patient;
             boolean doubtful = attempt.verdict() == Verdict.FAIL
                     && !attempt.certain()
                     && !place.clock().isVirtual();
             boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
-            if (i == ATTEMPTS - 1 && stalled) {
+            if (i == ATTEMPTS - 1 && stalled && !patientAlways) {
                 return result(
                         Verdict.INCONCLUSIVE,
                         "this process stood still for " + attempt.stall().toMillis() + " ms, " + ATTEMPTS
                                 + " times over; at the last: " + attempt.message(),
                         i);
             }
-            // Who waited for all of the patience has given a busy machine its time.
-            boolean patient = attempt.took() >= here.patience().toNanos();
             if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !patient && StallMeter.machineIsBusy()))) {
                 return result(attempt, i);
             }
@@ -124,7 +134,18 @@ final class CheckRun {
             return attempt(Verdict.PASS, "", true, trial, took, begun);
         }
         boolean certain = thrown instanceof CheckFailure failure && failure.isCertain();
-        return attempt(Verdict.FAIL, said(thrown), certain, trial, took, begun, stack(thrown));
+        return attempt(Verdict.FAIL, said(thrown), certain, trial, took, begun, stack(thrown))
+                .withHint(hint(thrown));
+    }
+
+    /** What broke the check off need have nothing to do with what the check is about. */
+    private String hint(@Nullable Throwable thrown) {
+        boolean expected = thrown == null || (thrown instanceof CheckFailure failure && !failure.isUnexpected());
+        String first = spec.check().first();
+        return expected
+                ? first
+                : "Where was this thrown, and why did the server or the connection fail? Its stack is in the evidence. The question of the check itself: "
+                        + first;
     }
 
     /** What the check itself found leads nearer to the cause than what its history shows; both are told. */
@@ -142,6 +163,7 @@ final class CheckRun {
         return new Attempt(
                 Verdict.FAIL,
                 message,
+                hint(thrown),
                 true,
                 rules,
                 breach.evidence(),
@@ -175,13 +197,14 @@ final class CheckRun {
         return new Attempt(
                 verdict,
                 message,
+                spec.check().first(),
                 certain,
                 spec.rules(),
                 evidence.isBlank() ? null : evidence.strip(),
                 story.map(Breach::picture).orElse(null),
                 trial.notes(),
                 took,
-                meter.worstSince(begun));
+                worstStallSince.apply(begun));
     }
 
     /** Closing must not hang the run either. */
@@ -205,7 +228,7 @@ final class CheckRun {
                 attempt.verdict(),
                 Duration.ofNanos(attempt.took()),
                 attempt.message(),
-                spec.check().first(),
+                attempt.hint(),
                 Optional.ofNullable(attempt.evidence()),
                 Optional.ofNullable(attempt.picture()),
                 attempt.notes(),

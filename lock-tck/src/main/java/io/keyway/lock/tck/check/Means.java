@@ -10,6 +10,8 @@ public enum Means {
      * its {@code LockBackend}.
      */
     LINK,
+    /** As LINK, where the provider's own code meets the fault: not between a client and its backend. */
+    WIRE,
     /** A server that can be killed and started again. */
     SERVER,
     /** A server that can be stopped and continued. */

@@ -178,7 +178,7 @@ abstract class Passage extends Expectations {
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw CheckFailure.of("a question to the client failed: " + e, e);
+            throw CheckFailure.unexpected("a question to the client failed: " + e, e);
         }
     }
 

@@ -179,7 +179,7 @@ public final class Run {
         synchronized (listener) {
             listener.started(spec.id());
         }
-        CheckResult result = Scrub.of(place.url()).result(new CheckRun(place, spec, meter).run());
+        CheckResult result = Scrub.of(place.url()).result(new CheckRun(place, spec, meter::worstSince).run());
         results.put(spec.id(), result);
         synchronized (listener) {
             listener.finished(result);

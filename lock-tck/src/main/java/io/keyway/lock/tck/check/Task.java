@@ -69,7 +69,7 @@ public final class Task<T> {
         if (failure instanceof CheckFailure known) {
             throw known;
         }
-        throw CheckFailure.of(what + " threw " + failure, failure);
+        throw CheckFailure.unexpected(what + " threw " + failure, failure);
     }
 
     /** Waits for its end within the trial's patience, and returns what it threw; empty if it returned. */

@@ -30,11 +30,11 @@ final class TokenChecks {
         }
 
         Lease next(String how, Lease lease) {
-            trial.expect(
-                    !any || lease.token() != last,
+            trial.never(
+                    any && lease.token() == last,
                     "two grants of one name have the token " + last + "; the later one came " + how);
-            trial.expect(
-                    !any || lease.token() > last,
+            trial.never(
+                    any && lease.token() < last,
                     "a grant " + how + " has token " + lease.token() + ", lower than " + last
                             + ", that of the grant before it");
             any = true;
@@ -75,7 +75,7 @@ final class TokenChecks {
         Set<Long> seen = new HashSet<>();
         for (int i = 0; i < t.rounds(10, 30, 100); i++) {
             Lease lease = (i % 3 == 0 ? two : one).lock(t.name()).acquire();
-            t.expect(seen.add(lease.token()), "two grants of one name have the token " + lease.token());
+            t.never(!seen.add(lease.token()), "two grants of one name have the token " + lease.token());
             lease.release();
         }
     }

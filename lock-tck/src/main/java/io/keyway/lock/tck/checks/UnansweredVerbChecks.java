@@ -55,7 +55,7 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = {"LK-1503", "LK-1402"},
-            means = Means.LINK,
+            means = Means.WIRE,
             first =
                     "Which exceptions become a NotExecutedException: those of connecting alone, or also those of a request that was sent?")
     void whatWasCarriedOutIsNotSaidNotToBe(Trial t) throws Exception {
@@ -95,7 +95,7 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = {"LK-1512", "LK-1401"},
-            means = Means.LINK,
+            means = Means.WIRE,
             first = "What does each verb do with an I/O error: is it thrown, or made into an answer?")
     void noAnswerIsMadeUp(Trial t) throws Exception {
         ClientLink link = t.link("unanswered");
@@ -138,7 +138,7 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = "LK-1505",
-            means = Means.LINK,
+            means = Means.WIRE,
             first = "Is the limit of the call what bounds all of its waits, or the driver's own timeout?")
     void aVerbEndsWithinItsLimit(Trial t) throws Exception {
         ClientLink link = t.link("cut");

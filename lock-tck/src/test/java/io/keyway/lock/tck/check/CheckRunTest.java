@@ -1,0 +1,121 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.Reach;
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.Verdict;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of a failure on a machine that stood still for an hour meanwhile. */
+@Timeout(60)
+class CheckRunTest {
+    private static final String URL = "lock:reference://check-run";
+
+    static final class Samples {
+        @Check(rules = "LK-301", first = "the question of the check")
+        void failsByTime(Trial t) {
+            t.expect(false, "it was late");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
+        void failsSurely(Trial t) {
+            t.never(true, "it was wrong");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
+        void failsTooEarly(Trial t) {
+            t.neverBefore(t.now() + Duration.ofHours(1).toNanos(), true, "it was early");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
+        void failsInTime(Trial t) {
+            t.neverBefore(t.now(), true, "it was not early");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
+        void failsBesideAHolder(Trial t) throws Exception {
+            try (Lease lease = t.client("holder")
+                    .lock(t.name())
+                    .with(LockOptions.none().withTtl(Duration.ofHours(1)))
+                    .acquire()) {
+                t.neverWhile(lease, true, "it was taken");
+            }
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
+        void isBrokenOff(Trial t) throws Exception {
+            t.call("a call", () -> {
+                throw new IllegalStateException("thrown on purpose");
+            });
+        }
+    }
+
+    @Test
+    void whatTimeMayHaveCausedIsTriedAgainAndNotDecided() {
+        assertThat(resultOf("fails-by-time"))
+                .returns(Verdict.INCONCLUSIVE, CheckResult::verdict)
+                .returns(2, CheckResult::repeats);
+        assertThat(resultOf("fails-in-time")).returns(Verdict.INCONCLUSIVE, CheckResult::verdict);
+    }
+
+    @Test
+    void whatNoTimeCanHaveCausedFailsAtOnce() {
+        for (String check : new String[] {"fails-surely", "fails-too-early", "fails-beside-a-holder"}) {
+            assertThat(resultOf(check))
+                    .returns(Verdict.FAIL, CheckResult::verdict)
+                    .returns(0, CheckResult::repeats)
+                    .returns("the question of the check", CheckResult::first);
+        }
+    }
+
+    @Test
+    void anExceptionThatBrokeTheCheckOffIsWhatToLookAtFirst() {
+        CheckResult result = resultOf("is-broken-off", Duration.ZERO);
+        assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result.message()).contains("a call threw java.lang.IllegalStateException: thrown on purpose");
+        assertThat(result.first()).startsWith("Where was this thrown").endsWith("the question of the check");
+        assertThat(result.evidence()).get().asString().contains("IllegalStateException");
+    }
+
+    private static CheckResult resultOf(String name) {
+        return resultOf(name, Duration.ofHours(1));
+    }
+
+    private static CheckResult resultOf(String name, Duration stall) {
+        Guarantees guarantees;
+        try (LockClient client = Locks.open(URL)) {
+            guarantees = client.guarantees();
+        }
+        Place place = new Place(
+                TckSubject.of(URL),
+                TckConfig.of(Profile.SMOKE),
+                LockUrl.parse(URL),
+                Set.of(),
+                guarantees,
+                Reach.JVM,
+                true,
+                false,
+                new Links(),
+                new RealClock(),
+                "run");
+        Spec spec = Catalog.of(new Samples()).stream()
+                .filter(each -> each.id().endsWith("/" + name))
+                .findFirst()
+                .orElseThrow();
+        return new CheckRun(place, spec, since -> stall).run();
+    }
+}
