@@ -3,9 +3,11 @@ package io.keyway.lock.cli;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -13,7 +15,8 @@ import java.util.Optional;
 
 /**
  * Says on standard error whom a request waits for: one line that changes on a terminal, a line per change in a log.
- * Nothing is said about a lock that is free.
+ * Nothing is said about a lock that is free, nor of its holder before the request is known to wait: who holds it, when the
+ * answer is merely slow, need not stand in the way.
  */
 final class WaitingNotice implements Runnable, AutoCloseable {
     private static final long FIRST_NANOS = 200_000_000;
@@ -25,6 +28,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     private final LockKey key;
     private final long begin;
     private final Thread thread = new Thread(this, "keyway-waiting-notice");
+    private final Subscription events;
+    private volatile boolean waits;
     private String told = "";
     private boolean closed;
 
@@ -33,6 +38,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         this.client = client;
         this.key = key;
         this.begin = console.clock().nanoTime();
+        this.events = client.addListener(this::hear);
     }
 
     static WaitingNotice begin(Console console, LockClient client, LockKey key) {
@@ -40,6 +46,12 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         notice.thread.setDaemon(true);
         notice.thread.start();
         return notice;
+    }
+
+    private void hear(LockEvent event) {
+        if (event.type() == LockEvent.Type.WAITING && key.equals(event.key())) {
+            waits = true;
+        }
     }
 
     @Override
@@ -74,13 +86,14 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      */
     record Situation(String fixed, String moving) {}
 
-    /** Empty: nobody is known to stand in the way. */
+    /** Empty: nobody is known to stand in the way of this request. */
     private Optional<Situation> look() {
         if (!client.features().contains(Feature.LIST)) {
             return Optional.of(new Situation("waiting for " + key.name(), ""));
         }
         try {
-            return client.admin().show(key).map(status -> describe(status, client.name()));
+            Optional<LockStatus> status = client.admin().show(key);
+            return status.filter(found -> waits).map(found -> describe(found, client.name()));
         } catch (InterruptedException e) {
             return Optional.empty();
         } catch (LockException e) {
@@ -140,6 +153,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     /** Ends it and says how long it took, if anything was said before. */
     @Override
     public synchronized void close() {
+        events.close();
         closed = true;
         notifyAll();
         if (told.isEmpty()) {
