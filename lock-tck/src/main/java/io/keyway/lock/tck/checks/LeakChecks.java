@@ -7,6 +7,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Network;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
@@ -139,5 +140,34 @@ final class LeakChecks {
         for (Task<Boolean> task : all) {
             t.expect(task.get(), "one of " + threads + " virtual threads that took turns was refused");
         }
+    }
+
+    @Check(
+            rules = "LK-1004",
+            means = Means.PROXY,
+            first = "Which connection does close() not end: one of a pool, or the one over which the server speaks?")
+    void afterCloseNoConnectionOfTheClientIsLeft(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("closed");
+        // Several at once, for a pool to grow.
+        List<Task<Boolean>> users = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            String name = t.name("n" + i);
+            users.add(t.start("a user of the client", () -> {
+                client.lock(name).acquire().release();
+                return true;
+            }));
+        }
+        for (Task<Boolean> user : users) {
+            user.get();
+        }
+        client.lock(t.name()).acquire();
+        int before = network.connections();
+        client.close();
+        boolean none = t.happens(t.patience(), () -> network.connections() == 0);
+        t.expect(
+                none,
+                "of " + before + " connections of a client " + network.connections() + " stand "
+                        + Trial.text(t.patience()) + " after its close()");
     }
 }

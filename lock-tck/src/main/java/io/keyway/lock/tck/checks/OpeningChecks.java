@@ -17,6 +17,7 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -226,5 +227,22 @@ final class OpeningChecks {
         try (Lease lease = client.lock(t.name()).acquire()) {
             t.expect(lease.isHeld(), "a client opened with connect=eager was granted a lease that is not held");
         }
+    }
+
+    @Check(
+            rules = "LK-210",
+            from = Profile.SMOKE,
+            first = "Does the provider answer for the URL from one list of features, and its backend from another?")
+    void aClientHasTheFeaturesThatItsProviderDeclares(Trial t) {
+        Set<Feature> declared = Locks.discover(t.subject().loader()).providers().stream()
+                .filter(provider -> provider.schemes().contains(t.url().provider()))
+                .findFirst()
+                .orElseThrow(() -> t.failure("no provider is found for " + t.url() + ", and it was opened"))
+                .features(t.url());
+        Set<Feature> opened = t.client("opened").features();
+        t.expectEqual(
+                "the features that a client declares, beside those that its provider declares for the URL,",
+                new TreeSet<>(declared),
+                new TreeSet<>(opened));
     }
 }

@@ -7,10 +7,12 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -261,5 +263,17 @@ final class PermitChecks {
                             })
                             .isPresent());
         }
+    }
+
+    @Check(
+            rules = "LK-1306",
+            needs = Feature.SEMAPHORE,
+            first = "Are the permits that are out taken from the capacity of whoever asks, and nothing more done?")
+    void aStoreNeverSaysThatPermitsAreNegative(Trial t) throws Exception {
+        Verbs verbs = t.verbs("holder");
+        Grant held = verbs.granted(verbs.permits(t.name(), 4, 4, t.longer(4)), "free permits were not granted");
+        int available = verbs.availablePermits(held.key(), 1);
+        t.expectEqual("the available permits that the backend answers, with 4 out and a capacity of 1,", 0, available);
+        verbs.release(held);
     }
 }

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.checks;
 
 import io.keyway.lock.Capacity;
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -17,7 +18,7 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.List;
 
-/** Rules 308, 410, 501 to 504, 507, 509 and 513: a client that the store does not hear any more, as if it had died. */
+/** Rules 308, 403, 410, 501 to 504, 507, 509 and 513: a client that the store does not hear any more, as if it had died. */
 final class SilenceChecks {
     private static final long MILLISECOND = 1_000_000;
 
@@ -280,5 +281,40 @@ final class SilenceChecks {
                     waits.get(),
                     "an acquire whose link was cut for " + eighths + "/8 of the ttl returned a lease that is not held");
         }
+    }
+
+    @Check(
+            rules = {"LK-403", "LK-1505"},
+            means = Means.LINK,
+            first =
+                    "Which call of the backend does an interrupt not end, or end with the interrupt lost? Such a backend must not say that it is prompt().")
+    void anInterruptEndsACallThatGetsNoAnswer(Trial t) throws Exception {
+        LockClient next = t.client("next");
+        // Not the end of a request is looked for.
+        ClientOptions patient =
+                ClientOptions.defaults().withRequestTimeout(t.patience().multipliedBy(3));
+        ClientLink link = t.link("cut", patient);
+        link.client().lock(t.name("before")).acquire().release();
+        link.cut();
+        Task<Lease> acquire = t.acquiring("an acquire that gets no answer", link.client(), t.name());
+        t.pass(t.ttl(1, 4));
+        t.expect(!acquire.isDone(), "an acquire ended while nothing was answered; it has no time limit");
+        acquire.interrupt();
+        boolean soon = t.endsWithin(t.ttl(1, 2), acquire);
+        link.heal();
+        t.expect(
+                soon,
+                "a thread was interrupted in an acquire that got no answer, and had not come back "
+                        + Trial.text(t.isVirtual() ? t.ttl(1, 2) : t.patience()) + " later");
+        t.expectType(
+                "an acquire whose thread was interrupted",
+                InterruptedException.class,
+                acquire.outcome().orElseThrow(() -> t.failure("an acquire whose thread was interrupted returned")));
+        Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
+        t.expect(
+                t.endsWithin(t.ttl(5, 2), takes),
+                "an acquire whose thread was interrupted still stands in the way " + Trial.text(t.ttl(5, 2))
+                        + " after the link was healed");
+        takes.get().release();
     }
 }

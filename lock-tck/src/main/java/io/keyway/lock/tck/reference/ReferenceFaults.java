@@ -75,7 +75,8 @@ public final class ReferenceFaults {
         lost = on;
     }
 
-    synchronized boolean isWhole() {
+    /** Whether calls arrive and replies too: it is neither cut nor are replies lost. */
+    public synchronized boolean isWhole() {
         return !cut && !lost;
     }
 

@@ -6,9 +6,12 @@ import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.reference.ReferenceFaults;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 /** Defects in how a call of acquire ends. */
 final class CallMutants {
@@ -22,6 +25,12 @@ final class CallMutants {
                     "an acquire that is interrupted goes on behind the exception",
                     "LK-403",
                     Ghost::new),
+            lock(
+                    "99",
+                    "interrupt-unheard-in-silence",
+                    "an interrupt does not end an acquire while the store does not answer",
+                    "LK-403",
+                    Deaf::new),
             lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new),
             Mutant.client(
                     "55",
@@ -82,6 +91,32 @@ final class CallMutants {
                     return super.acquire();
                 } catch (InterruptedException e) {
                     // Swallowed: that is the defect.
+                }
+            }
+        }
+    }
+
+    private static final class Deaf extends AlteredClient.Lock {
+        private final ReferenceFaults faults;
+
+        Deaf(AlteredClient client, DistributedLock to) {
+            client.super(to);
+            faults = client.unwrap(ReferenceFaults.class);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            CompletableFuture<Lease> lease = super.acquireAsync();
+            while (true) {
+                try {
+                    return lease.get();
+                } catch (InterruptedException e) {
+                    if (faults.isWhole()) {
+                        lease.cancel(false);
+                        throw e;
+                    }
+                } catch (ExecutionException e) {
+                    throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
                 }
             }
         }

@@ -3,6 +3,7 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.LockEntry;
 import io.keyway.lock.tck.reference.Place;
@@ -36,7 +37,13 @@ final class PermitMutants {
                     "permits-counted-as-holders",
                     "a grant counts as one permit, however many it has",
                     "LK-1301",
-                    counting((entry, request) -> entry.holders().size() < request.capacity())));
+                    counting((entry, request) -> entry.holders().size() < request.capacity())),
+            Mutant.store(
+                    "100",
+                    "permits-below-zero",
+                    "the store answers how many permits there are less those that are out",
+                    "LK-1306",
+                    Indebted::new));
 
     private PermitMutants() {}
 
@@ -93,6 +100,18 @@ final class PermitMutants {
                 }
             }
             return super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Indebted extends ReferenceStore {
+        Indebted(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public int availablePermits(LockKey key, int capacity) throws NotExecutedException {
+            int most = Integer.MAX_VALUE;
+            return capacity - (most - super.availablePermits(key, most));
         }
     }
 }

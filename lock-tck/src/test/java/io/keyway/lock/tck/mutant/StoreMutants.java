@@ -1,15 +1,21 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.reference.ReferenceBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /** Defects in names, listings, breaks and restarts. */
@@ -39,7 +45,19 @@ final class StoreMutants {
             Mutant.store("52", "list-forgets", "a listing ends after its first page", "LK-1101", Brief::new),
             Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new),
             Mutant.store(
-                    "53b", "break-of-all-readers", "a break of one reader ends all readers", "LK-1104", Sweeping::new));
+                    "53b", "break-of-all-readers", "a break of one reader ends all readers", "LK-1104", Sweeping::new),
+            Mutant.store(
+                    "101",
+                    "reason-in-ascii",
+                    "of the reason of a break only the ASCII characters arrive",
+                    "LK-1106",
+                    Plain::new),
+            Mutant.backend(
+                    "102",
+                    "fewer-than-declared",
+                    "a client has fewer features than its provider declares",
+                    "LK-210",
+                    StoreMutants::withoutUpgrade));
 
     private StoreMutants() {}
 
@@ -143,6 +161,24 @@ final class StoreMutants {
                 }
             }
             return done;
+        }
+    }
+
+    private static ReferenceBackend withoutUpgrade(
+            ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+        Set<Feature> fewer = EnumSet.copyOf(features);
+        fewer.remove(Feature.UPGRADE);
+        return new ReferenceBackend(world, time, fewer, trouble);
+    }
+
+    private static final class Plain extends ReferenceStore {
+        Plain(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            return super.breakGrant(key, token, reason.replaceAll("[^ -~]", "?"));
         }
     }
 }
