@@ -1,0 +1,194 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.redis.WalkServer;
+import io.keyway.lock.redis.WalkStore.Fate;
+import io.keyway.lock.redis.server.RedisServer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Walks at random through what can happen between the machines of a few clients and a real server, one call, answer, message
+ * or wish at a time, with lost calls and answers or without. Whenever nothing is under way, nobody may sleep whose turn it is.
+ */
+class WakeUpWalkTest {
+    private static final LockKey LOCK = LockKey.lock(LockName.of("m"));
+    private static final LockKey PERMITS = LockKey.semaphore(LockName.of("s"));
+    private static final int WISHES = 60;
+    private static final long STEP_NANOS = 50_000;
+    private static final long SOON_NANOS = 3_000_000_000L;
+
+    @AutoClose
+    private static RedisServer server;
+
+    @AutoClose
+    private static WalkServer eye;
+
+    private final List<WalkClient> clients = new ArrayList<>();
+    private final List<String> story = new ArrayList<>();
+    private Random random;
+    private boolean losses;
+    private int wishes;
+    private long now;
+
+    @FunctionalInterface
+    private interface Step {
+        void happen() throws Exception;
+    }
+
+    @BeforeAll
+    static void startTheServer(@TempDir Path directory) throws Exception {
+        server = RedisServer.start(directory);
+        eye = new WalkServer(server);
+    }
+
+    @Test
+    void nobodySleepsWhoseTurnItIs() throws Exception {
+        walks(1_085, 1_100, false);
+    }
+
+    @Test
+    void nobodySleepsWhoseTurnItIsWhenCallsAndAnswersAreLost() throws Exception {
+        walks(0, 15, true);
+    }
+
+    @Test
+    @Tag("soak")
+    void nobodySleepsInManyWalks() throws Exception {
+        walks(1_000, 1_150, false);
+        walks(1_000, 1_150, true);
+    }
+
+    private void walks(long from, long to, boolean withLosses) throws Exception {
+        for (long seed = from; seed < to; seed++) {
+            server.ask("FLUSHALL");
+            random = new Random(seed);
+            losses = withLosses;
+            wishes = 0;
+            story.clear();
+            story.add("seed " + seed);
+            try {
+                int count = 1 + random.nextInt(3);
+                for (int i = 0; i < count; i++) {
+                    clients.add(new WalkClient(i, server, story));
+                }
+                walk();
+            } finally {
+                clients.forEach(WalkClient::close);
+                clients.clear();
+            }
+        }
+    }
+
+    private void walk() throws Exception {
+        while (true) {
+            now += STEP_NANOS;
+            clients.forEach(client -> client.at(now));
+            List<Step> steps = steps();
+            if (steps.isEmpty() && !retry()) {
+                assertNobodySleeps();
+                if (wishes >= WISHES && clients.stream().allMatch(client -> client.held.isEmpty())) {
+                    assertThat(clients).as(this::told).allMatch(client -> client.wanted.isEmpty());
+                    return;
+                }
+            }
+            next(steps);
+            deliver();
+        }
+    }
+
+    private List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
+        for (WalkClient client : clients) {
+            client.calls.forEach(call -> steps.add(() -> client.make(call, fate())));
+            client.answers.forEach(answer -> steps.add(() -> client.answer(answer)));
+            if (!client.messages.isEmpty()) {
+                steps.add(client::hear);
+            }
+        }
+        return steps;
+    }
+
+    private Fate fate() {
+        if (!losses || random.nextInt(12) > 0) {
+            return Fate.ANSWERED;
+        }
+        return random.nextBoolean() ? Fate.NOT_SENT : Fate.NOT_ANSWERED;
+    }
+
+    private boolean retry() {
+        boolean retried = false;
+        for (WalkClient client : clients) {
+            retried |= client.tick(SOON_NANOS);
+        }
+        now += retried ? SOON_NANOS : 0;
+        return retried;
+    }
+
+    private void next(List<Step> steps) throws Exception {
+        boolean idle = steps.isEmpty();
+        boolean held = clients.stream().anyMatch(client -> !client.held.isEmpty());
+        if (wishes < WISHES && (idle ? !held || random.nextBoolean() : random.nextInt(6) == 0)) {
+            wishes++;
+            wish(any(clients));
+        } else if (held && (idle || random.nextInt(4) == 0)) {
+            List<WalkClient> holders =
+                    clients.stream().filter(client -> !client.held.isEmpty()).toList();
+            WalkClient holder = any(holders);
+            holder.release(any(List.copyOf(holder.held.keySet())));
+        } else if (!idle) {
+            any(steps).happen();
+        }
+    }
+
+    private void wish(WalkClient client) {
+        int kind = random.nextInt(14);
+        if (kind < 7) {
+            client.ask(LOCK, kind % 2 == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED, 1, kind < 6);
+        } else if (kind < 9) {
+            client.ask(PERMITS, LockMode.PERMITS, 1 + random.nextInt(2), random.nextInt(6) > 0);
+        } else if (kind < 11 && !client.wanted.isEmpty()) {
+            client.giveUp(any(List.copyOf(client.wanted)));
+        } else {
+            List<Long> holders = client.held.entrySet().stream()
+                    .filter(each -> each.getValue().key().equals(LOCK) && !client.changes(each.getKey()))
+                    .map(each -> each.getKey())
+                    .toList();
+            if (!holders.isEmpty()) {
+                client.change(any(holders), random.nextInt(4) > 0);
+            }
+        }
+    }
+
+    private void deliver() {
+        eye.drain((incarnation, message) -> clients.stream()
+                .filter(client -> client.store.incarnation().equals(incarnation))
+                .forEach(client -> client.messages.add(message)));
+    }
+
+    private void assertNobodySleeps() {
+        List<String> sleepers = new ArrayList<>(eye.inTurn("keyway:{m}:l"));
+        sleepers.addAll(eye.inTurn("keyway:{s}:s"));
+        assertThat(sleepers).as(this::told).isEmpty();
+    }
+
+    private String told() {
+        return String.join("\n", story);
+    }
+
+    private <T> T any(List<T> list) {
+        return list.get(random.nextInt(list.size()));
+    }
+}

@@ -1,0 +1,89 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.redis.server.RedisServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.util.SafeEncoder;
+
+/** What a test sees of a server whose clients are {@link WalkStore}s: their messages, and whose turn has come. */
+public final class WalkServer implements AutoCloseable {
+
+    /** The ids of those that would be granted if they asked now. */
+    private static final String IN_TURN = """
+            local all, turns = holding(), {}
+            local upgrade = upgrading()
+            if upgrade then
+              if all and all[COUNT] == 1 then
+                turns[1] = upgrade[1]
+              end
+              return turns
+            end
+            in_turn(all, function(id)
+              turns[#turns + 1] = id
+            end)
+            return turns
+            """;
+
+    private static final String MARKS = "keyway:c:marks";
+
+    private final Connection messages;
+    private final Connection calls;
+    private final String script;
+    private int marks;
+
+    /** Sees all messages from now on. */
+    public WalkServer(RedisServer server) throws IOException {
+        messages = new Connection(HostAndPort.from(server.address()));
+        calls = new Connection(HostAndPort.from(server.address()));
+        try (InputStream in = RedisScript.class.getResourceAsStream("common.lua")) {
+            script = new String(in.readAllBytes(), StandardCharsets.UTF_8) + IN_TURN;
+        }
+        messages.sendCommand(Command.PSUBSCRIBE, "keyway:c:*");
+        messages.getOne();
+    }
+
+    /** Hands over all messages that were sent since the last call: the incarnation of the client, the message. */
+    public void drain(BiConsumer<String, String> message) {
+        String mark = Integer.toString(++marks);
+        calls.sendCommand(Command.PUBLISH, MARKS, mark);
+        calls.getOne();
+        while (true) {
+            List<?> words = (List<?>) messages.getOne();
+            String channel = text(words.get(2));
+            String said = text(words.get(3));
+            if (!channel.equals(MARKS)) {
+                message.accept(channel.substring(channel.lastIndexOf(':') + 1), said);
+            } else if (said.equals(mark)) {
+                return;
+            }
+        }
+    }
+
+    /** The ids of the requests, with their incarnations, that would be granted if they asked now. */
+    public List<String> inTurn(String holders) {
+        calls.sendCommand(Command.EVAL, script, "3", holders, holders + "w", holders + "q");
+        List<String> ids = new ArrayList<>();
+        for (Object id : (List<?>) calls.getOne()) {
+            ids.add(text(id));
+        }
+        return ids;
+    }
+
+    private static String text(Object bytes) {
+        return SafeEncoder.encode((byte[]) bytes);
+    }
+
+    @Override
+    public void close() {
+        RedisNode.discard(messages);
+        RedisNode.discard(calls);
+    }
+}
