@@ -3,6 +3,7 @@ package io.keyway.lock.zookeeper;
 
 import java.util.List;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.X509Util;
 
 /**
  * The settings of a client without TLS: those system properties that ZooKeeper's own reads, but for those of TLS. Its own
@@ -18,7 +19,9 @@ final class PlainConfig extends ZKClientConfig {
             LOGIN_CONTEXT_NAME_KEY,
             ENABLE_CLIENT_SASL_KEY,
             ZOOKEEPER_SERVER_REALM,
-            DISABLE_AUTO_WATCH_RESET);
+            DISABLE_AUTO_WATCH_RESET,
+            // Without it there is no DIGEST-MD5.
+            X509Util.FIPS_MODE_PROPERTY);
 
     /** Called by the constructor above. */
     @Override

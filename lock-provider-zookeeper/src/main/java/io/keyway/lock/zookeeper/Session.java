@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
 import java.util.List;
@@ -57,6 +58,7 @@ final class Session implements Watcher {
     private volatile @Nullable Long clockAhead;
 
     private volatile boolean over;
+    private volatile boolean refused;
     private volatile @Nullable String id;
 
     /**
@@ -97,7 +99,10 @@ final class Session implements Watcher {
                 end("the ensemble ended the session");
                 listener.expired(this);
             }
-            case AuthFailed -> end("the ensemble refused the credentials");
+            case AuthFailed -> {
+                refused = true;
+                end("the ensemble refused the credentials");
+            }
             default -> {}
         }
     }
@@ -120,7 +125,11 @@ final class Session implements Watcher {
         return up.isDone() && !up.isCompletedExceptionally();
     }
 
-    /** Waits until a server has taken the session. */
+    /**
+     * Waits until a server has taken the session.
+     *
+     * @throws InvalidLockUrlException if it refuses the credentials
+     */
     void awaitConnected(Limit limit) throws NotExecutedException, InterruptedException {
         try {
             link.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
@@ -128,6 +137,9 @@ final class Session implements Watcher {
             throw new NotExecutedException("no server of " + terms.target().servers() + " answered in time", e);
         } catch (ExecutionException e) {
             Throwable why = e.getCause();
+            if (refused) {
+                throw terms.target().refusal(e);
+            }
             throw new NotExecutedException(why == null ? "the session is over" : String.valueOf(why.getMessage()), e);
         }
     }

@@ -247,7 +247,10 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     private Exception translated(KeeperException e) {
-        if (e instanceof KeeperException.NoAuthException || e instanceof KeeperException.AuthFailedException) {
+        if (e instanceof KeeperException.AuthFailedException) {
+            return settings.target().refusal(e);
+        }
+        if (e instanceof KeeperException.NoAuthException) {
             return new InvalidLockUrlException(
                     "The ensemble of " + settings.url() + " does not let this client use " + e.getPath()
                             + ": the user and password of the URL are not those that created it, or lack the right. Use"

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +32,14 @@ record ZooKeeperTarget(String servers, Optional<String> digest, ZKClientConfig c
         } catch (IOException e) {
             throw new NotExecutedException("no client for " + servers + " could be made: " + e.getMessage(), e);
         }
+    }
+
+    /** What is said to whoever the ensemble does not let in. */
+    InvalidLockUrlException refusal(Exception cause) {
+        return new InvalidLockUrlException(
+                "The ensemble " + servers + " refused the credentials of this client. With SASL they are those of the"
+                        + " section Client of its JAAS configuration; the log of org.apache.zookeeper says more.",
+                cause);
     }
 
     @Override
