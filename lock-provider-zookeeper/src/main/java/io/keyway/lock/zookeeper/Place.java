@@ -26,6 +26,10 @@ final class Place {
     final String container;
     final String owner;
 
+    /** Its node's path, but for the number. */
+    private final String prefix;
+
+    private final byte[] note;
     private final Consumer<Place> turn;
     private @Nullable CompletableFuture<Node> creation;
     private boolean uncertain;
@@ -61,11 +65,14 @@ final class Place {
 
     volatile boolean broken;
 
-    Place(Request request, Session session, String container, Consumer<Place> turn) {
+    /** {@code note}: what its node is to hold; not changed any more. */
+    Place(Request request, Session session, String container, byte[] note, Consumer<Place> turn) {
         this.request = request;
         this.session = session;
         this.container = container;
         this.owner = Ticket.owner(session.id(), request.id());
+        this.prefix = container + "/" + Ticket.prefix(owner, request);
+        this.note = note;
         this.turn = turn;
     }
 
@@ -128,10 +135,7 @@ final class Place {
         CompletableFuture<Node> created = creation;
         if (node == null && created == null) {
             entry = line == null ? Head.Entry.UNPLEDGED : line.entry();
-            created = session.create(
-                    container + "/" + Ticket.prefix(owner, request),
-                    Note.of(request.owner()).bytes(),
-                    CreateMode.EPHEMERAL_SEQUENTIAL);
+            created = session.create(prefix, note, CreateMode.EPHEMERAL_SEQUENTIAL);
             creation = created;
             if (line != null && entry == Head.Entry.ALONE) {
                 settle(created, limit);
@@ -173,9 +177,7 @@ final class Place {
         if (own == null) {
             throw new IllegalStateException("not created");
         }
-        return Ticket.number(
-                own.path(),
-                container.length() + 1 + Ticket.prefix(owner, request).length());
+        return Ticket.number(own.path(), prefix.length());
     }
 
     /** Its node was deleted by this client. */

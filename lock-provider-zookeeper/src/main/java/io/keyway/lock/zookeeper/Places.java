@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class Places {
     private final Map<Long, Place> places = new ConcurrentHashMap<>();
 
+    /** The last note that was written: most requests of a client say the same. */
+    private volatile Map.@Nullable Entry<Owner, byte[]> written;
+
     /** The request's place in that session; one in an earlier session is forgotten, since it ended with that. */
     Place of(Request request, Session session, String container, Consumer<Place> turn) {
         Place known = places.get(request.id());
@@ -25,9 +29,18 @@ final class Places {
             // Of a session that was given up: whoever it stands for stands somewhere else now.
             CompletableFuture<Boolean> unused = session.delete(old.path());
         }
-        Place place = new Place(request, session, container, turn);
+        Place place = new Place(request, session, container, note(request.owner()), turn);
         places.put(request.id(), place);
         return place;
+    }
+
+    private byte[] note(Owner owner) {
+        Map.Entry<Owner, byte[]> last = written;
+        if (last == null || !last.getKey().equals(owner)) {
+            last = Map.entry(owner, Note.of(owner).bytes());
+            written = last;
+        }
+        return last.getValue();
     }
 
     @Nullable

@@ -185,6 +185,11 @@ final class Session implements Watcher {
         return Duration.ofMillis(handle.getSessionTimeout());
     }
 
+    /** Whether something is older than that part of the term. */
+    boolean isOld(long since, int part) {
+        return System.nanoTime() - since > handle.getSessionTimeout() * 1_000_000L / part;
+    }
+
     /**
      * The clock before the last call that a majority has confirmed: the ensemble ends the session no earlier than its
      * timeout after that.

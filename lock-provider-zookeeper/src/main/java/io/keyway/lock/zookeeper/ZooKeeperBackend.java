@@ -130,7 +130,7 @@ final class ZooKeeperBackend implements LockBackend {
         CompletableFuture<Broken> begun = session.breaks().begin();
         while (true) {
             Node node = place.node();
-            if (node == null || place.isStale() || isOld(place.lookedAt(), session.timeout())) {
+            if (node == null || place.isStale() || session.isOld(place.lookedAt(), 1)) {
                 enter(place, until).ifPresent(place::look);
                 node = place.node();
             }
@@ -150,7 +150,7 @@ final class ZooKeeperBackend implements LockBackend {
                 departures.gone(place);
                 return waiting(place, standing);
             }
-            if ((place.held || isOld(session.confirmedAt(), session.timeout().dividedBy(granted ? 4 : 8)))
+            if ((place.held || session.isOld(session.confirmedAt(), granted ? 4 : 8))
                     && !confirmed(place, node, until)) {
                 continue;
             }
@@ -168,16 +168,12 @@ final class ZooKeeperBackend implements LockBackend {
         }
     }
 
-    private static boolean isOld(long since, Duration age) {
-        return System.nanoTime() - since > age.toNanos();
-    }
-
     /** On the thread of the session's events. */
     private void turnHasCome(Place place) {
         Node node = place.node();
         if (node != null
                 && place.standing().kind() == Standing.Kind.GRANTED
-                && !isOld(place.session.confirmedAt(), place.session.timeout().dividedBy(4))) {
+                && !place.session.isOld(place.session.confirmedAt(), 4)) {
             signals().granted(place.request, granted(place, node, System.nanoTime()));
         } else {
             signals().recheck(place.request.key());
@@ -194,7 +190,8 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     private static Attempt waiting(Place place, Standing standing) {
-        return new Attempt.Waiting(place.session.timeout().dividedBy(4), OptionalInt.of(standing.ahead()), List.of());
+        Duration soon = Duration.ofMillis(place.session.timeout().toMillis() / 4);
+        return new Attempt.Waiting(soon, OptionalInt.of(standing.ahead()), List.of());
     }
 
     /** False if the node is not there any more; the place is lost then. */

@@ -16,7 +16,9 @@ import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.ClientInfo;
+import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.auth.DigestLoginModule;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,7 +85,8 @@ class ZooKeeperSaslTest {
 
             assertThat(lease.isHeld()).isTrue();
             assertThat(handle.whoAmI()).extracting(ClientInfo::getAuthScheme).contains("sasl");
-            assertThat(handle.getACL(container + "/" + node, null)).isEqualTo(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+            assertThat(handle.getACL(container + "/" + node, null))
+                    .containsExactly(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
         }
     }
 
