@@ -1,13 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Locks;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.client.ZooKeeperSaslClient;
 import org.junit.jupiter.api.Test;
 
-/** All other tests but that of TLS run without Netty; this one sees to it. */
+/** All other tests but those of TLS and SASL run without Netty; this one sees to it. */
 class NoNettyTest {
 
     @Test
@@ -18,5 +22,23 @@ class NoNettyTest {
                 .isInstanceOf(InvalidLockUrlException.class)
                 .hasMessageContaining("io.netty:netty-handler")
                 .hasMessageContaining("io.netty:netty-transport-classes-epoll");
+    }
+
+    @Test
+    void aLoginBySaslNeedsNone() throws Exception {
+        System.setProperty("zookeeper.fips-mode", "false");
+        Configuration.setConfiguration(new ZooKeeperSaslTest.Jaas("secret"));
+        try {
+            PlainConfig config = new PlainConfig();
+            ZooKeeperSaslClient client =
+                    new ZooKeeperSaslClient("zookeeper/localhost", config, new AtomicReference<>());
+
+            assertThat(client.getLoginContext()).isEqualTo("Client");
+            // Or it would do no DIGEST-MD5.
+            assertThat(config.getProperty("zookeeper.fips-mode")).isEqualTo("false");
+        } finally {
+            Configuration.setConfiguration(null);
+            System.clearProperty("zookeeper.fips-mode");
+        }
     }
 }

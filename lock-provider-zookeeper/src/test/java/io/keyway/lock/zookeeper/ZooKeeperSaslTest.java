@@ -22,15 +22,20 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.server.auth.DigestLoginModule;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** SASL with DIGEST-MD5, by sections of a JAAS configuration, which is one for the whole JVM. */
+/**
+ * SASL with DIGEST-MD5, by sections of a JAAS configuration, which is one for the whole JVM. With Netty on the class path,
+ * which a server with SASL needs.
+ */
+@Tag("soak")
 class ZooKeeperSaslTest {
     private static OneServer server;
 
     /** What a JAAS file would say. */
-    private static final class Jaas extends Configuration {
+    static final class Jaas extends Configuration {
         private final String password;
 
         Jaas(String password) {
