@@ -44,6 +44,7 @@ final class TermMutants {
             Mutant.store(
                     "44", "waiters-of-the-dead", "a waiter that is not heard of keeps its place", "LK-410", Loyal::new),
             Mutant.store("83", "term-capped", "no grant lasts longer than 10 s", "LK-502", Capped::new),
+            Mutant.store("83b", "term-raised", "no grant ends before 30 s", "LK-513", Raised::new),
             Mutant.store("84", "term-rounded", "terms are rounded to whole seconds", "LK-502", Rounded::new),
             Mutant.store("84b", "term-with-a-reserve", "a grant ends after 9/10 of its ttl", "LK-502", Reserved::new),
             Mutant.backend(
@@ -140,6 +141,19 @@ final class TermMutants {
             return Math.min(
                     super.expiry(request, holds, now),
                     now + Duration.ofSeconds(10).toNanos());
+        }
+    }
+
+    private static final class Raised extends ReferenceStore {
+        Raised(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            return Math.max(
+                    super.expiry(request, holds, now),
+                    now + Duration.ofSeconds(30).toNanos());
         }
     }
 
