@@ -80,6 +80,8 @@ final class ListingChecks {
             page.locks().forEach(status -> listed.add(inner(t, status)));
             after = page.next();
         } while (after.isPresent());
+        listed.forEach(name ->
+                t.never(!name.startsWith(prefix), "a listing of the prefix " + prefix + " shows the name " + name));
         return listed.stream().sorted().toList();
     }
 

