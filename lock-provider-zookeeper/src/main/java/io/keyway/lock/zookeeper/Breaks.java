@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.CreateMode;
@@ -27,6 +29,9 @@ final class Breaks implements Watcher {
 
     /** The last reading, done or on its way; null if the node is not watched. */
     private final AtomicReference<@Nullable CompletableFuture<Broken>> latest = new AtomicReference<>();
+
+    /** Tokens that stand in the node and need not. */
+    private final Set<Long> over = ConcurrentHashMap.newKeySet();
 
     Breaks(Session session, Paths paths) {
         this.session = session;
@@ -73,6 +78,8 @@ final class Breaks implements Watcher {
                     } else {
                         broken.reasons().forEach(session::broken);
                         reading.complete(broken);
+                        over.retainAll(broken.reasons().keySet());
+                        clean(broken);
                     }
                 });
     }
@@ -88,8 +95,20 @@ final class Breaks implements Watcher {
         }
     }
 
-    /** A broken grant is over: it needs not be remembered any more. */
-    void forget(Broken heard, long token) {
-        CompletableFuture<?> unused = session.set(path(), heard.without(token).bytes(), heard.version());
+    /** That broken grant is over: it needs not be remembered any more. */
+    void forget(long token) {
+        over.add(token);
+        CompletableFuture<Broken> known = latest.get();
+        if (known != null && known.isDone() && !known.isCompletedExceptionally()) {
+            clean(known.join());
+        }
+    }
+
+    /** If the node has changed since then this fails, and the next reading is about to come. */
+    private void clean(Broken heard) {
+        Broken rest = heard.without(over);
+        if (!rest.equals(heard)) {
+            CompletableFuture<?> unused = session.set(path(), rest.bytes(), heard.version());
+        }
     }
 }

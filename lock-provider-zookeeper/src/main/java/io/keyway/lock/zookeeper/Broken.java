@@ -4,6 +4,7 @@ package io.keyway.lock.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +25,9 @@ record Broken(Map<Long, String> reasons, int version) {
         return new Broken(more, version);
     }
 
-    Broken without(long token) {
+    Broken without(Set<Long> tokens) {
         Map<Long, String> fewer = new LinkedHashMap<>(reasons);
-        fewer.remove(token);
+        tokens.forEach(fewer::remove);
         return new Broken(fewer, version);
     }
 

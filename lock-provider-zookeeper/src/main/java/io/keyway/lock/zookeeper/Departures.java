@@ -58,10 +58,9 @@ final class Departures {
         if (place.session.isLost()) {
             return place.broken;
         }
-        Broken heard = place.session.breaks().heard(limit);
-        boolean broken = heard.reasons().containsKey(token);
+        boolean broken = place.session.breaks().heard(limit).reasons().containsKey(token);
         if (broken) {
-            place.session.breaks().forget(heard, token);
+            place.session.breaks().forget(token);
         }
         return broken;
     }

@@ -14,7 +14,6 @@ import io.keyway.lock.ReleaseOutcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
@@ -135,47 +134,6 @@ class HandOverTest {
             assertThat(broken.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
             assertThat(after.token()).isGreaterThan(broken.token());
         }
-    }
-
-    @Test
-    void aReleaseKnowsOfEachBreakBeforeIt() throws Exception {
-        LockKey key = LockKey.lock(LockName.of(name));
-        LockKey otherKey = LockKey.lock(LockName.of(name + "-other"));
-        for (int i = 0; i < 50; i++) {
-            Lease lease = first.lock(name).acquire();
-            Lease other = first.lock(name + "-other").acquire();
-
-            assertThat(second.admin().breakLease(key, lease.token(), "first")).isTrue();
-            assertThat(third.admin().breakLease(otherKey, other.token(), "second"))
-                    .isTrue();
-
-            assertThat(other.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
-            assertThat(lease.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
-            assertThat(second.admin().breakLease(key, lease.token(), "again")).isFalse();
-        }
-    }
-
-    @Test
-    void aBreakIsAddedToThoseThatWereNotForgotten() throws Exception {
-        LockKey key = LockKey.lock(LockName.of(name));
-        Lease lease = first.lock(name).acquire();
-        String node =
-                new Paths("/keyway").session(Long.toHexString(handle(first).getSessionId()));
-        Lease kept = first.lock(name + "-kept").acquire();
-        settle(second);
-        handle(second)
-                .setData(
-                        node,
-                        new Broken(Map.of(), 0)
-                                .with(lease.token() + 1_000_000, "of the past")
-                                .bytes(),
-                        -1);
-
-        assertThat(second.admin().breakLease(key, lease.token(), "now")).isTrue();
-
-        assertThat(lease.lost().toCompletableFuture().get().detail()).isEqualTo("now");
-        assertThat(kept.isHeld()).isTrue();
-        assertThat(kept.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
     @Test

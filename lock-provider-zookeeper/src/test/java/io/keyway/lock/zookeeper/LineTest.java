@@ -10,6 +10,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Owner;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -121,7 +122,8 @@ class LineTest {
                 new Broken(Map.of(), 3).with(Long.MAX_VALUE, "too\nlong").with(7, "");
 
         assertThat(Broken.parse(broken.bytes(), 3)).isEqualTo(broken);
-        assertThat(Broken.parse(broken.without(7).bytes(), 4).reasons()).isEqualTo(Map.of(Long.MAX_VALUE, "too\nlong"));
+        assertThat(Broken.parse(broken.without(Set.of(7L)).bytes(), 4).reasons())
+                .isEqualTo(Map.of(Long.MAX_VALUE, "too\nlong"));
         assertThat(Broken.parse(null, 0).reasons()).isEmpty();
         assertThat(Broken.parse("broken\nbroken x y\nbroken 99999999999999999999 z".getBytes(UTF_8), 0)
                         .reasons())
