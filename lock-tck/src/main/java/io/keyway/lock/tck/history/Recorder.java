@@ -65,6 +65,14 @@ public final class Recorder {
         return Optional.of(new Breach("", "", "", history.show(), Timeline.of(history)));
     }
 
+    /** Whether a lease of the lock of that name has expired. */
+    public synchronized boolean hasExpired(String name) {
+        return holds.stream()
+                .filter(hold -> hold.name.equals(name))
+                .flatMap(hold -> hold.losses.stream())
+                .anyMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED);
+    }
+
     synchronized long now() {
         last = Math.max(last + 1, clock.getAsLong());
         return last;
