@@ -40,6 +40,9 @@ final class RedisBackend implements LockBackend {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
 
     private static final RedisScript ATTEMPT = RedisScript.read("attempt", "attempt-free", "common");
+    /** For a request that asks for more than its capacity: what nobody holds is not free for it. */
+    private static final RedisScript ATTEMPT_BEYOND = RedisScript.read("attempt", "common");
+
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
     private static final RedisScript RENEW = RedisScript.read("renew");
     private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common");
@@ -115,7 +118,8 @@ final class RedisBackend implements LockBackend {
             Protocol.toByteArray(request.capacity()),
             request.queue() ? YES : NO
         };
-        return taken(request, new ScriptCall(ATTEMPT, keys.five(request.key(), id), arguments), deadline);
+        RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
+        return taken(request, new ScriptCall(script, keys.five(request.key(), id), arguments), deadline);
     }
 
     @Override

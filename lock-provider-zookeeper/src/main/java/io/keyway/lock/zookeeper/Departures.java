@@ -73,14 +73,19 @@ final class Departures {
             return;
         }
         place.held = false;
-        Node node = place.node();
-        if (!place.session.isLost()) {
-            place.session.awaitConnected(limit);
-            leave(place, limit);
-        } else if (node != null) {
-            boolean unused = end(place, node.path(), false, limit);
+        place.begin(limit);
+        try {
+            Node node = place.node();
+            if (!place.session.isLost()) {
+                place.session.awaitConnected(limit);
+                leave(place, limit);
+            } else if (node != null) {
+                boolean unused = end(place, node.path(), false, limit);
+            }
+            gone(place);
+        } finally {
+            place.end();
         }
-        gone(place);
     }
 
     /** Deletes whatever stands of it. */
@@ -98,9 +103,9 @@ final class Departures {
     }
 
     void gone(Place place) {
-        places.remove(place);
+        boolean known = places.remove(place);
         Head head = place.head();
-        if (head != null) {
+        if (known && head != null) {
             containers.left(head);
         }
     }

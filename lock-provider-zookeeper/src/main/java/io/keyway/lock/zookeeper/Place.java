@@ -7,7 +7,9 @@ import io.keyway.lock.spi.Request;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request in one session: its node, and where that stands. While it waits it watches one node, that which decides when
  * its turn comes; what the watch says is followed up on the thread of the session's events, without a wait, and the kit is
- * told when the turn has come. Its calls by verbs come one at a time.
+ * told when the turn has come. An attempt and a withdrawal are made one after the other ({@link #begin}).
  */
 final class Place {
     final Request request;
@@ -31,6 +33,7 @@ final class Place {
 
     private final byte[] note;
     private final Consumer<Place> turn;
+    private final ReentrantLock verb = new ReentrantLock();
     private @Nullable CompletableFuture<Node> creation;
     private boolean uncertain;
 
@@ -74,6 +77,17 @@ final class Place {
         this.prefix = container + "/" + Ticket.prefix(owner, request);
         this.note = note;
         this.turn = turn;
+    }
+
+    /** Waits until no other attempt or withdrawal is under way; to be ended by {@link #end}. */
+    void begin(Limit limit) throws TimeoutException, InterruptedException {
+        if (!verb.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+            throw new TimeoutException("another call for request " + request.id() + " was under way all the time");
+        }
+    }
+
+    void end() {
+        verb.unlock();
     }
 
     @Nullable

@@ -59,8 +59,9 @@ final class Places {
         return Optional.empty();
     }
 
-    void remove(Place place) {
-        places.remove(place.request.id(), place);
+    /** False if it was taken out before. */
+    boolean remove(Place place) {
+        return places.remove(place.request.id(), place);
     }
 
     /** Takes out all of that session. */

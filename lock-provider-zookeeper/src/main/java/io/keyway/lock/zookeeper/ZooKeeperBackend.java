@@ -116,12 +116,22 @@ final class ZooKeeperBackend implements LockBackend {
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until);
         Place place = places.of(request, session, paths.container(request.key()), this::turnHasCome);
+        place.begin(until);
         try {
-            return attempt(place, called, until);
+            Attempt result = attempt(place, called, until);
+            if (departures.isWithdrawn(request.id())) {
+                // Its withdrawal may have come before its place was there to be seen.
+                departures.leave(place, until);
+                departures.gone(place);
+                throw new NotExecutedException("request " + request.id() + " was withdrawn");
+            }
+            return result;
         } catch (KeeperException.SessionExpiredException e) {
             throw new NotExecutedException("the session ended, and with it all that was asked in it", e);
         } catch (KeeperException e) {
             throw translated(e);
+        } finally {
+            place.end();
         }
     }
 

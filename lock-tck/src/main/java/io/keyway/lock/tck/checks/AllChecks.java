@@ -31,6 +31,8 @@ public final class AllChecks {
                 new CloseChecks(),
                 new AdminChecks(),
                 new ListingChecks(),
+                new ShownChecks(),
+                new BrokenGrantChecks(),
                 new FormChecks(),
                 new ModeChecks(),
                 new UpgradeChecks(),

@@ -58,6 +58,7 @@ final class NameChecks {
             "I",
             "日本",
             "😀",
+            "😁",
             "null",
             "0",
             "00",

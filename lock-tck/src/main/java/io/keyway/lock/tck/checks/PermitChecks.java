@@ -278,4 +278,57 @@ final class PermitChecks {
                 "with 4 permits out and a capacity of 1 the backend says that " + available + " are available");
         verbs.release(held);
     }
+
+    @Check(
+            rules = "LK-1301",
+            needs = Feature.SEMAPHORE,
+            first =
+                    "Are the permits that are available those that are not out, or are those that are waited for taken off, too?")
+    void whoWaitsTakesNoPermits(Trial t) throws Exception {
+        DistributedSemaphore holds = t.client("holder").semaphore(t.name(), Capacity.of(3));
+        DistributedSemaphore asks = t.client("waits").semaphore(t.name(), Capacity.of(3));
+        Lease held = holds.acquire();
+        Task<Lease> waits = t.start("the acquire of all three permits", () -> asks.acquire(3));
+        t.pass(t.ttl(1, 8));
+        t.expect(!waits.isDone(), "with one of three permits out three more were granted");
+        t.expectEqual(
+                "the available permits with one of three out, while somebody waits for three",
+                2,
+                holds.availablePermits());
+        held.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = "LK-1301",
+            needs = Feature.SEMAPHORE,
+            from = Profile.SMOKE,
+            first = "What does the store make of a capacity of zero, which a caller has while it sees no resources?")
+    void withoutResourcesThereAreNoPermits(Trial t) throws Exception {
+        AtomicInteger resources = new AtomicInteger();
+        DistributedSemaphore semaphore =
+                t.client("client").semaphore(t.name(), Capacity.perResource(2, resources::get));
+        t.expectEqual("the available permits without resources", 0, semaphore.availablePermits());
+        t.expect(semaphore.tryAcquire().isEmpty(), "a permit was granted under a capacity of zero");
+        resources.set(1);
+        t.expectEqual("the available permits of one resource", 2, semaphore.availablePermits());
+        t.expect(semaphore.tryAcquire().isPresent(), "a permit of the first resource was refused");
+        resources.set(0);
+        t.expectEqual("the available permits when the resource is gone, with one out", 0, semaphore.availablePermits());
+        t.expect(semaphore.tryAcquire().isEmpty(), "a permit was granted under a capacity of zero");
+    }
+
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Are permits added in 32 bits?")
+    void theSumOfPermitsDoesNotOverflow(Trial t) throws Exception {
+        Capacity most = Capacity.of(Integer.MAX_VALUE);
+        DistributedSemaphore one = t.client("one").semaphore(t.name(), most);
+        DistributedSemaphore two = t.client("two").semaphore(t.name(), most);
+        Lease nearly = one.acquire(Integer.MAX_VALUE - 1);
+        t.never(
+                two.tryAcquire(2).isPresent() && nearly.isHeld(),
+                "with all but one of " + Integer.MAX_VALUE + " permits out two more were granted");
+        t.expectEqual("the available permits with all but one out", 1, two.availablePermits());
+        t.expect(two.tryAcquire().isPresent(), "the last of " + Integer.MAX_VALUE + " permits was refused");
+        nearly.release();
+    }
 }

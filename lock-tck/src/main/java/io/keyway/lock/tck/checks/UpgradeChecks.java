@@ -158,6 +158,25 @@ final class UpgradeChecks {
     }
 
     @Check(
+            rules = "LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Does an upgrade stand behind the queue? Its own read grant is in the way of all that wait there.")
+    void anUpgradeDoesNotWaitForWhoWaitsForItsReader(Trial t) throws Exception {
+        LockClient reader = t.client("reader");
+        LockClient writer = t.client("writer");
+        DistributedReadWriteLock lock = reader.readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Task<Lease> waits = t.acquiring("a writer's acquire", writer, t.name());
+        t.untilWaiting(reader, t.name(), 1);
+        Optional<Lease> upgraded = t.call("the only reader's upgrade", () -> lock.tryUpgrade(read, t.patience()));
+        t.expect(
+                upgraded.isPresent(),
+                "a writer waits for the only reader, and that waited in vain for its upgrade: each waits for the other");
+        upgraded.orElseThrow().release();
+        waits.get().release();
+    }
+
+    @Check(
             rules = {"LK-410", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             means = Means.LINK,

@@ -7,6 +7,7 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
@@ -61,6 +62,37 @@ final class VerbChecks {
                 verbs.isGranted(waiter),
                 "a request was granted again after its withdrawal had ended its grant of token " + held.token());
         t.takesSoon(rival, t.name(), "what was withdrawn was still in the way").close();
+        Request late = verbs.request(t.name("late"), t.longer(4));
+        verbs.withdraw(late);
+        t.pass(t.ttl(1, 4));
+        t.expect(
+                !verbs.isGranted(late),
+                "a request was granted a quarter of a ttl after its withdrawal: its first attempt may have been under way for so long");
+    }
+
+    @Check(
+            rules = {"LK-1502", "LK-1402"},
+            from = Profile.SMOKE,
+            first =
+                    "What does an attempt that has begun see of a withdrawal that arrives meanwhile: is each of the two one step at the store?")
+    void anAttemptThatCrossesItsWithdrawalLeavesNothing(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        LockClient rival = t.client("rival");
+        for (int i = 0; i < t.rounds(10, 50, 200); i++) {
+            Request request = verbs.request(t.freshName(), t.longer(4));
+            Task<Boolean> attempt = t.start("an attempt", () -> verbs.isGranted(request));
+            verbs.withdraw(request);
+            boolean granted = attempt.get();
+            t.never(
+                    verbs.isGranted(request),
+                    "an attempt and the withdrawal of its request were under way together, and when both had ended another attempt was granted");
+            t.takesSoon(
+                            rival,
+                            request.key().name().value(),
+                            "an attempt and the withdrawal of its request were under way together, the attempt was "
+                                    + (granted ? "" : "not ") + "granted, and both have ended: the lock is not free")
+                    .close();
+        }
     }
 
     @Check(

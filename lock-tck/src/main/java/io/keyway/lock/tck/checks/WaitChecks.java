@@ -298,38 +298,4 @@ final class WaitChecks {
             t.expectEqual("the number of leases that were held when they were handed out", times, task.get());
         }
     }
-
-    @Check(
-            rules = "LK-411",
-            needs = {Feature.WAKE_UP},
-            statistical = "the best of several hand-overs is judged",
-            first = "Is the waiter told of the release, or does it ask again after a while?")
-    void aReleaseWakesTheWaiter(Trial t) throws Exception {
-        LockClient holder = t.client("holder");
-        LockClient waiter = t.client("waiter");
-        Duration limit = t.ttl(1, 10);
-        long best = Long.MAX_VALUE;
-        for (int i = 0; i < 8; i++) {
-            String name = t.freshName();
-            Lease held = holder.lock(name).acquire();
-            Task<Lease> waits = t.acquiring("the waiter", waiter, name);
-            t.untilWaiting(holder, name, 1);
-            // Not at a fixed distance from the request: an asking again that falls together with a release is no
-            // wake-up.
-            t.pass(t.ttl(i + 1, 40));
-            long before = t.now();
-            held.release();
-            boolean prompt = t.happens(limit, waits::isDone);
-            best = prompt ? Math.min(best, t.now() - before) : best;
-            if (!prompt && t.isVirtual()) {
-                throw t.failure("a release in quiet did not reach the waiter within " + Trial.text(limit)
-                        + "; WAKE_UP is declared");
-            }
-            waits.get().release();
-        }
-        t.note("best hand-over " + best / 1000 + " us");
-        t.expect(
-                best <= limit.toNanos(),
-                "of 8 hand-overs none took less than " + Trial.text(limit) + "; WAKE_UP is declared");
-    }
 }

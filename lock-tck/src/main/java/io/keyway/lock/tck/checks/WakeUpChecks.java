@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.Capacity;
+import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -13,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Rules 408 and 411: turns that come by something else than the release of a holder. */
+/** Rules 408 and 411: whoever brings about the turn of a waiter, the waiter is told. */
 final class WakeUpChecks {
     private static final int ROUNDS = 8;
     private static final String BEST = "the best of several turns is judged";
@@ -61,6 +63,135 @@ final class WakeUpChecks {
         }
         throw t.failure(
                 otherwise + " within " + Trial.text(limit) + "; rounds judged: " + judged + "; WAKE_UP is declared");
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = Feature.WAKE_UP,
+            statistical = BEST,
+            first = "Is the waiter told of the release, or does it ask again after a while?")
+    void aReleaseWakesTheWaiter(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        wakes(t, name -> behind(t, holder, waiter, name), "a holder released, and the waiter was not granted");
+    }
+
+    private static Queue behind(Trial t, LockClient holder, LockClient waiter, String name) throws Exception {
+        Lease held = holder.lock(name).acquire();
+        long asked = t.now();
+        Task<Lease> waits = t.acquiring("the waiter's acquire", waiter, name);
+        t.untilWaiting(holder, name, 1);
+        return new Queue(asked, List.of(waits), held::release);
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = Feature.WAKE_UP,
+            statistical = BEST,
+            first = "Is the client that gives back told too, if it has another request that waits?")
+    void aReleaseWakesAWaiterOfItsOwnClient(Trial t) throws Exception {
+        LockClient client = t.client("only");
+        wakes(
+                t,
+                name -> behind(t, client, client, name),
+                "a holder released, and another request of its client was not granted");
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = {Feature.WAKE_UP, Feature.READ_WRITE},
+            statistical = BEST,
+            first = "Who is told when the last of several readers leaves?")
+    void theLastReaderThatLeavesWakesTheWriter(Trial t) throws Exception {
+        LockClient one = t.client("reader-1");
+        LockClient two = t.client("reader-2");
+        LockClient writer = t.client("writer");
+        wakes(
+                t,
+                name -> {
+                    Lease first = one.readWriteLock(name).read().acquire();
+                    Lease second = two.readWriteLock(name).read().acquire();
+                    long asked = t.now();
+                    Task<Lease> waits = t.start(
+                            "the writer's acquire",
+                            () -> writer.readWriteLock(name).write().acquire());
+                    t.untilWaiting(one, name, 1);
+                    return new Queue(asked, List.of(waits), () -> {
+                        first.release();
+                        second.release();
+                    });
+                },
+                "the last of two readers left, and the writer that waited was not granted");
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
+            statistical = BEST,
+            first = "Who is told when permits come back?")
+    void permitsThatComeBackWakeWhoWaits(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        wakes(
+                t,
+                name -> {
+                    Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
+                    long asked = t.now();
+                    Task<Lease> waits = t.start(
+                            "the acquire of who waits",
+                            () -> waiter.semaphore(name, Capacity.of(2)).acquire());
+                    t.pass(t.ttl(1, 24));
+                    return new Queue(asked, List.of(waits), held::release);
+                },
+                "two permits came back, and who waited for one was not granted");
+    }
+
+    @Check(
+            rules = {"LK-411", "LK-1206"},
+            needs = {Feature.WAKE_UP, Feature.READ_WRITE, Feature.UPGRADE},
+            statistical = BEST,
+            first = "Who is told when a writer becomes a reader?")
+    void aDowngradeWakesTheReader(Trial t) throws Exception {
+        LockClient writer = t.client("writer");
+        LockClient reader = t.client("reader");
+        wakes(
+                t,
+                name -> {
+                    DistributedReadWriteLock lock = writer.readWriteLock(name);
+                    Lease written = lock.write().acquire();
+                    long asked = t.now();
+                    Task<Lease> waits = t.start(
+                            "the reader's acquire",
+                            () -> reader.readWriteLock(name).read().acquire());
+                    t.untilWaiting(writer, name, 1);
+                    // Given back by the close of its client.
+                    return new Queue(asked, List.of(waits), () -> lock.downgrade(written));
+                },
+                "a writer became a reader, and the reader that waited was not granted");
+    }
+
+    @Check(
+            rules = {"LK-411", "LK-1105"},
+            needs = {Feature.WAKE_UP, Feature.BREAK},
+            statistical = BEST,
+            first = "Who is told when the holder of a broken grant has released it?")
+    void aBrokenHolderThatHasStoppedWakesTheWaiter(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        LockClient operator = t.client("operator");
+        wakes(
+                t,
+                name -> {
+                    Lease held = holder.lock(name).acquire();
+                    long asked = t.now();
+                    Task<Lease> waits = t.acquiring("the waiter's acquire", waiter, name);
+                    t.untilWaiting(holder, name, 1);
+                    return new Queue(
+                            asked,
+                            List.of(waits),
+                            () -> operator.admin().breakLease(t.key(name), held.token(), "in favour of the waiter"));
+                },
+                "a grant was broken and its holder is there to answer, and the waiter was not granted");
     }
 
     @Check(

@@ -73,8 +73,8 @@ public final class LockEntry {
     }
 
     /** Returns how many permits are out. */
-    public int permitsOut() {
-        int out = 0;
+    public long permitsOut() {
+        long out = 0;
         for (Place holder : holders) {
             out += holder.request.permits();
         }

@@ -207,7 +207,7 @@ public class ReferenceStore extends StoreTurns {
         try {
             closure.refuseWhileClosed(turn.now);
             LockEntry entry = look(turn, key);
-            return entry == null ? capacity : Math.max(0, capacity - entry.permitsOut());
+            return entry == null ? capacity : (int) Math.max(0, capacity - entry.permitsOut());
         } finally {
             end(turn);
         }

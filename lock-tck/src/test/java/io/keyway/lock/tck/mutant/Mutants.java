@@ -24,6 +24,7 @@ final class Mutants {
                     RenewalMutants.ALL,
                     AnswerMutants.ALL,
                     FormMutants.ALL,
+                    BreakMutants.ALL,
                     VerbMutants.ALL)
             .flatMap(List::stream)
             .toList();

@@ -39,6 +39,13 @@ final class PermitMutants {
                     "LK-1301",
                     counting((entry, request) -> entry.holders().size() < request.capacity())),
             Mutant.store(
+                    "110",
+                    "free-has-room",
+                    "what nobody holds is granted, whatever capacity is stated",
+                    "LK-1301",
+                    counting(
+                            (entry, request) -> entry.holders().isEmpty() || fits(entry, request, request.capacity()))),
+            Mutant.store(
                     "100",
                     "permits-below-zero",
                     "the store answers how many permits there are less those that are out",

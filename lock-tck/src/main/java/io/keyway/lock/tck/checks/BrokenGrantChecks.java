@@ -1,0 +1,139 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** Rules 1105 and 1106: a grant that was broken, until its holder has answered or its term is over. */
+final class BrokenGrantChecks {
+
+    @Check(
+            rules = {"LK-1105", "LK-302", "LK-707"},
+            needs = Feature.BREAK,
+            first =
+                    "Is the place of a broken grant kept in each mode until its holder has released it, and is its holder told no by each verb until then?")
+    void aBrokenGrantStandsUntilItsHolderAnswers(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        LockClient rival = t.client("rival");
+        Duration term = t.longer(8);
+        String name = t.name("write");
+        stands(
+                t,
+                holder,
+                holder.request(name, term),
+                "a writer",
+                () -> rival.lock(name).tryAcquire());
+        if (t.has(Feature.READ_WRITE)) {
+            String read = t.name("read");
+            stands(
+                    t,
+                    holder,
+                    holder.request(read, LockMode.SHARED, term),
+                    "a reader",
+                    () -> rival.readWriteLock(read).write().tryAcquire());
+            String before = t.name("before");
+            stands(
+                    t,
+                    holder,
+                    holder.request(before, term),
+                    "a writer",
+                    () -> rival.readWriteLock(before).read().tryAcquire());
+        }
+        if (t.has(Feature.SEMAPHORE)) {
+            String permits = t.name("permits");
+            stands(
+                    t,
+                    holder,
+                    holder.permits(permits, 1, 1, term),
+                    "who has the only permit",
+                    () -> rival.semaphore(permits, Capacity.of(1)).tryAcquire());
+        }
+    }
+
+    private static void stands(Trial t, Verbs holder, Request request, String who, Callable<Optional<Lease>> asks)
+            throws Exception {
+        LockClient operator = t.client("operator-" + request.id());
+        long sent = t.now();
+        Grant grant = holder.granted(request, "what was free was not granted");
+        t.expect(
+                operator.admin().breakLease(grant.key(), grant.token(), "to see who waits for its holder"),
+                "a grant in force was not broken");
+        t.neverBefore(
+                sent + grant.ttl().toNanos() / 100 * 98,
+                asks.call().isPresent(),
+                "the grant of " + who + " was broken, and before its holder had answered another client was given what"
+                        + " it held: the holder may still believe");
+        Answer renewed = holder.renew(grant).get(0);
+        t.never(
+                renewed == Answer.DONE,
+                "the grant of " + who
+                        + " was broken, and a renewal of it was answered DONE: its holder would believe on");
+        t.expectEqual("the answer to the renewal of a grant that was broken", Answer.NOT_HELD, renewed);
+        t.never(
+                holder.release(grant) == Answer.DONE,
+                "the grant of " + who
+                        + " was broken, and its release was answered DONE, as if its holder had ended it");
+        t.expect(
+                t.happens(t.ttl(1, 2), () -> asks.call().isPresent()),
+                "the holder of a broken grant has released it, and for half a ttl nobody was given what it held: it was "
+                        + who);
+    }
+
+    @Check(
+            rules = {"LK-1105", "LK-513"},
+            needs = Feature.BREAK,
+            means = Means.LINK,
+            first = "How long is the holder of a broken grant waited for, if it never answers?")
+    void aBrokenHolderThatIsNotHeardIsNotWaitedForForEver(Trial t) throws Exception {
+        LockClient operator = t.client("operator");
+        ClientLink link = t.link("silent");
+        Lease lease = link.client().lock(t.name()).acquire();
+        link.cut();
+        Task<Boolean> breaking =
+                t.start("breakLease", () -> operator.admin().breakLease(t.key(t.name()), lease.token(), "unheard"));
+        Task<Lease> next = t.acquiring("the next client's acquire", t.client("next"), t.name());
+        t.expect(
+                t.endsWithin(t.ttl(3, 2), next),
+                "a grant was broken whose holder is not heard any more, and a ttl after that the lock is not free");
+        t.expect(!lease.isHeld(), "the lock was granted while its former holder, whose grant was broken, believed");
+        next.get().release();
+        breaking.outcome();
+        link.heal();
+        t.until("the broken holder hears of it", () -> lease.state() == Lease.State.LOST);
+    }
+
+    @Check(
+            rules = {"LK-310", "LK-1105"},
+            needs = {Feature.BREAK, Feature.FIFO},
+            first = "What does a break do to those that wait?")
+    void whoWaitsKeepsItsPlaceOverABreak(Trial t) throws Exception {
+        LockClient operator = t.client("operator");
+        Lease lease = t.client("holder").lock(t.name()).acquire();
+        Task<Lease> first = t.acquiring("the first waiter's acquire", t.client("waiter-1"), t.name());
+        t.untilWaiting(operator, t.name(), 1);
+        Task<Lease> second = t.acquiring("the second waiter's acquire", t.client("waiter-2"), t.name());
+        t.untilWaiting(operator, t.name(), 2);
+        operator.admin().breakLease(t.key(t.name()), lease.token(), "in favour of the first");
+        t.until("one of two that wait is granted after a break", () -> first.isDone() || second.isDone());
+        t.never(second.isDone(), "after a break the second in the queue was granted before the first");
+        for (Task<Lease> task : List.of(first, second)) {
+            task.get().release();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import java.util.List;
+import java.util.Map;
+
+/** Rule 1101: holders and waiters are shown as what they asked for, with what they said of themselves. */
+final class ShownChecks {
+    private static final Map<String, String> JOB = Map.of("job", "nightly", "host", "a-1");
+    private static final LockOptions TOLD = LockOptions.none().withMetadata(JOB);
+
+    private static LockStatus.Waiter onlyWaiter(Trial t, LockClient by, LockKey key) throws InterruptedException {
+        t.until(
+                "who waits for " + key + " is shown",
+                () -> t.status(by, key).waiters().size() == 1);
+        return t.status(by, key).waiters().get(0);
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = {Feature.LIST, Feature.READ_WRITE},
+            first = "What of a request is kept with its place in the queue: its mode, its client, its metadata?")
+    void aReaderThatWaitsIsShownAsItAsked(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient reader = t.client("reader");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> waits = t.start(
+                "a reader's acquire",
+                () -> reader.readWriteLock(t.name()).read().with(TOLD).acquire());
+        LockStatus.Waiter shown = onlyWaiter(t, holder, t.key(t.name()));
+        t.expectEqual("the mode shown of a reader that waits", LockMode.SHARED, shown.mode());
+        t.expectEqual("the client shown of a reader that waits", reader.name(), shown.client());
+        t.expectEqual("the metadata shown of a reader that waits", JOB, shown.metadata());
+        held.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = {Feature.LIST, Feature.SEMAPHORE},
+            first = "What of a request is kept with its place in the queue: its mode, its permits, its metadata?")
+    void whoWaitsForPermitsIsShownWithThem(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient client = t.client("waits");
+        Lease held = holder.semaphore(t.name(), Capacity.of(3)).acquire(2);
+        Task<Lease> waits = t.start(
+                "the acquire of two permits",
+                () -> client.semaphore(t.name(), Capacity.of(3)).with(TOLD).acquire(2));
+        LockStatus.Waiter shown = onlyWaiter(t, holder, LockKey.semaphore(LockName.of(t.name())));
+        t.expectEqual("the mode shown of who waits for permits", LockMode.PERMITS, shown.mode());
+        t.expectEqual("the permits shown of who waits for them", 2, shown.permits());
+        t.expectEqual("the metadata shown of who waits for permits", JOB, shown.metadata());
+        held.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = {Feature.LIST, Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Does a grant that changes its mode keep what its holder said of itself?")
+    void anUpgradedHolderIsShownAsItAsked(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease read = lock.read().with(TOLD).acquire();
+        Lease write = lock.tryUpgrade(read, t.patience()).orElseThrow();
+        List<LockStatus.Holder> holders =
+                t.status(t.client("onlooker"), t.key(t.name())).holders();
+        t.expectEqual("the number of holders shown after an upgrade", 1, holders.size());
+        LockStatus.Holder shown = holders.get(0);
+        t.expectEqual("the mode shown after an upgrade", LockMode.EXCLUSIVE, shown.mode());
+        t.expectEqual(
+                "the token shown after an upgrade", write.token(), shown.token().orElse(0));
+        t.expectEqual("the client shown after an upgrade", client.name(), shown.client());
+        t.expectEqual("the metadata shown after an upgrade", JOB, shown.metadata());
+        write.release();
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = Feature.LIST,
+            first = "How long may the store's field for the client's name, or for its metadata, be?")
+    void whatAHolderSaysOfItselfIsShownWhole(Trial t) throws Exception {
+        String name = "n".repeat(199) + "é";
+        Map<String, String> large = Map.of("k", "v".repeat(LockOptions.MAX_METADATA_BYTES - 1));
+        LockClient client = t.client("holder", ClientOptions.defaults().withName(name));
+        Lease lease = client.lock(t.name())
+                .with(LockOptions.none().withMetadata(large))
+                .acquire();
+        List<LockStatus.Holder> holders =
+                t.status(t.client("onlooker"), t.key(t.name())).holders();
+        t.expectEqual("the number of holders shown", 1, holders.size());
+        t.expectEqual(
+                "a client's name of 200 characters as shown",
+                name,
+                holders.get(0).client());
+        t.expectEqual(
+                "metadata of " + LockOptions.MAX_METADATA_BYTES + " bytes as shown",
+                large,
+                holders.get(0).metadata());
+        lease.release();
+    }
+}

@@ -1,0 +1,110 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.reference.LockEntry;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/** Defects around grants that are broken, change their mode, or are looked at. */
+final class BreakMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store(
+                    "111",
+                    "break-frees-readers",
+                    "the place of a broken grant is kept for writers alone",
+                    "LK-1105",
+                    Hasty::new),
+            Mutant.store(
+                    "112",
+                    "upgrade-behind-the-queue",
+                    "an upgrade waits for those that wait for its own read grant",
+                    "LK-1204",
+                    Patient::new),
+            Mutant.store(
+                    "113",
+                    "waiters-without-metadata",
+                    "what waiters say of themselves is not shown",
+                    "LK-1101",
+                    Mute::new));
+
+    private BreakMutants() {}
+
+    private static final class Hasty extends ReferenceStore {
+        private final Set<Long> broken = ConcurrentHashMap.newKeySet();
+
+        Hasty(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            show(key).stream()
+                    .flatMap(status -> status.holders().stream())
+                    .filter(holder -> holder.mode() != LockMode.EXCLUSIVE)
+                    .filter(holder -> holder.token().orElse(0) == token)
+                    .forEach(holder -> broken.add(token));
+            return super.breakGrant(key, token, reason);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            boolean gone = entry.holders().stream()
+                    .allMatch(holder -> broken.contains(holder.grant().token()));
+            return gone || super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Patient extends ReferenceStore {
+        Patient(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            boolean others = show(wanted.key()).stream()
+                    .anyMatch(status -> !status.waiters().isEmpty());
+            return wanted.mode() == LockMode.EXCLUSIVE && others
+                    ? new Attempt.Waiting(Duration.ofMillis(100), OptionalInt.empty(), List.of())
+                    : super.convert(session, held, wanted);
+        }
+    }
+
+    private static final class Mute extends ReferenceStore {
+        Mute(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key)
+                    .map(status -> new LockStatus(
+                            status.key(),
+                            status.holders(),
+                            status.waiters().stream()
+                                    .map(waiter -> new LockStatus.Waiter(
+                                            waiter.client(),
+                                            waiter.mode(),
+                                            waiter.permits(),
+                                            waiter.token(),
+                                            waiter.since(),
+                                            Map.of()))
+                                    .toList()));
+        }
+    }
+}
