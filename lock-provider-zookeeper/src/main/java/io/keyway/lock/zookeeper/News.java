@@ -42,7 +42,7 @@ record News(Places places, Supplier<LockBackend.Signals> signals) implements Ses
                                         + " of this client, which it had not heard for "
                                         + session.timeout().toMillis() + " ms");
             }
-            signals.get().recheck(place.request.key());
+            signals.get().recheck(place.request.key(), place.request.id());
         }
     }
 }

@@ -186,7 +186,7 @@ final class ZooKeeperBackend implements LockBackend {
                 && !place.session.isOld(place.session.confirmedAt(), 4)) {
             signals().granted(place.request, granted(place, node, System.nanoTime()));
         } else {
-            signals().recheck(place.request.key());
+            signals().recheck(place.request.key(), place.request.id());
         }
     }
 
