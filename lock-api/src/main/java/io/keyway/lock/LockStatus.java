@@ -30,7 +30,7 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
      * @param mode its mode
      * @param permits its permits; 1 for a lock
      * @param token its fencing token
-     * @param since how long it has been held
+     * @param since how long it has been held, in whichever mode
      * @param metadata what the holder said about itself
      */
     public record Holder(

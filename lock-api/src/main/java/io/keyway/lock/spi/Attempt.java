@@ -32,11 +32,15 @@ public sealed interface Attempt {
     }
 
     /**
-     * Others stand before the request.
+     * Others stand before the request. Also the answer to one that does not queue, of which the kit reads only the holders
+     * then: it is over, {@link LockEngine.Sink#refused}, and is not withdrawn.
      *
-     * @param recheckWithin ask again within this time, even without a signal
-     * @param ahead how many stand before it, where the store knows
-     * @param holders who holds, where the store knows
+     * @param recheckWithin ask again within this time, even without a signal; the kit does after three quarters of it at
+     *     the earliest. It does not shorten it to the ttl: if a place that nothing is heard of ends after its ttl, a longer
+     *     time loses the place. A quarter of the ttl, or less, leaves time for attempts that fail
+     * @param ahead how many stand before it, where the store knows: all that hold, and those that wait before it. If it is
+     *     empty, or more than {@code holders} has, the kit takes it that others wait before it
+     * @param holders who holds, where the store knows; may be some of many
      */
     record Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders) implements Attempt {
         /** Copies the list. */
@@ -49,7 +53,8 @@ public sealed interface Attempt {
 
     /**
      * The request can never be granted, and nothing of it is left: of {@link LockBackend#convert}, and of an attempt whose
-     * request was withdrawn.
+     * request was withdrawn (which may as well throw {@link NotExecutedException}). That another holds the lock is
+     * {@link Waiting}, also for a request that does not queue.
      *
      * @param holders who holds, where the store knows
      */

@@ -41,14 +41,18 @@ public interface LockBackend extends AutoCloseable {
      * here, by {@code wanted.id()}: asked again and again, idempotent, kept alive, withdrawn.
      *
      * <ul>
-     *   <li>From SHARED to EXCLUSIVE it waits for the other readers, before all that queue; {@code held} stays until
-     *       then. Of two that wait, the second is {@link Attempt.Refused}, at once: each would wait for the other.
+     *   <li>From SHARED to EXCLUSIVE it waits for the other readers, before all that queue: nobody is granted meanwhile, no
+     *       newcomer and no other reader either. It is shown as the first that waits, in mode EXCLUSIVE, and {@code held}
+     *       stays, with the term that its renewals give it. Of two that wait, the second is {@link Attempt.Refused}, at
+     *       once: each would wait for the other. One that does not queue is asked once, and is in nobody's way.
      *   <li>From EXCLUSIVE to SHARED it never waits.
      *   <li>With {@link Attempt.Granted} {@code held} is over, and what has taken its place has a token of its own,
-     *       higher than all before.
-     *   <li>A {@code held} that is not in force, by id and token, is refused.
-     *   <li>{@link #withdraw} of a request that was granted an upgrade, while none of its renewals has arrived, makes
-     *       the grant what it was: SHARED, by the id and token of {@code held}. Of a downgrade it ends the grant.
+     *       higher than all before, and a whole ttl; {@link io.keyway.lock.LockStatus.Holder#since} goes on.
+     *   <li>A {@code held} that is not in force, by id and token, or was broken, is refused; an upgrade that waits ends with
+     *       {@code held}.
+     *   <li>{@link #withdraw} of an upgrade that waits leaves {@code held} alone. Of one that was granted, while none of its
+     *       renewals has arrived, it makes the grant what it was: SHARED, by the id and token of {@code held}, for what is
+     *       left of the upgrade's term. Of a downgrade it ends the grant.
      * </ul>
      */
     default Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
@@ -58,12 +62,21 @@ public interface LockBackend extends AutoCloseable {
     /** Renews, in one round trip where the store can; one answer for each grant, in order. */
     List<Answer> renew(List<Grant> grants, Duration limit) throws Exception;
 
-    /** Ends the grant if it is in force; idempotent by {@code grant.id()} and token. */
+    /**
+     * Ends the grant if it is in force; idempotent by {@code grant.id()} and token. Of one that was broken it frees the place,
+     * and answers NOT_HELD.
+     */
     Answer release(Grant grant, Duration limit) throws Exception;
 
     /**
      * Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. What it does to a grant
      * that changed its mode is said at {@link #convert}.
+     *
+     * <p>The id is remembered, also one that was never heard of, for longer than any message of its attempts can be under way.
+     * The kit calls this when each of them has returned or thrown: what may still arrive is the message of one that threw. It
+     * withdraws what it gives up, and not what was released, nor what did not queue and was answered by
+     * {@link Attempt.Waiting}: if an earlier attempt of such a request went unanswered and can still arrive, the backend has
+     * to see to that by itself.
      */
     void withdraw(Request request, Duration limit) throws Exception;
 
@@ -83,17 +96,25 @@ public interface LockBackend extends AutoCloseable {
     /** Returns what the store promises. */
     Guarantees guarantees();
 
-    /** As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. */
+    /** As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. As {@link #show}, it shows what was broken and has not ended. */
     default LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
     }
 
-    /** As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. A grant that was broken is shown among the holders for as long
+     * as its place is kept.
+     */
     default Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
     }
 
-    /** As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. The place is kept until its holder has released it, or
+     * its ttl has passed (rule LK-1105); meanwhile it is not in force: a further break is false, {@link #renew} and
+     * {@link #release} answer NOT_HELD, and an attempt of its request, whose client never heard of the grant, does not bring it
+     * back: it takes it away and asks anew.
+     */
     default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.BREAK, "this store");
     }
@@ -112,7 +133,15 @@ public interface LockBackend extends AutoCloseable {
     @Override
     default void close() throws Exception {}
 
-    /** How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only. */
+    /**
+     * How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only.
+     *
+     * <p>Called by any thread, also within a verb, {@link LockBackend#start} included: what is said there is heard before the
+     * verb's answer. But for {@link #awaitDelivery} none of them waits for a verb. A store speaks when it has left its own
+     * locks: the kit does on the calling thread what follows, and in time that a test moves ({@link TimeSource#manual()}) this
+     * includes the next verb of the client that is told, in the midst of what such a lock guards. On the machine's clock
+     * other threads make the verbs, and would wait for the lock.
+     */
     interface Signals {
         /**
          * That key may have become free: attempt again now. A store with FIFO and WAKE_UP says it of all whose turn has

@@ -18,7 +18,13 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508. */
+/**
+ * What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508.
+ *
+ * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has lapsed.
+ * The façade ends waits, at their limit too, and leases by {@code Renewal.NONE}, {@code maxHold} and close; it reports
+ * {@code warnAfter}, and tells the application.
+ */
 public interface LockEngine extends AutoCloseable {
 
     /** Returns the clock on which every deadline of this engine is stated. */
@@ -29,15 +35,15 @@ public interface LockEngine extends AutoCloseable {
 
     /**
      * As {@link #submit}, by a thread that waits for the outcome: the engine may use it for what it has to ask, for at most
-     * the client's request timeout. An interrupt ends that early and is kept.
+     * the client's request timeout. An interrupt ends that early and is kept. It need not.
      */
     default void submitWaiting(Request request, Sink sink) {
         submit(request, sink);
     }
 
     /**
-     * A re-acquire that needs no message. True: {@code sink.granted} was called. False: nothing happened; use
-     * {@link #submit}.
+     * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was called, by
+     * this thread, and before anything else is told to the sink. False: nothing happened; use {@link #submit}.
      */
     default boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
@@ -57,7 +63,11 @@ public interface LockEngine extends AutoCloseable {
                 new UnsupportedFeatureException(Feature.UPGRADE, held.server().orElse("this engine")));
     }
 
-    /** Ends the queue place of the request, and its grant if one comes; idempotent. */
+    /**
+     * Ends the queue place of the request, and its grant if one comes; idempotent. May come before {@link #submit} has
+     * returned, again, and when the request is over. The sink is told nothing of it. A grant that is being told already need not
+     * be ended: the façade releases it.
+     */
     void withdraw(Request request);
 
     /** Sets who is told of connections; called at most once, first. */
@@ -87,23 +97,41 @@ public interface LockEngine extends AutoCloseable {
     }
 
     /**
-     * Ends the engine within {@code closeTimeout}. The façade has told the leases before and called release on them.
+     * Ends the engine within {@code closeTimeout}. The façade has withdrawn what waits, told the leases and called release on
+     * them before: the engine sends that, as far as there is time, and what it cannot send is left to expire. It calls no sink
+     * afterwards.
      */
     @Override
     void close();
 
     /** Where the fate of one request goes; called in order, one at a time, never under a lock of the engine. */
     interface Sink {
-        /** The request is queued; may be repeated when its place changes. */
+        /**
+         * The request is queued, so the authority has answered: a wait that comes to its end is empty from now on, and no
+         * {@link io.keyway.lock.LockUnavailableException}. May be repeated when its place changes.
+         *
+         * @param ahead for people; whether it counts the holders is up to the engine
+         * @param holders for people
+         */
         void waiting(OptionalInt ahead, List<Owner> holders);
 
-        /** Final, for {@code queue=false} and conversions: held by another. */
+        /**
+         * Final, for {@code queue=false} and conversions: held by another. Not followed by a withdrawal: nothing of the request
+         * is left. Over a backend, what {@link Attempt.Waiting} is for a request that does not queue, and
+         * {@link Attempt.Refused}.
+         */
         void refused(List<Owner> holders);
 
-        /** The request has its grant. */
+        /**
+         * The request has its grant. Once only: what a second call brings is released by its token, even if it is the same, and
+         * so is a grant whose request was withdrawn or has failed.
+         */
         void granted(Hold hold, long token);
 
-        /** The grant may be in trouble; belief goes on until its deadline. */
+        /**
+         * The grant may be in trouble; belief goes on until its deadline. Before a grant: why nothing is answered yet; the
+         * request goes on.
+         */
         void doubt(String why);
 
         /** The doubt is over. */
@@ -112,7 +140,7 @@ public interface LockEngine extends AutoCloseable {
         /** Final: the hold is over, by the engine's or the store's word. */
         void ended(LeaseLoss.Cause cause, String detail);
 
-        /** Final, before a grant. */
+        /** Final, before a grant, for what asking again cannot cure. Not followed by a withdrawal: the engine cleans up what may stand. */
         void failed(LockException e);
     }
 
@@ -136,7 +164,10 @@ public interface LockEngine extends AutoCloseable {
             return release(token);
         }
 
-        /** A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token. */
+        /**
+         * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token, and need
+         * not say {@link Sink#ended}.
+         */
         void lapsed(long token);
 
         /** Returns the server or peer that granted, where it is known. */
