@@ -89,6 +89,7 @@ final class StoreAttempts {
     void failed(StoreEntry entry, boolean maybe, String why, @Nullable LockException fatal, long now) {
         sendNext(entry);
         entry.mayStand |= maybe;
+        entry.unanswered |= maybe;
         if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
             cleanUp.withdrawOrForget(entry);
             return;
@@ -144,7 +145,7 @@ final class StoreAttempts {
     private void waits(StoreEntry entry, Attempt.Waiting waiting, long now) {
         if (!entry.request.queue()) {
             machine.tell(new StoreEffect.Refused(entry.id(), waiting.holders()));
-            machine.forget(entry);
+            leave(entry, now);
             return;
         }
         if (entry.isLate(waiting)) {
@@ -162,10 +163,19 @@ final class StoreAttempts {
         ask(queues.refused(entry));
     }
 
+    /** Its caller has been told no; an earlier attempt of it must not come to a grant any more. */
+    private void leave(StoreEntry entry, long now) {
+        if (entry.unanswered) {
+            machine.startWithdraw(entry, now);
+        } else {
+            machine.forget(entry);
+        }
+    }
+
     private void refused(StoreEntry entry, Attempt.Refused refused, long now) {
         machine.tell(new StoreEffect.Refused(entry.id(), refused.holders()));
         StoreEntry holder = entry.holder;
-        machine.forget(entry);
+        leave(entry, now);
         if (holder != null && holder.phase == StoreEntry.Phase.HELD) {
             // Perhaps for the reason that it is gone.
             leases.renewNow(holder, now);

@@ -24,7 +24,14 @@ final class StoreCleanUp {
         }
         boolean ours = answer == Answer.DONE || entry.sentBefore;
         machine.tell(new StoreEffect.Released(entry.id(), ours ? Answer.DONE : answer));
-        over(entry);
+        if (entry.unanswered) {
+            // A first attempt that arrives only now would be granted, and nobody would know.
+            machine.freed(entry.request.key());
+            beginWithdrawal(entry, now);
+            withdraw(entry);
+        } else {
+            over(entry);
+        }
     }
 
     void withdrawn(StoreEntry entry) {

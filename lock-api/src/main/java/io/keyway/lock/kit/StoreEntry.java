@@ -36,6 +36,9 @@ final class StoreEntry {
     /** An attempt may have left something at the store. */
     boolean mayStand;
 
+    /** An attempt of it may be under way still, after one that was answered: only a withdrawal stops it. */
+    boolean unanswered;
+
     /** The grants of the attempt under way were ended by the store's word: its answer is old. */
     boolean voided;
 

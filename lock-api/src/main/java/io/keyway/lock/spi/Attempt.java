@@ -33,7 +33,7 @@ public sealed interface Attempt {
 
     /**
      * Others stand before the request. Also the answer to one that does not queue, of which the kit reads only the holders
-     * then: it is over, {@link LockEngine.Sink#refused}, and is not withdrawn.
+     * then: it is over, {@link LockEngine.Sink#refused}, and is withdrawn only if an earlier attempt was not answered.
      *
      * @param recheckWithin ask again within this time, even without a signal; the kit does after three quarters of it at
      *     the earliest. It does not shorten it to the ttl: if a place that nothing is heard of ends after its ttl, a longer

@@ -156,6 +156,31 @@ class StoreMachineTest extends MachineScript {
     }
 
     @Test
+    void aRefusedRequestIsWithdrawnIfAnEarlierAttemptMayStillArrive() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, false), at(0));
+        machine.attemptFailed(1, true, "timed out", null, at(10));
+        machine.tick(at(200));
+        machine.attempted(1, at(200), waiting(), at(210));
+        expect("attempt 1", "doubt 1", "attempt 1", "refused 1", "withdraw 1");
+        machine.withdrawn(1);
+        expect("gone 1");
+    }
+
+    @Test
+    void aReleasedRequestIsWithdrawnIfAnEarlierAttemptMayStillArrive() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attemptFailed(1, true, "timed out", null, at(10));
+        machine.tick(at(200));
+        machine.attempted(1, at(200), granted(1, 5), at(210));
+        machine.release(1, at(300));
+        machine.effects();
+        machine.released(1, Answer.DONE, at(310));
+        expect("released 1 DONE", "withdraw 1");
+        machine.withdrawn(1);
+        expect("gone 1");
+    }
+
+    @Test
     void aReleaseIsGivenUpWhenTheStoreHasSurelyExpiredIt() {
         grantAll(1);
         machine.release(1, at(0));

@@ -16,6 +16,9 @@ public final class WireReader {
 
     private final ByteBuffer in;
 
+    /** The bytes of the last text, without what says how long it is. */
+    private int textLength;
+
     /** Reads from the buffer's position to its limit. */
     public WireReader(ByteBuffer in) {
         this.in = in;
@@ -102,6 +105,7 @@ public final class WireReader {
     /** Well-formed UTF-8 of at most so many bytes. */
     public String text(int maxBytes) throws WireException {
         int length = count(maxBytes, 1);
+        textLength = length;
         ByteBuffer bytes = in.slice(in.position(), length);
         in.position(in.position() + length);
         try {
@@ -116,21 +120,24 @@ public final class WireReader {
         }
     }
 
-    /** Pairs of texts with distinct keys, in their order; together at most {@link #MAX_METADATA} bytes. Unmodifiable. */
+    /** Pairs of texts with distinct keys, in their order; their bytes are at most {@link #MAX_METADATA}. Unmodifiable. */
     public Map<String, String> texts() throws WireException {
-        int start = in.position();
-        int count = count(MAX_METADATA / 2, 2);
+        int count = count(MAX_METADATA, 2);
         if (count == 0) {
             return Map.of();
         }
         Map<String, String> value = new LinkedHashMap<>();
+        long length = 0;
         for (int i = 0; i < count; i++) {
-            if (value.put(text(MAX_METADATA), text(MAX_METADATA)) != null) {
+            String key = text(MAX_METADATA);
+            length += textLength;
+            if (value.put(key, text(MAX_METADATA)) != null) {
                 throw new WireException("metadata names a key twice");
             }
+            length += textLength;
         }
-        if (in.position() - start > MAX_METADATA) {
-            throw new WireException("metadata of " + (in.position() - start) + " bytes; at most " + MAX_METADATA);
+        if (length > MAX_METADATA) {
+            throw new WireException("metadata of " + length + " bytes; at most " + MAX_METADATA);
         }
         return Collections.unmodifiableMap(value);
     }
