@@ -12,6 +12,7 @@ import io.keyway.lock.peer.session.SessionFrame.Data;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -195,8 +196,21 @@ class FrameCodecTest {
 
     @Test
     void metadataIsBounded() {
-        Data data = new Data(1, 1, 0, true, 1, 0, List.of(sample("a", Map.of("k", "v".repeat(1020)))));
+        Data data = new Data(1, 1, 0, true, 1, 0, List.of(sample("a", Map.of("k", "v".repeat(1024)))));
         assertThatThrownBy(() -> read(bytes(data))).hasMessage("metadata of 1025 bytes; at most 1024");
+    }
+
+    @Test
+    void allMetadataThatTheApiTakesGoesThrough() throws Exception {
+        Map<String, String> one = Map.of("k", "v".repeat(1023));
+        Map<String, String> many = new LinkedHashMap<>();
+        for (int i = 0; i < 300; i++) {
+            many.put(Integer.toString(i, 36) + "x", "");
+        }
+        for (Map<String, String> metadata : List.of(one, many)) {
+            Data data = new Data(1, 1, 0, true, 1, 0, List.of(sample("a", metadata)));
+            assertThat(read(bytes(data))).containsExactly(data);
+        }
     }
 
     private static Sample sample(String id, Map<String, String> metadata) {
