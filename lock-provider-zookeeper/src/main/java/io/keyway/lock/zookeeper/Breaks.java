@@ -70,6 +70,15 @@ final class Breaks implements Watcher {
         return limit.await(begin());
     }
 
+    /** Whether that grant is known to be broken, without a wait: what is being read is told by its listener later. */
+    boolean isBroken(Node grant) {
+        CompletableFuture<Broken> known = latest.get();
+        return known != null
+                && known.isDone()
+                && !known.isCompletedExceptionally()
+                && known.join().has(grant);
+    }
+
     private void read(CompletableFuture<Broken> reading) {
         CompletableFuture<?> unused = session.read(path(), this, (data, stat) -> Broken.parse(data, stat.getVersion()))
                 .whenComplete((broken, failure) -> {

@@ -19,6 +19,10 @@ record Broken(Map<Long, String> reasons, int version) {
 
     private static final int MAX_REASON = 4096;
 
+    boolean has(Node grant) {
+        return reasons.containsKey(grant.czxid());
+    }
+
     Broken with(long token, String reason) {
         Map<Long, String> more = new LinkedHashMap<>(reasons);
         more.put(token, reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);

@@ -258,6 +258,7 @@ final class Place {
     void lost() {
         node = null;
         held = false;
+        broken = false;
         watched = false;
         standing = Standing.ABSENT;
         stale = true;

@@ -164,7 +164,17 @@ final class ZooKeeperBackend implements LockBackend {
                     && !confirmed(place, node, until)) {
                 continue;
             }
-            return granted ? granted(place, node, called) : waiting(place, standing);
+            if (!granted) {
+                return waiting(place, standing);
+            }
+            Broken broken = session.breaks().heard(until);
+            if (!broken.has(node)) {
+                return granted(place, node, called);
+            }
+            // Nobody has believed in it yet: the request begins anew, behind the others.
+            departures.leave(place, until);
+            session.breaks().forget(node.czxid());
+            place.lost();
         }
     }
 
@@ -183,6 +193,7 @@ final class ZooKeeperBackend implements LockBackend {
         Node node = place.node();
         if (node != null
                 && place.standing().kind() == Standing.Kind.GRANTED
+                && !place.session.breaks().isBroken(node)
                 && !place.session.isOld(place.session.confirmedAt(), 4)) {
             signals().granted(place.request, granted(place, node, System.nanoTime()));
         } else {
