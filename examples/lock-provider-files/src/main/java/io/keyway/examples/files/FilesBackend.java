@@ -69,7 +69,8 @@ final class FilesBackend implements LockBackend {
             if (request.queue()) {
                 table.put(mine.end() - now > mine.ttl() / 2 ? mine : fresh);
             }
-            return new Attempt.Waiting(Duration.ofMillis(20 + 20L * ahead(mine)), OptionalInt.empty(), List.of());
+            long soon = Math.min(20 + 20L * ahead(mine), request.ttl().toMillis() / 4);
+            return new Attempt.Waiting(Duration.ofMillis(soon), OptionalInt.empty(), List.of());
         });
     }
 

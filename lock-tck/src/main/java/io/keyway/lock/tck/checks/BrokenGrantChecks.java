@@ -7,8 +7,10 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Means;
@@ -116,6 +118,26 @@ final class BrokenGrantChecks {
         breaking.outcome();
         link.heal();
         t.until("the broken holder hears of it", () -> lease.state() == Lease.State.LOST);
+    }
+
+    @Check(
+            rules = {"LK-1106", "LK-1501"},
+            needs = Feature.BREAK,
+            from = Profile.SMOKE,
+            first = "Does an attempt that finds its own grant look whether that was broken?")
+    void aRepeatedAttemptBringsNoBrokenGrantBack(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        Request request = holder.request(t.name(), t.longer(8));
+        Grant grant = holder.granted(request, "a free lock was not granted");
+        t.expect(
+                t.client("operator").admin().breakLease(grant.key(), grant.token(), "before it was heard of"),
+                "a grant in force was not broken");
+        Attempt again = holder.attempt(request);
+        t.never(
+                again instanceof Attempt.Granted granted && granted.grant().token() == grant.token(),
+                "a grant was broken before its client had heard of it, and the client's next attempt was answered by it:"
+                        + " who is handed it out never hears that it was broken");
+        holder.withdraw(request);
     }
 
     @Check(

@@ -1,9 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Grant;
@@ -15,10 +18,12 @@ import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Rules 1101 and 1102: which names a listing shows, and since when. */
@@ -37,6 +42,8 @@ final class ListingChecks {
         Map<String, String> names = new LinkedHashMap<>();
         List<Lease> held = new ArrayList<>();
         held.add(client.lock(t.name("kax")).acquire());
+        held.add(client.lock(t.name("kAy")).acquire());
+        names.put("ka", "kax");
         for (int i = 0; i < SPECIAL.length(); i++) {
             char special = SPECIAL.charAt(i);
             String name = "k" + special + "x";
@@ -50,6 +57,31 @@ final class ListingChecks {
                     listed(t, client, each.getKey()));
         }
         held.forEach(Lease::close);
+    }
+
+    @Check(
+            rules = {"LK-1101", "LK-104"},
+            needs = {Feature.LIST, Feature.SEMAPHORE},
+            first = "Does the cursor name the kind beside the name? A lock and a semaphore may have the same.")
+    void aPageMayEndBetweenALockAndASemaphoreOfOneName(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        Set<LockKey> held = new HashSet<>();
+        for (String ending : List.of("a", "b")) {
+            String name = t.name(ending);
+            client.lock(name).acquire();
+            client.semaphore(name, Capacity.of(1)).acquire();
+            held.add(LockKey.lock(LockName.of(name)));
+            held.add(LockKey.semaphore(LockName.of(name)));
+        }
+        List<LockKey> listed = new ArrayList<>();
+        Optional<String> after = Optional.empty();
+        do {
+            LockPage page = client.admin().list(t.name(""), after, 1);
+            page.locks().forEach(status -> listed.add(status.key()));
+            after = page.next();
+        } while (after.isPresent() && listed.size() <= held.size());
+        t.expectEqual("the number of keys that pages of one list", held.size(), listed.size());
+        t.expectEqual("the keys that pages of one list", held, Set.copyOf(listed));
     }
 
     @Check(
