@@ -69,7 +69,7 @@ final class FilesBackend implements LockBackend {
             if (request.queue()) {
                 table.put(mine.end() - now > mine.ttl() / 2 ? mine : fresh);
             }
-            long soon = Math.min(20 + 20L * ahead(mine), request.ttl().toMillis() / 4);
+            long soon = Math.min(20 + 20 * ahead(mine), request.ttl().toMillis() / 4);
             return new Attempt.Waiting(Duration.ofMillis(soon), OptionalInt.empty(), List.of());
         });
     }
@@ -85,15 +85,11 @@ final class FilesBackend implements LockBackend {
     }
 
     /** How many wait before it. */
-    private int ahead(Place mine) {
-        int ahead = 0;
-        for (Place place : table.places.values()) {
-            if (place.request().equals(mine.request())) {
-                break;
-            }
-            ahead += place.token() == 0 && place.key().equals(mine.key()) ? 1 : 0;
-        }
-        return ahead;
+    private long ahead(Place mine) {
+        return table.places.values().stream()
+                .takeWhile(place -> !place.request().equals(mine.request()))
+                .filter(place -> place.token() == 0 && place.key().equals(mine.key()))
+                .count();
     }
 
     @Override
