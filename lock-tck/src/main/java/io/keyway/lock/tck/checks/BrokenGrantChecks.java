@@ -118,6 +118,7 @@ final class BrokenGrantChecks {
         breaking.outcome();
         link.heal();
         t.until("the broken holder hears of it", () -> lease.state() == Lease.State.LOST);
+        t.pass(t.ttl());
     }
 
     @Check(
