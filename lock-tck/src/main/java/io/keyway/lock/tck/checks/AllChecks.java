@@ -33,6 +33,7 @@ public final class AllChecks {
                 new ListingChecks(),
                 new ShownChecks(),
                 new BrokenGrantChecks(),
+                new ConversionChecks(),
                 new FormChecks(),
                 new ModeChecks(),
                 new UpgradeChecks(),
