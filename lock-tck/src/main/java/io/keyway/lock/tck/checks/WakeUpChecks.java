@@ -13,6 +13,7 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** Rules 408 and 411: whoever brings about the turn of a waiter, the waiter is told. */
@@ -78,10 +79,16 @@ final class WakeUpChecks {
 
     private static Queue behind(Trial t, LockClient holder, LockClient waiter, String name) throws Exception {
         Lease held = holder.lock(name).acquire();
+        return of(t, holder, name, () -> waiter.lock(name).acquire(), held::release);
+    }
+
+    /** Of one that waits behind what that holder has. */
+    private static Queue of(Trial t, LockClient holder, String name, Callable<Lease> acquire, Step turn)
+            throws Exception {
         long asked = t.now();
-        Task<Lease> waits = t.acquiring("the waiter's acquire", waiter, name);
+        Task<Lease> waits = t.start("the waiter's acquire", acquire);
         t.untilWaiting(holder, name, 1);
-        return new Queue(asked, List.of(waits), held::release);
+        return new Queue(asked, List.of(waits), turn);
     }
 
     @Check(
@@ -111,15 +118,15 @@ final class WakeUpChecks {
                 name -> {
                     Lease first = one.readWriteLock(name).read().acquire();
                     Lease second = two.readWriteLock(name).read().acquire();
-                    long asked = t.now();
-                    Task<Lease> waits = t.start(
-                            "the writer's acquire",
-                            () -> writer.readWriteLock(name).write().acquire());
-                    t.untilWaiting(one, name, 1);
-                    return new Queue(asked, List.of(waits), () -> {
-                        first.release();
-                        second.release();
-                    });
+                    return of(
+                            t,
+                            one,
+                            name,
+                            () -> writer.readWriteLock(name).write().acquire(),
+                            () -> {
+                                first.release();
+                                second.release();
+                            });
                 },
                 "the last of two readers left, and the writer that waited was not granted");
     }
@@ -159,13 +166,13 @@ final class WakeUpChecks {
                 name -> {
                     DistributedReadWriteLock lock = writer.readWriteLock(name);
                     Lease written = lock.write().acquire();
-                    long asked = t.now();
-                    Task<Lease> waits = t.start(
-                            "the reader's acquire",
-                            () -> reader.readWriteLock(name).read().acquire());
-                    t.untilWaiting(writer, name, 1);
-                    // Given back by the close of its client.
-                    return new Queue(asked, List.of(waits), () -> lock.downgrade(written));
+                    // The reader it becomes is given back by the close of its client.
+                    return of(
+                            t,
+                            writer,
+                            name,
+                            () -> reader.readWriteLock(name).read().acquire(),
+                            () -> lock.downgrade(written));
                 },
                 "a writer became a reader, and the reader that waited was not granted");
     }
@@ -183,12 +190,11 @@ final class WakeUpChecks {
                 t,
                 name -> {
                     Lease held = holder.lock(name).acquire();
-                    long asked = t.now();
-                    Task<Lease> waits = t.acquiring("the waiter's acquire", waiter, name);
-                    t.untilWaiting(holder, name, 1);
-                    return new Queue(
-                            asked,
-                            List.of(waits),
+                    return of(
+                            t,
+                            holder,
+                            name,
+                            () -> waiter.lock(name).acquire(),
                             () -> operator.admin().breakLease(t.key(name), held.token(), "in favour of the waiter"));
                 },
                 "a grant was broken and its holder is there to answer, and the waiter was not granted");

@@ -21,14 +21,30 @@ import java.util.function.LongSupplier;
 /** Defects in how long the store keeps what it is not told of. */
 final class TermMutants {
 
+    private static final long SECOND = 1_000_000_000;
     private static final long FOR_EVER = Duration.ofDays(365).toNanos();
 
     static final List<Mutant> ALL = List.of(
             // The one rule that bounds how late a grant may end: no later than that of a client that has died.
-            Mutant.store("10", "never-expires", "a grant ends by its release only", "LK-513", Immortal::new),
             Mutant.store(
-                    "11", "expires-at-half", "a grant ends a little before half of its ttl", "LK-502", Impatient::new),
-            Mutant.store("11b", "expires-early", "a grant ends after two thirds of its ttl", "LK-502", Hurried::new),
+                    "10",
+                    "never-expires",
+                    "a grant ends by its release only",
+                    "LK-513",
+                    lasting((ttl, request, holds) -> holds ? FOR_EVER : ttl)),
+            Mutant.store(
+                    "11",
+                    "expires-at-half",
+                    "a grant ends a little before half of its ttl",
+                    "LK-502", // Not at the half itself: the client renews at that very moment, and which comes first
+                    // would be chance.
+                    lasting((ttl, request, holds) -> holds ? ttl / 20 * 9 : ttl)),
+            Mutant.store(
+                    "11b",
+                    "expires-early",
+                    "a grant ends after two thirds of its ttl",
+                    "LK-502",
+                    lasting((ttl, request, holds) -> holds ? ttl / 3 * 2 : ttl)),
             Mutant.store(
                     "11c",
                     "renewal-extends-nothing",
@@ -40,13 +56,37 @@ final class TermMutants {
                     "permits-of-the-dead",
                     "the permits of a silent holder never come back",
                     "LK-513",
-                    Hoarder::new),
+                    lasting((ttl, request, holds) -> holds && request.mode() == LockMode.PERMITS ? FOR_EVER : ttl)),
             Mutant.store(
-                    "44", "waiters-of-the-dead", "a waiter that is not heard of keeps its place", "LK-410", Loyal::new),
-            Mutant.store("83", "term-capped", "no grant lasts longer than 10 s", "LK-502", Capped::new),
-            Mutant.store("83b", "term-raised", "no grant ends before 30 s", "LK-513", Raised::new),
-            Mutant.store("84", "term-rounded", "terms are rounded to whole seconds", "LK-502", Rounded::new),
-            Mutant.store("84b", "term-with-a-reserve", "a grant ends after 9/10 of its ttl", "LK-502", Reserved::new),
+                    "44",
+                    "waiters-of-the-dead",
+                    "a waiter that is not heard of keeps its place",
+                    "LK-410",
+                    lasting((ttl, request, holds) -> holds ? ttl : FOR_EVER)),
+            Mutant.store(
+                    "83",
+                    "term-capped",
+                    "no grant lasts longer than 10 s",
+                    "LK-502",
+                    lasting((ttl, request, holds) -> Math.min(ttl, 10 * SECOND))),
+            Mutant.store(
+                    "83b",
+                    "term-raised",
+                    "no grant ends before 30 s",
+                    "LK-513",
+                    lasting((ttl, request, holds) -> Math.max(ttl, 30 * SECOND))),
+            Mutant.store(
+                    "84",
+                    "term-rounded",
+                    "terms are rounded to whole seconds",
+                    "LK-502",
+                    lasting((ttl, request, holds) -> (ttl + SECOND / 2) / SECOND * SECOND)),
+            Mutant.store(
+                    "84b",
+                    "term-with-a-reserve",
+                    "a grant ends after 9/10 of its ttl",
+                    "LK-502",
+                    lasting((ttl, request, holds) -> ttl / 10 * 9)),
             Mutant.backend(
                     "85",
                     "shortest-term-unheard-of",
@@ -64,37 +104,27 @@ final class TermMutants {
 
     private TermMutants() {}
 
-    private static final class Immortal extends ReferenceStore {
-        Immortal(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return holds ? now + FOR_EVER : super.expiry(request, false, now);
-        }
+    /** How long the store keeps one that it has just heard of, in nanoseconds. */
+    @FunctionalInterface
+    private interface Term {
+        long nanos(long ttl, Request request, boolean holds);
     }
 
-    private static final class Impatient extends ReferenceStore {
-        Impatient(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            // Not at the half itself: the client renews at that very moment, and which comes first would be chance.
-            return holds ? now + request.ttl().toNanos() / 20 * 9 : super.expiry(request, false, now);
-        }
+    private static Mutant.StoreMaker lasting(Term term) {
+        return (clock, tokensAbove) -> new Lasting(clock, tokensAbove, term);
     }
 
-    private static final class Hurried extends ReferenceStore {
-        Hurried(LongSupplier clock, long tokensAbove) {
+    private static final class Lasting extends ReferenceStore {
+        private final Term term;
+
+        Lasting(LongSupplier clock, long tokensAbove, Term term) {
             super(clock, tokensAbove);
+            this.term = term;
         }
 
         @Override
         protected long expiry(Request request, boolean holds, long now) {
-            return holds ? now + request.ttl().toNanos() / 3 * 2 : super.expiry(request, false, now);
+            return now + term.nanos(request.ttl().toNanos(), request, holds);
         }
     }
 
@@ -106,78 +136,6 @@ final class TermMutants {
         @Override
         public Answer renew(Session session, Grant grant) {
             return Answer.DONE;
-        }
-    }
-
-    private static final class Hoarder extends ReferenceStore {
-        Hoarder(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return holds && request.mode() == LockMode.PERMITS ? now + FOR_EVER : super.expiry(request, holds, now);
-        }
-    }
-
-    private static final class Loyal extends ReferenceStore {
-        Loyal(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return holds ? super.expiry(request, true, now) : now + FOR_EVER;
-        }
-    }
-
-    private static final class Capped extends ReferenceStore {
-        Capped(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return Math.min(
-                    super.expiry(request, holds, now),
-                    now + Duration.ofSeconds(10).toNanos());
-        }
-    }
-
-    private static final class Raised extends ReferenceStore {
-        Raised(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return Math.max(
-                    super.expiry(request, holds, now),
-                    now + Duration.ofSeconds(30).toNanos());
-        }
-    }
-
-    private static final class Rounded extends ReferenceStore {
-        Rounded(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return now
-                    + Duration.ofSeconds(request.ttl().plusMillis(500).toSeconds())
-                            .toNanos();
-        }
-    }
-
-    private static final class Reserved extends ReferenceStore {
-        Reserved(LongSupplier clock, long tokensAbove) {
-            super(clock, tokensAbove);
-        }
-
-        @Override
-        protected long expiry(Request request, boolean holds, long now) {
-            return now + request.ttl().toNanos() / 10 * 9;
         }
     }
 
