@@ -30,7 +30,7 @@ public interface LockAdmin {
      *
      * @param reason reaches the holder as {@link LeaseLoss#detail} where the provider can tell it; at most 512 bytes of UTF-8 do, control
      *     characters as spaces
-     * @return false if that grant was not in force any more
+     * @return false if that grant was not in force any more, as when it was broken before
      * @throws UnsupportedFeatureException without BREAK, before anything is sent
      * @throws OutcomeUnknownException if the store gave no answer
      */

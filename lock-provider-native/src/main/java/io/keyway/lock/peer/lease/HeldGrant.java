@@ -3,9 +3,13 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
 final class HeldGrant {
@@ -63,6 +67,15 @@ final class HeldGrant {
 
     boolean covers(long asked) {
         return asked >= token && asked <= hi;
+    }
+
+    /** The grant is over: who came first is told whether it was broken; who came later broke what another was breaking already. */
+    void answerBreakers(Key key, boolean broken, Turn turn) {
+        Set<Long> told = new HashSet<>(0);
+        for (Breaker breaker : breakers) {
+            boolean done = told.add(breaker.asked()) && broken;
+            turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), done));
+        }
     }
 
     /** The holder as far as the manager knows. */

@@ -310,9 +310,7 @@ class LockManager implements Machine {
     void end(HeldGrant grant, long used, boolean broken, Turn turn) {
         grants.remove(grant);
         raise(Math.max(grant.token, Math.min(used, grant.hi)));
-        for (HeldGrant.Breaker breaker : grant.breakers) {
-            turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), broken));
-        }
+        grant.answerBreakers(key, broken, turn);
     }
 
     private void accepted(Peer from, LeaseMessage.Accepted accepted, Turn turn) {

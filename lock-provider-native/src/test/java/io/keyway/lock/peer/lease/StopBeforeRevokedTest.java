@@ -65,14 +65,14 @@ class StopBeforeRevokedTest {
     }
 
     @Test
-    void aSecondBreakWaitsForTheSameStop() {
+    void aSecondBreakWaitsForTheSameStopAndWasNotTheOneThatEndedIt() {
         c(2).call("a", new LeaseCall.Break(2, token, "stuck, still", 20 * TTL));
         world.advance(MS);
         assertThat(c(2).told()).isEmpty();
 
         stopped();
 
-        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 2, true));
+        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 2, false));
         assertThat(c(2).told()).isEqualTo("Told, Told");
     }
 

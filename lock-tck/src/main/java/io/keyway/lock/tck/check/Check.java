@@ -30,6 +30,9 @@ public @interface Check {
     /** On the real clock no other check runs beside it. */
     boolean alone() default false;
 
+    /** How many times the limit of a check ({@code TckConfig.checkLimit}) it may take. */
+    int limits() default 1;
+
     /** For a rule that chance decides: which defect is found how surely. */
     String statistical() default "";
 

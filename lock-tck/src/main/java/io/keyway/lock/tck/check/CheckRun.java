@@ -104,9 +104,10 @@ final class CheckRun {
     }
 
     /** Returns why the check is given up; empty text if it ended. */
-    private static String await(Thread thread, Trial trial, Place here) {
-        long limit =
-                (long) (here.config().checkLimit().toMillis() * here.config().timeFactor());
+    private String await(Thread thread, Trial trial, Place here) {
+        long limit = (long) (here.config().checkLimit().toMillis()
+                * here.config().timeFactor()
+                * spec.check().limits());
         try {
             thread.join(limit);
             if (!thread.isAlive()) {

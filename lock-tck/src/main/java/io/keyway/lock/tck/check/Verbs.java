@@ -65,6 +65,24 @@ public final class Verbs {
         return new Request(++ids, key, LockMode.PERMITS, permits, capacity, ttl, true, owner);
     }
 
+    /** The same request, whose caller sees another capacity by now. */
+    public static Request stating(int capacity, Request request) {
+        return new Request(
+                request.id(),
+                request.key(),
+                request.mode(),
+                request.permits(),
+                capacity,
+                request.ttl(),
+                request.queue(),
+                request.owner());
+    }
+
+    /** A new request for that lock that does not wait. */
+    public Request passing(LockKey key, Duration ttl) {
+        return new Request(++ids, key, LockMode.EXCLUSIVE, 1, 1, ttl, false, owner);
+    }
+
     /** One attempt. */
     public Attempt attempt(Request request) throws Exception {
         return backend.attempt(request, LIMIT);

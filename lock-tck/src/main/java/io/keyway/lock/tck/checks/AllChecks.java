@@ -45,6 +45,7 @@ public final class AllChecks {
                 new LeakChecks(),
                 new VerbChecks(),
                 new TermChecks(),
+                new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
                 new RandomChecks(),
                 new AdapterChecks());

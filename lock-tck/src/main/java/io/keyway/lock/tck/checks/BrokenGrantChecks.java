@@ -5,6 +5,7 @@ import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
@@ -18,11 +19,12 @@ import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Rules 1105 and 1106: a grant that was broken, until its holder has answered or its term is over. */
+/** Rules 1104 to 1106: a grant that was broken, until its holder has answered or its term is over. */
 final class BrokenGrantChecks {
 
     @Check(
@@ -95,6 +97,49 @@ final class BrokenGrantChecks {
                 t.happens(t.ttl(1, 2), () -> asks.call().isPresent()),
                 "the holder of a broken grant has released it, and for half a ttl nobody was given what it held: it was "
                         + who);
+    }
+
+    @Check(
+            rules = "LK-1104",
+            needs = Feature.BREAK,
+            first =
+                    "What does a break answer that finds a grant which was broken before, and whose holder has not answered?")
+    void aBrokenGrantIsNotBrokenAgain(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        LockClient operator = t.client("operator");
+        Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        t.expect(operator.admin().breakLease(grant.key(), grant.token(), "first"), "a grant in force was not broken");
+        t.never(
+                operator.admin().breakLease(grant.key(), grant.token(), "second"),
+                "a break of a grant that was broken before, and is not in force, was said to be done");
+        holder.release(grant);
+        t.never(
+                operator.admin().breakLease(grant.key(), grant.token(), "third"),
+                "a break of a grant whose holder had stopped was said to be done");
+    }
+
+    @Check(
+            rules = "LK-1104",
+            needs = Feature.BREAK,
+            statistical = "a break that is done twice is found if it happens at one of 20 breaks by two at once",
+            first = "Does who breaks a grant that another is breaking learn that it was not its doing?")
+    void ofTwoBreaksAtOnceOneIsDone(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        List<LockClient> operators = List.of(t.client("operator-1"), t.client("operator-2"));
+        for (int i = 0; i < t.rounds(5, 20, 100); i++) {
+            Lease lease = holder.lock(t.freshName()).acquire();
+            LockKey key = LockKey.lock(lease.name());
+            List<Task<Boolean>> breaks = new ArrayList<>();
+            for (LockClient operator : operators) {
+                breaks.add(t.start(
+                        "a break by " + operator.name(),
+                        () -> operator.admin().breakLease(key, lease.token(), "by " + operator.name())));
+            }
+            boolean one = breaks.get(0).get();
+            boolean other = breaks.get(1).get();
+            t.never(one && other, "two broke one grant at once, and both were told that they had");
+            t.expect(one || other, "two broke a grant in force at once, and neither was told to have done it");
+        }
     }
 
     @Check(

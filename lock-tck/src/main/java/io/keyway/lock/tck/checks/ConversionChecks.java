@@ -48,6 +48,29 @@ final class ConversionChecks {
     }
 
     @Check(
+            rules = {"LK-1205", "LK-502"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first =
+                    "For how long is the read grant kept that an upgrade becomes again when it is withdrawn: for the rest of the upgrade's term, or of its own?")
+    void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(Trial t) throws Exception {
+        Verbs verbs = t.verbs("reader");
+        LockClient rival = t.client("rival");
+        Grant read = verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.ttl()), "a reader was not granted");
+        t.pass(t.ttl(1, 2));
+        long sent = t.now();
+        Request wanted = verbs.request(t.name(), t.ttl());
+        Attempt upgraded = verbs.convert(read, wanted);
+        t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
+        verbs.withdraw(wanted);
+        t.pass(t.ttl(3, 4));
+        t.neverBefore(
+                sent + t.ttl().toNanos() / 100 * 98,
+                rival.lock(t.name()).tryAcquire().isPresent(),
+                "3/4 of a ttl after an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which its client had extended by the upgrade");
+        verbs.release(read);
+    }
+
+    @Check(
             rules = {"LK-1105", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK},
             first = "Does a conversion look whether the grant that it converts was broken?")

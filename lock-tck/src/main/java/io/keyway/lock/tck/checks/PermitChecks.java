@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
@@ -330,5 +331,29 @@ final class PermitChecks {
         t.expectEqual("the available permits with all but one out", 1, two.availablePermits());
         t.expect(two.tryAcquire().isPresent(), "the last of " + Integer.MAX_VALUE + " permits was refused");
         nearly.release();
+    }
+
+    @Check(
+            rules = "LK-1301",
+            needs = Feature.SEMAPHORE,
+            first = "Is the capacity that a waiter states at this attempt used, or that of the attempt that queued it?")
+    void aWaiterMayStateAnotherCapacity(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        Verbs waiter = t.verbs("waiter");
+        long end = t.now() + t.longer(8).toNanos() / 100 * 90;
+        Grant one = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
+        Grant two = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
+        Request waits = waiter.permits(t.name(), 1, 2, t.longer(8));
+        t.neverBefore(end, waiter.isGranted(waits), "a third of two permits was granted");
+        holder.release(one);
+        t.neverBefore(
+                end,
+                waiter.isGranted(Verbs.stating(1, waits)),
+                "who waits stated a capacity of 1 at this attempt, one permit was out, and it was granted by the capacity that it had stated before");
+        Grant three = waiter.grantedInTime(
+                Verbs.stating(2, waits),
+                "who waits stated a capacity of 2 at this attempt, one permit was out, and it was not granted, by the capacity that it had stated before");
+        waiter.release(three);
+        holder.release(two);
     }
 }

@@ -37,19 +37,19 @@ final class QueueChecks {
             needs = Feature.FIFO,
             first = "What becomes of one that finds the queue full: is it told to wait, and has no place?")
     void aLongQueueKeepsItsOrder(Trial t) throws Exception {
-        servesInOrder(t, t.rounds(12, 16, 40));
+        servesInOrder(t, t.rounds(12, 130, 300));
     }
 
     /** So many wait; at each release those who stand behind the first ask before it. */
     private static void servesInOrder(Trial t, int waiters) throws Exception {
         List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
         Verbs holder = t.verbs("holder");
-        Grant held = holder.granted(holder.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
         Deque<Request> queue = new ArrayDeque<>();
         long begun = t.now();
         for (int i = 0; i < waiters; i++) {
             Verbs client = clients.get(i % 2);
-            Request request = client.request(t.name(), t.longer(4));
+            Request request = client.request(t.name(), t.longer(16));
             t.expect(!client.isGranted(request), DOUBLE);
             queue.add(request);
         }
@@ -77,7 +77,7 @@ final class QueueChecks {
         boolean granted = client.isGranted(request);
         String seen = "after " + served + " of those that waited had been served the lock came free, and it was granted"
                 + " to one that had " + before + " before it in the queue, all alive, because it asked before them";
-        boolean alive = t.now() - begun < t.longer(4).toNanos() / 2;
+        boolean alive = t.now() - begun < t.longer(16).toNanos() / 2;
         t.never(granted && alive, seen);
         t.expect(!granted, seen);
     }

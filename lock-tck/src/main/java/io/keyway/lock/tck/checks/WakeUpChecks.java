@@ -143,14 +143,38 @@ final class WakeUpChecks {
                 t,
                 name -> {
                     Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
-                    long asked = t.now();
-                    Task<Lease> waits = t.start(
-                            "the acquire of who waits",
-                            () -> waiter.semaphore(name, Capacity.of(2)).acquire());
-                    t.pass(t.ttl(1, 24));
-                    return new Queue(asked, List.of(waits), held::release);
+                    return ofPermits(t, waiter, name, held::release);
                 },
                 "two permits came back, and who waited for one was not granted");
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
+            statistical = BEST,
+            first = "Is who waits told of permits that come back while others are still out?")
+    void somePermitsThatComeBackWakeWhoWaits(Trial t) throws Exception {
+        LockClient one = t.client("holder-1");
+        LockClient two = t.client("holder-2");
+        LockClient waiter = t.client("waiter");
+        wakes(
+                t,
+                name -> {
+                    // Given back by the close of its client.
+                    var unused = one.semaphore(name, Capacity.of(2)).acquire();
+                    Lease second = two.semaphore(name, Capacity.of(2)).acquire();
+                    return ofPermits(t, waiter, name, second::release);
+                },
+                "one of two permits came back, the other is out, and who waited for one was not granted");
+    }
+
+    private static Queue ofPermits(Trial t, LockClient waiter, String name, Step turn) throws Exception {
+        long asked = t.now();
+        Task<Lease> waits = t.start(
+                "the acquire of who waits",
+                () -> waiter.semaphore(name, Capacity.of(2)).acquire());
+        t.pass(t.ttl(1, 24));
+        return new Queue(asked, List.of(waits), turn);
     }
 
     @Check(

@@ -31,6 +31,12 @@ final class BreakMutants {
                     "LK-1105",
                     Hasty::new),
             Mutant.store(
+                    "111b",
+                    "broken-again",
+                    "a break of a grant that was broken before is said to be done",
+                    "LK-1104",
+                    Agreeing::new),
+            Mutant.store(
                     "112",
                     "upgrade-behind-the-queue",
                     "an upgrade waits for those that wait for its own read grant",
@@ -67,6 +73,20 @@ final class BreakMutants {
             boolean gone = entry.holders().stream()
                     .allMatch(holder -> broken.contains(holder.grant().token()));
             return gone || super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Agreeing extends ReferenceStore {
+        Agreeing(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            boolean there = show(key).stream()
+                    .flatMap(status -> status.holders().stream())
+                    .anyMatch(holder -> holder.token().orElse(0) == token);
+            return super.breakGrant(key, token, reason) || there;
         }
     }
 

@@ -54,7 +54,13 @@ final class ModeMutants {
                     "upgrade-not-undone",
                     "the withdrawal of an upgrade that was granted ends the read grant with it",
                     "LK-1205",
-                    Thorough::new));
+                    Thorough::new),
+            Mutant.store(
+                    "94b",
+                    "undone-upgrade-has-its-old-term",
+                    "an upgrade that is withdrawn leaves the read grant the term that it had before",
+                    "LK-1205",
+                    Rewinding::new));
 
     private ModeMutants() {}
 
@@ -176,6 +182,48 @@ final class ModeMutants {
                 var unused = release(session, grant);
             }
             super.withdraw(session, request);
+        }
+    }
+
+    private static final class Rewinding extends ReferenceStore {
+        private final Map<Request, Long> ends = new ConcurrentHashMap<>();
+        private final Map<Request, Grant> upgraded = new ConcurrentHashMap<>();
+        private final ThreadLocal<Boolean> rewinding = ThreadLocal.withInitial(() -> false);
+
+        Rewinding(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            long end = super.expiry(request, holds, now);
+            if (rewinding.get()) {
+                return ends.getOrDefault(request, end);
+            }
+            if (holds && request.mode() == LockMode.SHARED) {
+                ends.put(request, end);
+            }
+            return end;
+        }
+
+        @Override
+        public Attempt convert(Session session, Grant held, Request wanted) throws NotExecutedException {
+            Attempt result = super.convert(session, held, wanted);
+            if (result instanceof Attempt.Granted) {
+                upgraded.put(wanted, held);
+            }
+            return result;
+        }
+
+        @Override
+        public void withdraw(Session session, Request request) {
+            super.withdraw(session, request);
+            Grant read = upgraded.remove(request);
+            if (read != null) {
+                rewinding.set(true);
+                renew(session, read);
+                rewinding.set(false);
+            }
         }
     }
 }

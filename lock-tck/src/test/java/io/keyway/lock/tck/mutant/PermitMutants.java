@@ -46,6 +46,12 @@ final class PermitMutants {
                     counting(
                             (entry, request) -> entry.holders().isEmpty() || fits(entry, request, request.capacity()))),
             Mutant.store(
+                    "116",
+                    "capacity-of-the-first-attempt",
+                    "a waiter keeps the capacity that its first attempt stated",
+                    "LK-1301",
+                    Keeping::new),
+            Mutant.store(
                     "100",
                     "permits-below-zero",
                     "the store answers how many permits there are less those that are out",
@@ -88,6 +94,24 @@ final class PermitMutants {
         protected boolean admits(LockEntry entry, Request request, long now) {
             return request.mode() == LockMode.PERMITS
                     ? fits(entry, request, highest.merge(request.key(), request.capacity(), Math::max))
+                    : super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Keeping extends ReferenceStore {
+        private record Asker(String client, long request) {}
+
+        private final Map<Asker, Integer> stated = new HashMap<>();
+
+        Keeping(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean admits(LockEntry entry, Request request, long now) {
+            Asker asker = new Asker(request.owner().client(), request.id());
+            return request.mode() == LockMode.PERMITS
+                    ? fits(entry, request, stated.computeIfAbsent(asker, first -> request.capacity()))
                     : super.admits(entry, request, now);
         }
     }

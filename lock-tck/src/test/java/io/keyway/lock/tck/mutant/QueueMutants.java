@@ -46,7 +46,19 @@ final class QueueMutants {
                     "place-lost-after-ttl",
                     "a waiter goes to the end of the queue each ttl",
                     "LK-310",
-                    Rotating::new));
+                    Rotating::new),
+            Mutant.store(
+                    "114",
+                    "queue-of-64",
+                    "who finds 64 waiters before it is granted as if nobody waited",
+                    "LK-310",
+                    Bounded::new),
+            Mutant.store(
+                    "115",
+                    "wakes-when-all-is-back",
+                    "a release of permits wakes who waits if it leaves nobody that holds",
+                    "LK-411",
+                    Drowsy::new));
 
     private QueueMutants() {}
 
@@ -123,6 +135,40 @@ final class QueueMutants {
         @Override
         protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
             return null;
+        }
+    }
+
+    private static final class Bounded extends ReferenceStore {
+        private static final int PLACES = 64;
+
+        Bounded(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+            int before = 0;
+            for (Place place : entry.waiters()) {
+                if (place == waiter || before == PLACES) {
+                    break;
+                }
+                before++;
+            }
+            return before == PLACES || super.isTurnOf(entry, waiter, request);
+        }
+    }
+
+    private static final class Drowsy extends ReferenceStore {
+        Drowsy(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            boolean some = left != null
+                    && left.request().mode() == LockMode.PERMITS
+                    && !entry.holders().isEmpty();
+            return some ? null : super.next(entry, left);
         }
     }
 

@@ -56,7 +56,19 @@ final class RenewalMutants {
                     "renewal-revives",
                     "a renewal of a grant whose term is over takes the lock again",
                     "LK-701",
-                    Reviving::new));
+                    Reviving::new),
+            Mutant.backend(
+                    "82b",
+                    "renewal-of-siblings",
+                    "a renewal extends all that its client has of that lock",
+                    "LK-701",
+                    OfSiblings::new),
+            Mutant.backend(
+                    "82c",
+                    "renewal-by-id",
+                    "a renewal finds its grant by the id of the request, whatever its token",
+                    "LK-701",
+                    ById::new));
 
     private RenewalMutants() {}
 
@@ -200,6 +212,57 @@ final class RenewalMutants {
                 }
             }
             return answers;
+        }
+    }
+
+    /** Tells a subclass what its client was granted. */
+    private abstract static class Remembering extends ReferenceBackend {
+        final Map<Long, Grant> granted = new ConcurrentHashMap<>();
+
+        Remembering(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public Attempt attempt(Request request, Duration limit) throws Exception {
+            Attempt result = super.attempt(request, limit);
+            if (result instanceof Attempt.Granted given) {
+                granted.put(request.id(), given.grant());
+            }
+            return result;
+        }
+    }
+
+    private static final class OfSiblings extends Remembering {
+        OfSiblings(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
+            for (Grant grant : grants) {
+                super.renew(
+                        granted.values().stream()
+                                .filter(other -> other.key().equals(grant.key()))
+                                .toList(),
+                        limit);
+            }
+            return super.renew(grants, limit);
+        }
+    }
+
+    private static final class ById extends Remembering {
+        ById(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
+            return super.renew(
+                    grants.stream()
+                            .map(grant -> granted.getOrDefault(grant.id(), grant))
+                            .toList(),
+                    limit);
         }
     }
 }

@@ -87,6 +87,24 @@ final class TermMutants {
                     "a grant ends after 9/10 of its ttl",
                     "LK-502",
                     lasting((ttl, request, holds) -> ttl / 10 * 9)),
+            Mutant.store(
+                    "84c",
+                    "term-half-again",
+                    "a grant lasts half as long again as its ttl",
+                    "LK-309",
+                    lasting((ttl, request, holds) -> holds ? ttl / 2 * 3 : ttl)),
+            Mutant.store(
+                    "84d",
+                    "term-rounded-up",
+                    "terms are rounded up to the next whole second",
+                    "LK-309",
+                    lasting((ttl, request, holds) -> holds ? (ttl / SECOND + 1) * SECOND : ttl)),
+            Mutant.store(
+                    "84e",
+                    "term-capped-at-a-minute",
+                    "no grant lasts longer than a minute",
+                    "LK-502",
+                    lasting((ttl, request, holds) -> Math.min(ttl, 60 * SECOND))),
             Mutant.backend(
                     "85",
                     "shortest-term-unheard-of",

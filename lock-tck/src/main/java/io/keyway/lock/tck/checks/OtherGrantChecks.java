@@ -1,0 +1,138 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Rules 506 and 701, asked of the verbs of a {@code LockBackend}: what is said of one grant changes that one, and no other of its client. */
+final class OtherGrantChecks {
+
+    private interface Renewal {
+        void send() throws Exception;
+    }
+
+    @Check(
+            rules = {"LK-701", "LK-513"},
+            first = "Which grants does a renewal extend: the one of its id and token, or all that its client has?")
+    void aRenewalExtendsNoOtherGrantOfItsClient(Trial t) throws Exception {
+        Verbs verbs = t.verbs("renews");
+        LockMode mode = t.has(Feature.READ_WRITE) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        List<String> silent = new ArrayList<>(List.of(t.name("elsewhere")));
+        Grant renewed = verbs.granted(verbs.request(t.name(), mode, t.ttl()), "a free lock was not granted");
+        if (mode == LockMode.SHARED) {
+            verbs.granted(verbs.request(t.name(), mode, t.ttl()), "a second reader was not granted");
+            silent.add(t.name());
+        }
+        verbs.granted(verbs.request(t.name("elsewhere"), t.ttl()), "a free lock was not granted");
+        LockClient rival = afterATermOfSilence(t, () -> verbs.renew(renewed));
+        verbs.release(renewed);
+        for (String name : silent) {
+            t.takesSoon(
+                            rival,
+                            name,
+                            "a client renewed one of its grants and was silent about another, of "
+                                    + (name.equals(t.name()) ? "the same lock" : "another lock")
+                                    + "; its term is over, and it is still in force")
+                    .close();
+        }
+    }
+
+    @Check(
+            rules = "LK-701",
+            first = "Does a renewal compare the token, or find its grant by the id of the request alone?")
+    void aRenewalByAnotherTokenChangesNothing(Trial t) throws Exception {
+        Verbs verbs = t.verbs("renews");
+        Grant grant = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant other = byAnotherToken(t, grant);
+        t.never(
+                verbs.renew(other).contains(Answer.DONE),
+                "a renewal was answered DONE whose token is not that of the grant: its holder would believe in what it does not have");
+        LockClient rival = afterATermOfSilence(t, () -> verbs.renew(other));
+        t.takesSoon(
+                        rival,
+                        t.name(),
+                        "a grant was renewed by a token that is not its own; its term is over, and it is still in force")
+                .close();
+    }
+
+    @Check(
+            rules = "LK-701",
+            first = "Does a release compare the token, or find its grant by the id of the request alone?")
+    void aReleaseByAnotherTokenEndsNothing(Trial t) throws Exception {
+        Verbs verbs = t.verbs("releases");
+        Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
+        long end = t.now() + t.longer(8).toNanos() / 100 * 90;
+        t.never(
+                verbs.release(byAnotherToken(t, grant)) == Answer.DONE,
+                "a release was answered DONE whose token is not that of the grant");
+        t.neverBefore(
+                end,
+                t.client("rival").lock(t.name()).tryAcquire().isPresent(),
+                "a release by a token that is not that of the grant has freed the lock");
+        verbs.release(grant);
+    }
+
+    /** Gives the check up where the store has a name of its own for each grant: that of another cannot be made up. */
+    private static Grant byAnotherToken(Trial t, Grant grant) {
+        if (!grant.cookie().isEmpty()) {
+            throw t.notTried(Verdict.NOT_APPLICABLE, "the store knows its grants by cookies of its own");
+        }
+        return new Grant(grant.id(), grant.key(), grant.token() + 1, grant.ttl(), grant.cookie());
+    }
+
+    /**
+     * Sends renewals until what another client has taken, and does not renew, has surely ended: everything that was granted
+     * before, and was not renewed, is over as well. Returns one who may ask for it.
+     */
+    private static LockClient afterATermOfSilence(Trial t, Renewal renewal) throws Exception {
+        Verbs silent = t.verbs("silent");
+        LockClient rival = t.client("rival");
+        Grant control = silent.granted(silent.request(t.name("control"), t.ttl()), "a free lock was not granted");
+        Task<Lease> takes = t.acquiring("an acquire", rival, t.name("control"));
+        for (int i = 0; i < 12 && !takes.isDone(); i++) {
+            renewal.send();
+            t.pass(t.ttl(1, 4));
+        }
+        if (!takes.isDone()) {
+            silent.release(control);
+            throw t.notTried(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
+        }
+        takes.get().close();
+        return rival;
+    }
+
+    @Check(
+            rules = {"LK-506", "LK-701"},
+            first = "If one of several grants in a renewal is not in force: what is answered for the others?")
+    void eachGrantOfARenewalHasItsOwnAnswer(Trial t) throws Exception {
+        Verbs verbs = t.verbs("renews");
+        for (int gone = 0; gone < 3; gone++) {
+            List<Grant> grants = new ArrayList<>();
+            List<Answer> expected = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                grants.add(verbs.granted(verbs.request(t.freshName(), t.longer(8)), "a free lock was not granted"));
+                expected.add(i == gone ? Answer.NOT_HELD : Answer.DONE);
+            }
+            verbs.release(grants.get(gone));
+            t.expectEqual(
+                    "the answers to the renewal of three grants in one call, of which number " + (gone + 1)
+                            + " had been released,",
+                    expected,
+                    verbs.renew(grants));
+            for (Grant grant : grants) {
+                verbs.release(grant);
+            }
+        }
+    }
+}
