@@ -2,13 +2,12 @@
 package io.keyway.lock;
 
 import io.keyway.lock.kit.SystemTime;
-import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.UnaryOperator;
 
 /** Opens clients. Holds no state: each call looks for providers anew. Rules LK-208 to LK-212. */
 public final class Locks {
@@ -44,17 +43,15 @@ public final class Locks {
      * @throws IllegalArgumentException if {@code options} has an option that the provider does not take
      */
     public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader) {
-        return open(url, options, loader, UnaryOperator.identity());
+        return open(url, options, loader, Between.NOTHING);
     }
 
     /**
-     * As {@link #open(LockUrl, ClientOptions, ClassLoader)}, for tests that break what lies between a client and its store.
+     * As {@link #open(LockUrl, ClientOptions, ClassLoader)}, for tests.
      *
-     * @param between gives what the client calls in place of its {@link LockBackend}; not asked where the provider is built
-     *     in another way
+     * @param between what to put between the client and what its provider builds it on
      */
-    public static LockClient open(
-            LockUrl url, ClientOptions options, ClassLoader loader, UnaryOperator<LockBackend> between) {
+    public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader, Between between) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(between, "between");
         LockProvider provider = Providers.find(url, Objects.requireNonNull(loader, "loader"));
@@ -80,11 +77,7 @@ public final class Locks {
     }
 
     private static LockClient open(
-            LockProvider provider,
-            LockUrl url,
-            ClientOptions options,
-            ClassLoader loader,
-            UnaryOperator<LockBackend> between) {
+            LockProvider provider, LockUrl url, ClientOptions options, ClassLoader loader, Between between) {
         String name = setting(CommonOptions.NAME, url, options);
         SystemTime time = new SystemTime(name);
         try {

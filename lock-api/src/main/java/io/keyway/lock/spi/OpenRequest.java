@@ -9,7 +9,6 @@ import io.keyway.lock.Option;
 import io.keyway.lock.kit.Kit;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /**
  * What a provider opens a client from.
@@ -18,11 +17,9 @@ import java.util.function.UnaryOperator;
  * @param options what the application set in code
  * @param loader where to look for drivers and the like
  * @param time the client's clock and timers; the client that is opened closes it last, if it is AutoCloseable
- * @param between gives what the client calls in place of a backend, which it is given: for tests that break what lies
- *     between; a provider leaves it as it is
+ * @param between what a test put between the client and its backend or engine; a provider leaves it as it is
  */
-public record OpenRequest(
-        LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, UnaryOperator<LockBackend> between) {
+public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, Between between) {
 
     /** Checks that nothing is null. */
     public OpenRequest {
@@ -33,9 +30,9 @@ public record OpenRequest(
         Objects.requireNonNull(between, "between");
     }
 
-    /** With nothing between the client and its backend. */
+    /** With nothing between the client and what it is built on. */
     public OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
-        this(url, options, loader, time, UnaryOperator.identity());
+        this(url, options, loader, time, Between.NOTHING);
     }
 
     /** Returns the same with another clock, for a provider that has one of its own. */
@@ -64,11 +61,11 @@ public record OpenRequest(
 
     /** Returns the client that stands on that engine. */
     public LockClient over(LockEngine engine) {
-        return Kit.open(this, engine);
+        return Kit.open(this, between.engine(engine));
     }
 
     /** Returns the client that stands on that backend. */
     public LockClient over(LockBackend backend) {
-        return Kit.open(this, between.apply(backend));
+        return Kit.open(this, between.backend(backend));
     }
 }

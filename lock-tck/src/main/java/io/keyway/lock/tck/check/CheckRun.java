@@ -149,14 +149,19 @@ final class CheckRun {
                         + first;
     }
 
-    /** What the check itself found leads nearer to the cause than what its history shows; both are told. */
+    /**
+     * What the check itself found leads nearer to the cause than what its history shows, and is told first, unless that is the
+     * likely cause of all else. The question is that of the rule that is broken.
+     */
     private Attempt judged(Breach breach, Trial trial, @Nullable Throwable thrown, long took) {
         String law = breach.law().isEmpty() ? spec.rules().get(0) : breach.law();
         String shown = law + " (" + breach.rule().substring(breach.rule().indexOf(' ') + 1) + "): " + breach.text();
-        boolean found = thrown instanceof CheckFailure;
-        String message = thrown == null ? shown : shown + "; the check itself said: " + said(thrown);
-        if (thrown instanceof CheckFailure) {
+        boolean found = thrown instanceof CheckFailure failure && !failure.isUnexpected() && !breach.isCause();
+        String message = shown;
+        if (found) {
             message = said(thrown) + "; its history breaks " + shown;
+        } else if (thrown != null) {
+            message = shown + "; the check itself said: " + said(thrown);
         }
         List<String> rules = new ArrayList<>(spec.rules());
         rules.remove(law);
@@ -164,14 +169,19 @@ final class CheckRun {
         return new Attempt(
                 Verdict.FAIL,
                 message,
-                hint(thrown),
+                first(breach, found ? hint(thrown) : ""),
                 true,
                 rules,
                 breach.evidence(),
-                breach.picture(),
+                breach.picture().isEmpty() ? null : breach.picture(),
                 trial.notes(),
                 took,
                 Duration.ZERO);
+    }
+
+    private String first(Breach breach, String own) {
+        String its = breach.first().isEmpty() ? spec.check().first() : breach.first();
+        return own.isEmpty() || own.equals(its) ? its : own + " And of " + breach.law() + ": " + its;
     }
 
     private static String said(Throwable thrown) {

@@ -5,6 +5,7 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.Between;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class Keeper implements AutoCloseable {
         if (!needed) {
             return;
         }
-        LockClient opened = place.open(place.url(), ClientOptions.defaults().withName("tck-keeper"));
+        LockClient opened = place.open(place.url(), ClientOptions.defaults().withName("tck-keeper"), Between.NOTHING);
         client = opened;
         try {
             opened.lock("tck/" + place.run() + "/keeper")

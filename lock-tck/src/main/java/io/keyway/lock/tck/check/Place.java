@@ -10,13 +10,12 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
 import io.keyway.lock.Reach;
-import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.Between;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 
 /**
  * What all checks of one run share.
@@ -64,12 +63,8 @@ record Place(
                 subject, stretched, url, features, guarantees, reach, overBackend, mapsAddresses, links, clock, run);
     }
 
-    LockClient open(LockUrl where, ClientOptions options) {
-        return open(where, options, UnaryOperator.identity());
-    }
-
-    /** Opens a client with that between it and its backend. */
-    LockClient open(LockUrl where, ClientOptions options, UnaryOperator<LockBackend> between) {
+    /** Opens a client with that between it and what its provider built it on. */
+    LockClient open(LockUrl where, ClientOptions options, Between between) {
         return Locks.open(where, options, subject.loader(), between);
     }
 

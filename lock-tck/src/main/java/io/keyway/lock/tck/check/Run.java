@@ -14,6 +14,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
@@ -46,7 +47,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
@@ -252,9 +252,12 @@ public final class Run {
             Set<Feature> features = EnumSet.noneOf(Feature.class);
             Guarantees guarantees;
             AtomicBoolean overBackend = new AtomicBoolean();
-            UnaryOperator<LockBackend> seen = backend -> {
-                overBackend.set(true);
-                return backend;
+            Between seen = new Between() {
+                @Override
+                public LockBackend backend(LockBackend backend) {
+                    overBackend.set(true);
+                    return backend;
+                }
             };
             try (LockClient client = Locks.open(url, named, subject.loader(), seen)) {
                 features.addAll(client.features());

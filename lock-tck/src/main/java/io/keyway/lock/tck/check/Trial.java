@@ -11,6 +11,9 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Reach;
+import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.history.Breach;
@@ -20,8 +23,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -38,6 +43,13 @@ public final class Trial extends Passage implements AutoCloseable {
     private final AtomicInteger names = new AtomicInteger();
     private final int attempt;
     private final Server server;
+    private final Queue<String> astray = new ConcurrentLinkedQueue<>();
+    private final Between watch = new Between() {
+        @Override
+        public LockEngine engine(LockEngine engine) {
+            return new EngineWitness(engine, astray::add);
+        }
+    };
 
     Trial(Place place, String check, int attempt) {
         super(place);
@@ -66,6 +78,11 @@ public final class Trial extends Passage implements AutoCloseable {
 
     public Reach reach() {
         return place.reach();
+    }
+
+    /** Whether the provider is built over a {@code LockBackend}, so that its engine is the kit's own. */
+    public boolean isOverBackend() {
+        return place.overBackend();
     }
 
     public boolean has(Feature feature) {
@@ -98,7 +115,7 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** As {@link #client(String, ClientOptions)}, at another URL. */
     public LockClient client(String role, ClientOptions options, LockUrl where) {
-        return recorded(role, place.open(where, named(role, options)));
+        return recorded(role, place.open(where, named(role, options), watch));
     }
 
     private LockClient recorded(String role, LockClient opened) {
@@ -167,12 +184,12 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** Opens a client that is not recorded and that the check closes itself; its locks have the ttl of the check. */
     public LockClient openUnrecorded(LockUrl where, ClientOptions options) {
-        return place.open(where, named("unrecorded", options));
+        return place.open(where, named("unrecorded", options), watch);
     }
 
     /** Opens a client with these options and no others; not recorded, and the check closes it itself. */
     public LockClient openBare(LockUrl where, ClientOptions options) {
-        return place.open(where, options);
+        return place.open(where, options, watch);
     }
 
     /** Collects what a client tells its listeners from now on. */
@@ -228,10 +245,13 @@ public final class Trial extends Passage implements AutoCloseable {
 
     private ClientLink between(String role, ClientOptions options) {
         AtomicReference<BackendLink> link = new AtomicReference<>();
-        LockClient opened = place.open(place.url(), named(role, options), backend -> {
-            BackendLink made = new BackendLink(backend, !isVirtual());
-            link.set(made);
-            return made;
+        LockClient opened = place.open(place.url(), named(role, options), new Between() {
+            @Override
+            public LockBackend backend(LockBackend backend) {
+                BackendLink made = new BackendLink(backend, !isVirtual());
+                link.set(made);
+                return made;
+            }
         });
         return ClientLink.of(Objects.requireNonNull(link.get(), "no backend"), recorded(role, opened));
     }
@@ -262,9 +282,17 @@ public final class Trial extends Passage implements AutoCloseable {
         return server;
     }
 
-    /** What rule the history of this check breaks. */
+    /** What rule the history of this check breaks, or what its engines told. */
     Optional<Breach> breach() {
-        return recorder.breach(has(Feature.FENCING));
+        String told = astray.peek();
+        return told == null
+                ? recorder.breach(has(Feature.FENCING))
+                : Optional.of(Breach.ofSinks(
+                        told,
+                        String.join("\n", astray)
+                                + recorder.story()
+                                        .map(story -> "\n\n" + story.evidence())
+                                        .orElse("")));
     }
 
     /** The history of this check, as text and picture. */

@@ -47,6 +47,7 @@ public final class AllChecks {
                 new TermChecks(),
                 new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
+                new EngineChecks(),
                 new RandomChecks(),
                 new AdapterChecks());
     }

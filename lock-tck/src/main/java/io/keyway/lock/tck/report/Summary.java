@@ -13,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** A result in the words that all reports use. */
 final class Summary {
@@ -32,11 +34,28 @@ final class Summary {
         return switch (result.outcome()) {
             case COMPATIBLE ->
                 "Every check of the profile " + profile(result) + " that applies and could be tried has passed.";
-            case NOT_COMPATIBLE -> "At least one check has failed.";
+            case NOT_COMPATIBLE -> "At least one check has failed." + common(result);
             case CANNOT_OPEN -> "No check was made: " + trouble(result);
             case INCOMPLETE -> incomplete(result);
             case CANCELLED -> "The run was ended before its end.";
         };
+    }
+
+    /** A rule that checks found broken which are about others: it may be the cause of all the rest. */
+    private static String common(TckResult result) {
+        List<CheckResult> failed = result.with(Verdict.FAIL);
+        Map<String, Long> astray = failed.stream()
+                .map(check -> check.id().startsWith(check.rules().get(0) + "/")
+                        ? ""
+                        : check.rules().get(0))
+                .filter(rule -> !rule.isEmpty())
+                .collect(Collectors.groupingBy(rule -> rule, TreeMap::new, Collectors.counting()));
+        return astray.entrySet().stream()
+                .filter(entry -> entry.getValue() > 1)
+                .max(Map.Entry.comparingByValue())
+                .map(entry -> " " + entry.getValue() + " of " + failed.size() + " failures are of " + entry.getKey()
+                        + ", though their checks are about other rules: look at that first.")
+                .orElse("");
     }
 
     private static String incomplete(TckResult result) {

@@ -11,6 +11,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
+import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.LockBackend;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,10 +36,13 @@ class BackendLinkTest {
 
     private LockClient open(boolean waits) {
         ClassLoader loader = BackendLinkTest.class.getClassLoader();
-        return Locks.open(URL, ClientOptions.defaults(), loader, backend -> {
-            BackendLink link = new BackendLink(backend, waits);
-            made.set(link);
-            return link;
+        return Locks.open(URL, ClientOptions.defaults(), loader, new Between() {
+            @Override
+            public LockBackend backend(LockBackend backend) {
+                BackendLink link = new BackendLink(backend, waits);
+                made.set(link);
+                return link;
+            }
         });
     }
 
