@@ -156,20 +156,21 @@ final class CheckRun {
     private Attempt judged(Breach breach, Trial trial, @Nullable Throwable thrown, long took) {
         String law = breach.law().isEmpty() ? spec.rules().get(0) : breach.law();
         String shown = law + " (" + breach.rule().substring(breach.rule().indexOf(' ') + 1) + "): " + breach.text();
-        boolean found = thrown instanceof CheckFailure failure && !failure.isUnexpected() && !breach.isCause();
+        CheckFailure own =
+                thrown instanceof CheckFailure failure && !failure.isUnexpected() && !breach.isCause() ? failure : null;
         String message = shown;
-        if (found) {
-            message = said(thrown) + "; its history breaks " + shown;
+        if (own != null) {
+            message = said(own) + "; its history breaks " + shown;
         } else if (thrown != null) {
             message = shown + "; the check itself said: " + said(thrown);
         }
         List<String> rules = new ArrayList<>(spec.rules());
         rules.remove(law);
-        rules.add(found && !law.equals(spec.rules().get(0)) ? rules.size() : 0, law);
+        rules.add(own != null && !law.equals(spec.rules().get(0)) ? rules.size() : 0, law);
         return new Attempt(
                 Verdict.FAIL,
                 message,
-                first(breach, found ? hint(thrown) : ""),
+                first(breach, own == null ? "" : hint(own)),
                 true,
                 rules,
                 breach.evidence(),

@@ -1,0 +1,80 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.tck.CheckResult;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.TckRunner;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.Verdict;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Connections that a client leaves open, before which a proxy of the kit stands. */
+@Timeout(120)
+class WiredMutantsTest {
+    private static final String CHECK = "LK-1004/after-close-no-connection-of-the-client-is-left";
+
+    @AutoClose
+    private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+
+    WiredMutantsTest() throws IOException {
+        daemon(this::serve);
+    }
+
+    @Test
+    void whoClosesItsConnectionsPasses() throws Exception {
+        assertThat(run("none").verdict()).isEqualTo(Verdict.PASS);
+    }
+
+    @ParameterizedTest
+    @Tag("soak") // the check waits for its whole patience
+    @ValueSource(strings = {WiredProvider.POOL, WiredProvider.SUBSCRIPTION})
+    void whoLeavesOneOpenIsFound(String defect) throws Exception {
+        CheckResult result = run(defect);
+        assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result.message()).contains("after its close()");
+    }
+
+    private CheckResult run(String defect) throws InterruptedException {
+        String url = "lock:wired://127.0.0.1:" + server.getLocalPort() + "/" + defect;
+        TckConfig config = TckConfig.of(Profile.QUICK).withOnly(List.of(CHECK));
+        return TckRunner.run(TckSubject.of(url), config).checks().get(0);
+    }
+
+    private void serve() {
+        try {
+            while (true) {
+                Socket socket = server.accept();
+                daemon(() -> sendBack(socket));
+            }
+        } catch (IOException e) {
+            // The test is over.
+        }
+    }
+
+    private static void sendBack(Socket socket) {
+        try (socket) {
+            socket.getInputStream().transferTo(socket.getOutputStream());
+        } catch (IOException e) {
+            // A proxy has broken it.
+        }
+    }
+
+    private static void daemon(Runnable work) {
+        Thread thread = new Thread(work, "wired");
+        thread.setDaemon(true);
+        thread.start();
+    }
+}
