@@ -33,7 +33,7 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 /**
  * The ways to the masters of a cluster, {@code lock:redis:cluster://h1,h2,h3}. A redirection is followed, since a server
  * that redirects has done nothing; the table of slots is asked for anew after a redirection or a failure, by the next call.
- * Messages reach all servers of a cluster, so that one is listened to, another after each failure.
+ * Plain messages reach all servers of a cluster, so that one is listened to, another after each failure.
  */
 final class ClusterLink implements RedisLink {
 
@@ -178,7 +178,7 @@ final class ClusterLink implements RedisLink {
         }
         // Clients spread over the servers; the next one after a failure.
         int turn = Math.floorMod(channel.hashCode() + listened.getAndIncrement(), masters.size());
-        masters.get(turn).listen(channel, message, subscribed, deadline);
+        masters.get(turn).listen(channel, message, subscribed);
     }
 
     @Override
@@ -186,6 +186,11 @@ final class ClusterLink implements RedisLink {
         for (RedisNode node : table(deadline).masters()) {
             node.visit(visit, deadline);
         }
+    }
+
+    @Override
+    public Slots slots() {
+        return key -> table.owner(JedisClusterCRC16.getSlot(key));
     }
 
     @Override

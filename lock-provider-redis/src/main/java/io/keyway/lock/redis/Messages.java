@@ -3,6 +3,7 @@ package io.keyway.lock.redis;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
@@ -15,13 +16,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What scripts say to this client over its channel: {@code R number,number key}, those requests should ask again; {@code B
- * token key reason}, that grant was broken. While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ * What scripts say to this client: {@code R number,number key}, those requests should ask again; {@code B token key reason},
+ * that grant was broken. It comes over the channel of the client or, of a name that it waits for in a cluster, over a sharded one
+ * ({@link ShardChannels}). While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
  */
 final class Messages {
 
@@ -29,21 +32,34 @@ final class Messages {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
+    private static final byte[] PLAIN = {'1'};
+    private static final byte[] SHARDED = {'2'};
+
     private final RedisLink link;
     private final RedisKeys keys;
     private final LockBackend.Signals signals;
     private final String channel;
+    private final @Nullable ShardChannels shards;
     private final AtomicBoolean started = new AtomicBoolean();
     private final Map<Long, LockKey> waiting = new ConcurrentHashMap<>();
     private final CountDownLatch tried = new CountDownLatch(1);
     private volatile long subscription;
     private long subscriptions;
 
-    Messages(RedisLink link, RedisKeys keys, LockBackend.Signals signals, Incarnation client) {
+    /** With {@code slots} messages come over sharded channels, too; that is for clusters whose servers all have them. */
+    Messages(
+            RedisLink link,
+            RedisKeys keys,
+            LockBackend.Signals signals,
+            Incarnation client,
+            RedisLink.@Nullable Slots slots) {
         this.link = link;
         this.keys = keys;
         this.signals = signals;
         this.channel = keys.channel(client);
+        this.shards = slots == null
+                ? null
+                : new ShardChannels(slots, signals, name -> keys.channel(name, client), this::take, this::recheck);
     }
 
     /**
@@ -61,22 +77,42 @@ final class Messages {
     }
 
     /**
-     * The number of the subscription that stands, 0 if none does. Whoever has to wait, and finds another number than before
+     * A number for what is heard now, 0 for nothing. Whoever has to wait, and finds another number than before
      * he asked, may have missed the message that he waits for.
      */
-    long subscription() {
-        return subscription;
+    long hearing() {
+        long plain = subscription;
+        return plain == 0 || shards == null ? plain : plain + shards.gaps();
+    }
+
+    /** How scripts are told that a request queues, and by which channels its client hears. */
+    byte[] queueing() {
+        return shards == null ? PLAIN : SHARDED;
     }
 
     /** That request waits for the key. */
     void waits(long request, LockKey key) {
-        waiting.put(request, key);
+        boolean another = waiting.put(request, key) == null;
+        if (shards != null) {
+            shards.waits(key.name(), another);
+        }
     }
 
     /** It does not any more, if it did. */
     void waitsNoMore(long request) {
         if (!waiting.isEmpty()) {
-            waiting.remove(request);
+            LockKey key = waiting.remove(request);
+            if (key != null && shards != null) {
+                shards.waitsNoMore(key.name());
+            }
+        }
+    }
+
+    private void recheck(Set<LockName> names) {
+        if (!names.isEmpty()) {
+            Set.copyOf(waiting.values()).stream()
+                    .filter(key -> names.contains(key.name()))
+                    .forEach(signals::recheck);
         }
     }
 

@@ -51,8 +51,7 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
 
-    private static final byte[] YES = {'1'};
-    private static final byte[] NO = {'0'};
+    private static final byte[] AT_ONCE = {'0'};
 
     /** Longer than an attempt can be under way. */
     private static final byte[] TOMBSTONE_MILLIS =
@@ -96,14 +95,16 @@ final class RedisBackend implements LockBackend {
         } catch (NotExecutedException e) {
             throw ServerCheck.isRefusal(e) ? check.refused(e) : e;
         }
+        RedisLink.Slots slots = null;
         try {
             link.visitAll(check, deadline);
+            slots = check.allHaveShardedMessages() ? link.slots() : null;
         } catch (NotExecutedException | JedisException e) {
             LOG.info("Not all servers could be looked at: {}", e.getMessage());
         }
         signals = told;
         idPrefix = client + ":";
-        messages = new Messages(link, keys, told, client);
+        messages = new Messages(link, keys, told, client, slots);
     }
 
     @Override
@@ -116,7 +117,7 @@ final class RedisBackend implements LockBackend {
             millis(request.ttl()),
             what(request),
             Protocol.toByteArray(request.capacity()),
-            request.queue() ? YES : NO
+            queueing(request)
         };
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
         return taken(request, new ScriptCall(script, keys.five(request.key(), id), arguments), deadline);
@@ -131,14 +132,18 @@ final class RedisBackend implements LockBackend {
             what(wanted),
             RedisKeys.bytes(id(held.id())),
             Protocol.toByteArray(held.token()),
-            wanted.queue() ? YES : NO
+            queueing(wanted)
         };
         return taken(wanted, new ScriptCall(CONVERT, keys.five(wanted.key(), id), arguments), Deadline.after(limit));
     }
 
+    private byte[] queueing(Request request) {
+        return request.queue() ? started(messages).queueing() : AT_ONCE;
+    }
+
     private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
         Messages listener = started(messages);
-        long subscription = listener.subscription();
+        long hearing = listener.hearing();
         Object reply = asked(request, call, deadline);
         if (reply instanceof Long token) {
             listener.waitsNoMore(request.id());
@@ -151,12 +156,13 @@ final class RedisBackend implements LockBackend {
         long millis = Replies.number(words.get(0));
         List<Owner> holders = Replies.owners(words);
         if (millis < 0) {
+            listener.waitsNoMore(request.id());
             return new Attempt.Refused(holders);
         }
         Duration within = Duration.ofMillis(millis);
         if (request.queue()) {
             listener.waits(request.id(), request.key());
-            boolean heard = subscription != 0 && subscription == listener.subscription();
+            boolean heard = hearing != 0 && hearing == listener.hearing();
             if (!heard && within.compareTo(DEAF) > 0) {
                 within = DEAF;
             }

@@ -87,6 +87,11 @@ final class RedisKeys {
         return prefix + "c:" + client;
     }
 
+    /** The sharded channel of a client in the slot of that name. */
+    String channel(LockName name, Incarnation client) {
+        return prefix + "{" + escape(name.value()) + "}:c:" + client;
+    }
+
     /** Which SCAN finds all keys of holders and of waiters whose names begin so. */
     String pattern(String namePrefix) {
         return glob(prefix + "{" + escape(namePrefix)) + "*}:[ls]*";

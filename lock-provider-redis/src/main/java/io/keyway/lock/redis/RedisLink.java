@@ -6,6 +6,7 @@ import io.keyway.lock.spi.LockBackend;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 
 /**
@@ -53,6 +54,19 @@ interface RedisLink extends AutoCloseable {
 
     /** Visits each server that keeps locks (masters), one after the other. */
     void visitAll(Visit visit, Deadline deadline) throws Exception;
+
+    /** The servers of a cluster by the slots of keys, as far as they are known without asking. */
+    @FunctionalInterface
+    interface Slots {
+        /** The server that has the slot of that key or channel; null if none is known. */
+        @Nullable
+        RedisNode owner(String key);
+    }
+
+    /** Returns the slots; null where keys have none, since all live in one place. */
+    default @Nullable Slots slots() {
+        return null;
+    }
 
     /**
      * Returns the key that keeps the highest token of all names with that hash tag; it lives where they live: where all live

@@ -246,10 +246,10 @@ final class RedisNode implements AutoCloseable {
     }
 
     /** A connection beside the others, which the caller closes by {@link #discard}. Nothing was sent if this fails. */
-    Connection open(Deadline deadline) throws Exception {
+    DuplexConnection open(Deadline deadline) throws Exception {
         Deadline end = deadline.orSooner(settings.connectTimeout());
         try {
-            Connection connection = new Connection(
+            DuplexConnection connection = new DuplexConnection(
                     new RedisSockets(host, port, settings.tls(), end),
                     settings.driver().socketTimeoutMillis(end.millis()).build());
             up();
@@ -291,7 +291,7 @@ final class RedisNode implements AutoCloseable {
     }
 
     /** Time does not mend it, so the log has to say it; once is enough. */
-    private void warnIfForbidden(JedisException e) {
+    void warnIfForbidden(JedisException e) {
         if (e instanceof JedisAccessControlException && warned.compareAndSet(false, true)) {
             LOG.warn("{} does not let this client do its work: {}", this, e.getMessage());
         }
@@ -324,13 +324,10 @@ final class RedisNode implements AutoCloseable {
     }
 
     /** As {@link RedisLink#listen}, on a connection of its own. */
-    void listen(String channel, Consumer<String> message, Runnable subscribed, Deadline connectBy) throws Exception {
-        Connection connection = open(connectBy);
-        listening.add(connection);
-        try {
-            connection.setSoTimeout(0);
+    void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
+        converse(connection -> {
             connection.sendCommand(Command.SUBSCRIBE, channel);
-            while (!closed) {
+            while (true) {
                 List<?> words = (List<?>) connection.getOne();
                 String kind = SafeEncoder.encode((byte[]) words.get(0));
                 if (kind.equals("message")) {
@@ -338,6 +335,24 @@ final class RedisNode implements AutoCloseable {
                 } else if (kind.equals("subscribe")) {
                     subscribed.run();
                 }
+            }
+        });
+    }
+
+    /** What goes on over a connection until that breaks. */
+    @FunctionalInterface
+    interface Conversation {
+        void over(DuplexConnection connection);
+    }
+
+    /** Connects, beside the other connections, and leaves this one to the conversation until it breaks (an exception). */
+    void converse(Conversation conversation) throws Exception {
+        DuplexConnection connection = open(Deadline.after(settings.connectTimeout()));
+        listening.add(connection);
+        try {
+            if (!closed) {
+                connection.setSoTimeout(0);
+                conversation.over(connection);
             }
         } catch (JedisConnectionException e) {
             throw broken(e);

@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -26,6 +27,7 @@ final class RedisSockets implements JedisSocketFactory {
     private final int port;
     private final @Nullable SSLContext tls;
     private final Deadline deadline;
+    private final AtomicBoolean made = new AtomicBoolean();
 
     RedisSockets(String host, int port, @Nullable SSLContext tls, Deadline deadline) {
         this.host = host;
@@ -36,6 +38,10 @@ final class RedisSockets implements JedisSocketFactory {
 
     @Override
     public Socket createSocket() {
+        if (!made.compareAndSet(false, true)) {
+            // The driver would go on as if who we are had been said on the new one, too.
+            throw new JedisConnectionException("the connection to " + host + ":" + port + " is closed");
+        }
         Socket socket = null;
         try {
             socket = connect();

@@ -88,7 +88,7 @@ final class SentinelLink implements RedisLink {
     public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
         Deadline deadline = Deadline.after(settings.connectTimeout());
         ask(deadline, node -> {
-            node.listen(channel, message, subscribed, deadline);
+            node.listen(channel, message, subscribed);
             return true;
         });
     }
@@ -222,8 +222,7 @@ final class SentinelLink implements RedisLink {
     private void hear() throws Exception {
         List<RedisNode> all = sentinels;
         RedisNode sentinel = all.get(Math.floorMod(first.getAndIncrement(), all.size()));
-        Deadline deadline = Deadline.after(settings.connectTimeout());
-        sentinel.listen(ANNOUNCEMENTS, this::announced, () -> doubted = true, deadline);
+        sentinel.listen(ANNOUNCEMENTS, this::announced, () -> doubted = true);
     }
 
     private void announced(String message) {

@@ -20,9 +20,12 @@ final class ServerCheck implements RedisLink.Visit {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerCheck.class);
     private static final List<String> ENDANGERED = List.of("exclusion", "belief", "tokens");
+    /** The version whose servers have channels of one slot. */
+    static final int SHARDED_SINCE = 7;
 
     private final LockUrl url;
     private final Requirements required;
+    private boolean shardedMessages = true;
 
     ServerCheck(LockUrl url, Requirements required) {
         this.url = url;
@@ -41,7 +44,9 @@ final class ServerCheck implements RedisLink.Visit {
         try {
             connection.sendCommand(Command.INFO);
             said = parse(connection.getBulkReply());
+            shardedMessages &= major(said.getOrDefault("redis_version", "")) >= SHARDED_SINCE;
         } catch (JedisDataException e) {
+            shardedMessages = false;
             LOG.info("{} does not tell whether it evicts keys and writes them to disk: {}", server, e.getMessage());
             return List.of();
         }
@@ -68,6 +73,16 @@ final class ServerCheck implements RedisLink.Visit {
                             + "): in a crash locks of the last seconds are lost, and given to others. Set appendfsync to always.");
         }
         return dangers;
+    }
+
+    /** Whether each of those that were looked at can send messages to the servers of one slot alone; false if one does not tell. */
+    boolean allHaveShardedMessages() {
+        return shardedMessages;
+    }
+
+    private static int major(String version) {
+        int dot = version.indexOf('.');
+        return version.matches("\\d{1,4}\\..*") ? Integer.parseInt(version.substring(0, dot)) : 0;
     }
 
     /** When the server writes to disk, which INFO does not say; as it should, where the user may not ask. */

@@ -78,7 +78,7 @@ final class SingleLink implements RedisLink {
 
     @Override
     public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
-        node().listen(channel, message, subscribed, Deadline.after(settings.connectTimeout()));
+        node().listen(channel, message, subscribed);
     }
 
     @Override

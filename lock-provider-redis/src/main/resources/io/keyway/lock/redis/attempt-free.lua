@@ -1,7 +1,8 @@
 -- The beginning of an attempt: where nobody holds, waits or has withdrawn, this is all. Texts go to the server as they are,
 -- since it takes its time to write a number of Lua.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in milliseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity, 1 to queue
+-- ARGV: id, ttl in milliseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity; 1 to queue, 2 if the client
+-- uses sharded channels too, 0 not to
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
   local time = redis.call('TIME')
   local text = time[1] .. string.sub('00000' .. time[2], -6)

@@ -28,7 +28,7 @@ if redis.call('EXISTS', waiters) == 1 then
   if waiter then
     -- Heard of: it lives, however late it is.
     waiter = unpack_one(waiter)
-    waiter[4], waiter[3], waiter[8] = now() + ttl, capacity, 0
+    waiter[4], waiter[3], waiter[8], waiter[9] = now() + ttl, capacity, 0, ARGV[5] == '2'
     redis.call('HSET', waiters, id, pack(waiter))
     turn = false
   end
@@ -60,11 +60,11 @@ if turn then
   return holder_of(id)[TOKEN]
 end
 
-if ARGV[5] == '1' then
+if ARGV[5] ~= '0' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, ARGV[5] == '2'}
     redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end

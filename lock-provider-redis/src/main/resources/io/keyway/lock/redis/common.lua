@@ -3,8 +3,8 @@
 --            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl} of the reader that an
 --            upgraded holder was, until a renewal shows that its client knows of the upgrade; and unless one is alone, '#'
 --            {how many, permits out, mode, none of them ends before}
---   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told}, and 'u' for the reader that waits to
---            become the writer: {id, end, since, ttl, owner, id that it holds by}
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded}, and 'u' for the reader that
+--            waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
 local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
@@ -37,7 +37,15 @@ local function number_of(id)
   return string.sub(id, string.find(id, ':', 1, true) + 1)
 end
 
-local function tell(client, message)
+-- Sends a client a message by its own channel, which in a cluster goes to all servers; if it uses sharded channels and listens
+-- to that of this name here, by that one alone.
+local function tell(client, message, sharded)
+  if sharded then
+    local listening = redis.pcall('SPUBLISH', string.match(holders, '^[^}]*}') .. ':c:' .. client, message)
+    if type(listening) == 'number' and listening > 0 then
+      return
+    end
+  end
   redis.call('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
 end
 
@@ -180,11 +188,11 @@ local function wake(all)
   local upgrade = upgrading()
   if upgrade then
     if all and all[COUNT] == 1 then
-      tell(client_of(upgrade[1]), 'R ' .. number_of(upgrade[1]) .. ' ' .. holders)
+      tell(client_of(upgrade[1]), 'R ' .. number_of(upgrade[1]) .. ' ' .. holders, upgrade[7])
     end
     return
   end
-  local clients, numbers = {}, {}
+  local clients, numbers, sharded = {}, {}, {}
   in_turn(all, function(id, waiter)
     if waiter[8] == 0 then
       local client = client_of(id)
@@ -194,6 +202,7 @@ local function wake(all)
         clients[#clients + 1] = client
         numbers[client] = number_of(id)
       end
+      sharded[client] = sharded[client] or waiter[9]
       if waiter[1] ~= 'X' then
         waiter[8] = 1
         redis.call('HSET', waiters, id, pack(waiter))
@@ -201,7 +210,7 @@ local function wake(all)
     end
   end)
   for _, client in ipairs(clients) do
-    tell(client, 'R ' .. numbers[client] .. ' ' .. holders)
+    tell(client, 'R ' .. numbers[client] .. ' ' .. holders, sharded[client])
   end
 end
 

@@ -22,9 +22,13 @@ class ClusterTckTest extends LockTck {
     @AutoClose
     private RedisCluster cluster;
 
+    RedisExecutable executable() {
+        return RedisExecutable.brought();
+    }
+
     @Override
     protected TckSubject subject() throws Exception {
-        cluster = RedisCluster.start(RedisExecutable.brought(), directory);
+        cluster = RedisCluster.start(executable(), directory);
         return TckSubject.of(cluster.url())
                 .withServer(cluster::kill, cluster::restart)
                 .withPause(

@@ -128,7 +128,7 @@ class RightsTest {
     }
 
     /** The user of the document, on each server, and these rights beside. */
-    private static void give(List<RedisServer> servers, String... more) throws IOException {
+    static void give(List<RedisServer> servers, String... more) throws IOException {
         Matcher rights = RIGHTS.matcher(Files.readString(Path.of("../docs/providers/redis.md")));
         assertThat(rights.find()).as("the document names the rights of a user").isTrue();
         String[] words = Stream.concat(Arrays.stream(rights.group(1).split(" ", -1)), Arrays.stream(more))

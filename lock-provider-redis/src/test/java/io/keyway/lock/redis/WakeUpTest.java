@@ -18,8 +18,11 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
@@ -142,6 +145,25 @@ class WakeUpTest {
                 .isInstanceOf(Attempt.Waiting.class);
         backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
         assertHeardWhileAsking("recheck lock a 4", lock(6, LockMode.EXCLUSIVE));
+    }
+
+    /** As after a fail-over to a server that is older than the one at which it began to wait. */
+    @Test
+    void aClientWithShardedChannelsIsToldByItsOwnWhereNobodyListensToThem() throws Exception {
+        Grant holder = granted(lock(1, LockMode.EXCLUSIVE));
+        waits(lock(2, LockMode.EXCLUSIVE));
+        String id = ((List<?>) server.ask("ZRANGE", "keyway:{a}:lq", "0", "0"))
+                .get(0)
+                .toString();
+        RedisScript attempt = RedisScript.read("attempt", "attempt-free", "common");
+        String[] keys = {"keyway:{a}:l", "keyway:{a}:lw", "keyway:{a}:lq", "keyway:{a}:lx:" + id, "keyway:floor"};
+        List<String> words = new ArrayList<>(List.of("EVAL", new String(attempt.text(), StandardCharsets.UTF_8), "5"));
+        words.addAll(List.of(keys));
+        words.addAll(List.of(id, "300000", "X1;", "1", "2"));
+        assertThat(server.ask(words.toArray(new String[0]))).isInstanceOf(List.class);
+        release(holder);
+        assertHeard("recheck lock a 2");
+        assertMessages(1);
     }
 
     private void assertHeardWhileAsking(String hint, Request request) {

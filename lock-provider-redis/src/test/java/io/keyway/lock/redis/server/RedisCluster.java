@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -36,9 +37,15 @@ public final class RedisCluster implements AutoCloseable {
     /** Starts them; returns when each says that the cluster is whole. */
     public static RedisCluster start(RedisExecutable executable, Path parent, String... settings)
             throws IOException, InterruptedException {
+        return start(Collections.nCopies(MASTERS, executable), parent, settings);
+    }
+
+    /** As {@link #start}, of several versions, one for each master. */
+    public static RedisCluster start(List<RedisExecutable> executables, Path parent, String... settings)
+            throws IOException, InterruptedException {
         RedisCluster cluster = new RedisCluster();
         try {
-            cluster.begin(executable, parent, List.of(settings));
+            cluster.begin(executables, parent, List.of(settings));
             return cluster;
         } catch (IOException | InterruptedException | RuntimeException | Error e) {
             cluster.close();
@@ -51,7 +58,7 @@ public final class RedisCluster implements AutoCloseable {
             throws IOException, InterruptedException {
         RedisCluster cluster = new RedisCluster();
         try {
-            cluster.begin(executable, parent, List.of());
+            cluster.begin(Collections.nCopies(MASTERS, executable), parent, List.of());
             cluster.beginReplicas(executable, parent);
             return cluster;
         } catch (IOException | InterruptedException | RuntimeException | Error e) {
@@ -89,12 +96,12 @@ public final class RedisCluster implements AutoCloseable {
         one.ask("CLUSTER", "MEET", "127.0.0.1", Integer.toString(other.port()), Integer.toString(other.port() + BUS));
     }
 
-    private void begin(RedisExecutable executable, Path parent, List<String> settings)
+    private void begin(List<RedisExecutable> executables, Path parent, List<String> settings)
             throws IOException, InterruptedException {
         List<String> lines = new ArrayList<>(SETTINGS);
         lines.addAll(settings);
         for (int i = 0; i < MASTERS; i++) {
-            servers.add(RedisServer.begin(executable, parent, freePort(), lines));
+            servers.add(RedisServer.begin(executables.get(i), parent, freePort(), lines));
         }
         for (int i = 0; i < MASTERS; i++) {
             servers.get(i).awaitReady();

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opentest4j.TestAbortedException;
 
 /**
  * A redis-server that can be started.
@@ -54,6 +55,13 @@ public record RedisExecutable(Path path, String version) {
         List<RedisExecutable> all = new ArrayList<>(List.of(brought()));
         installed().ifPresent(all::add);
         return all;
+    }
+
+    /** One of them that is of that version or later; where there is none, the test is skipped. */
+    public static RedisExecutable since(int major) {
+        Optional<RedisExecutable> found =
+                all().stream().filter(each -> each.major() >= major).findFirst();
+        return found.orElseThrow(() -> new TestAbortedException("no redis-server " + major + " or later is installed"));
     }
 
     /** The first number of the version. */
