@@ -137,7 +137,7 @@ public interface LockEngine extends AutoCloseable {
         /** The doubt is over. */
         void certain();
 
-        /** Final: the hold is over, by the engine's or the store's word. */
+        /** Final: the hold is over, by the engine's or the store's word. When it returns the lease is LOST. */
         void ended(LeaseLoss.Cause cause, String detail);
 
         /** Final, before a grant, for what asking again cannot cure. Not followed by a withdrawal: the engine cleans up what may stand. */

@@ -142,6 +142,11 @@ public final class Verbs {
         return backend.availablePermits(key, capacity, LIMIT);
     }
 
+    /** Breaks the grant, for a provider with BREAK. */
+    public boolean breakGrant(Grant grant, String reason) throws Exception {
+        return backend.breakGrant(grant.key(), grant.token(), reason, LIMIT);
+    }
+
     /** Takes the request back. */
     public void withdraw(Request request) throws Exception {
         withdraw(request, LIMIT);

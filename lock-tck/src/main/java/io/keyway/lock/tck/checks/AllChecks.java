@@ -48,6 +48,7 @@ public final class AllChecks {
                 new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
                 new EngineChecks(),
+                new EnduranceChecks(),
                 new RandomChecks(),
                 new AdapterChecks());
     }

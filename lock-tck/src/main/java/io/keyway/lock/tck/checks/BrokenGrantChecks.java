@@ -70,6 +70,22 @@ final class BrokenGrantChecks {
         }
     }
 
+    @Check(
+            rules = {"LK-1105", "LK-302"},
+            needs = Feature.BREAK,
+            first = "Does a break by the client of the holder itself wait for the holder too?")
+    void aClientThatBreaksItsOwnGrantIsWaitedFor(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        long sent = t.now();
+        Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        t.expect(holder.breakGrant(grant, "of its own"), "a grant in force was not broken");
+        t.neverBefore(
+                sent + grant.ttl().toNanos() / 100 * 98,
+                t.client("rival").lock(t.name()).tryAcquire().isPresent(),
+                "a client broke a grant of its own, and before it had released it another client was given the lock: the work under it may still believe");
+        holder.release(grant);
+    }
+
     private static void stands(Trial t, Verbs holder, Request request, String who, Callable<Optional<Lease>> asks)
             throws Exception {
         LockClient operator = t.client("operator-" + request.id());

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 
 /** Rules 501 to 505, 511 and 512: how a lease ends by the clock. */
 final class ExpiryChecks {
@@ -154,15 +156,59 @@ final class ExpiryChecks {
             first = "When does the store give the lock away: counted from when, for how long, by whose clock?")
     void nobodyIsGrantedWhileASilentHolderBelieves(Trial t) throws Exception {
         LockClient second = t.client("second");
+        believesAlone(
+                t,
+                () -> t.client("holder").lock(t.name()).with(t.unrenewed()).acquire(),
+                second,
+                () -> second.lock(t.name()).acquire());
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-302"},
+            needs = Feature.READ_WRITE,
+            first = "Does a writer that waits shorten the terms of those that read?")
+    void noWriterIsGrantedWhileASilentReaderBelieves(Trial t) throws Exception {
+        LockClient second = t.client("second");
+        believesAlone(
+                t,
+                () -> t.client("holder")
+                        .readWriteLock(t.name())
+                        .read()
+                        .with(t.unrenewed())
+                        .acquire(),
+                second,
+                () -> second.readWriteLock(t.name()).write().acquire());
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-1301"},
+            needs = Feature.SEMAPHORE,
+            first = "Does one that waits for permits shorten the terms of those that have them?")
+    void noPermitIsGrantedTwiceWhileASilentHolderBelieves(Trial t) throws Exception {
+        LockClient second = t.client("second");
+        Capacity one = Capacity.of(1);
+        believesAlone(
+                t,
+                () -> t.client("holder")
+                        .semaphore(t.name(), one)
+                        .with(t.unrenewed())
+                        .acquire(),
+                second,
+                () -> second.semaphore(t.name(), one).acquire());
+    }
+
+    private static void believesAlone(Trial t, Callable<Lease> first, LockClient second, Callable<Lease> next)
+            throws Exception {
         second.lock(t.name("other")).tryAcquire();
         long sent = t.now();
-        Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
+        Lease lease = first.call();
         long earliest = sent + lease.ttl().toNanos() * 3 / 4;
-        Task<Lease> waits = t.acquiring("a second client's acquire", second, t.name());
+        Task<Lease> waits = t.start("a second client's acquire", next);
         for (int i = 1; i <= 6; i++) {
             t.never(
                     !t.goesOnAt(sent + lease.ttl().toNanos() * i / 8 - 1_000_000, waits, earliest),
-                    "a second client was granted the lock within " + i + "/8 of the ttl, " + Trial.text(lease.ttl())
+                    "a second client was granted what the first had within " + i + "/8 of the ttl, "
+                            + Trial.text(lease.ttl())
                             + ", after the request of a holder that had not released; 6/8 belong to the holder");
         }
         waits.get();

@@ -203,4 +203,23 @@ final class ListingChecks {
         lease.release();
         waits.get().release();
     }
+
+    @Check(
+            rules = {"LK-1101", "LK-105"},
+            needs = {Feature.LIST, Feature.SEMAPHORE},
+            first = "Is what is shown of a key looked up by its kind too?")
+    void showSaysNothingOfTheOtherKind(Trial t) throws Exception {
+        LockClient client = t.client("holder");
+        LockKey semaphore = LockKey.semaphore(LockName.of(t.name()));
+        Lease permit = client.semaphore(t.name(), Capacity.of(1)).acquire();
+        t.never(
+                !t.status(client, t.key(t.name())).holders().isEmpty(),
+                "a semaphore is held, and the lock of its name, which nobody has asked for, is shown as held");
+        permit.release();
+        Lease lease = client.lock(t.name()).acquire();
+        t.never(
+                !t.status(client, semaphore).holders().isEmpty(),
+                "a lock is held, and the semaphore of its name, of which nothing is out, is shown as held");
+        lease.release();
+    }
 }

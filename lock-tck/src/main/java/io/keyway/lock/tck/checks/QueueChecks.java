@@ -4,6 +4,8 @@ package io.keyway.lock.tck.checks;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
@@ -37,22 +39,23 @@ final class QueueChecks {
             needs = Feature.FIFO,
             first = "What becomes of one that finds the queue full: is it told to wait, and has no place?")
     void aLongQueueKeepsItsOrder(Trial t) throws Exception {
-        servesInOrder(t, t.rounds(12, 130, 300));
+        servesInOrder(t, t.rounds(12, 130, 260));
     }
 
-    /** So many wait; at each release those who stand behind the first ask before it. */
-    private static void servesInOrder(Trial t, int waiters) throws Exception {
+    /** So many wait, or as many as come in an eighth of their term; at each release those who stand behind the first ask before it. */
+    private static void servesInOrder(Trial t, int most) throws Exception {
         List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
         Verbs holder = t.verbs("holder");
         Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
         Deque<Request> queue = new ArrayDeque<>();
         long begun = t.now();
-        for (int i = 0; i < waiters; i++) {
+        for (int i = 0; i < most && (i < 3 || t.now() - begun < t.longer(16).toNanos() / 8); i++) {
             Verbs client = clients.get(i % 2);
             Request request = client.request(t.name(), t.longer(16));
             t.expect(!client.isGranted(request), DOUBLE);
             queue.add(request);
         }
+        int waiters = queue.size();
         Verbs releasing = holder;
         for (int i = 0; i < waiters; i++) {
             releasing.release(held);
@@ -70,6 +73,46 @@ final class QueueChecks {
             releasing = client;
         }
         releasing.release(held);
+    }
+
+    @Check(rules = "LK-310", needs = Feature.FIFO, first = "What does an attempt that does not queue do to the queue?")
+    void whoDoesNotWaitLeavesTheQueueAsItIs(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        Verbs one = t.verbs("one");
+        Verbs two = t.verbs("two");
+        long begun = t.now();
+        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
+        Request first = one.request(t.name(), t.longer(16));
+        Request second = two.request(t.name(), t.longer(16));
+        t.expect(!one.isGranted(first) && !two.isGranted(second), DOUBLE);
+        t.expect(!two.isGranted(two.passing(held.key(), t.longer(16))), DOUBLE);
+        holder.release(held);
+        overtakes(t, begun, two, second, 0, 1);
+        one.release(one.grantedInTime(first, "the first in the queue was not granted, and the lock is free"));
+        two.withdraw(second);
+    }
+
+    @Check(
+            rules = {"LK-310", "LK-1204"},
+            needs = {Feature.FIFO, Feature.READ_WRITE, Feature.UPGRADE},
+            first = "What does the grant of an upgrade do to those that wait?")
+    void whoWaitsKeepsItsPlaceOverAnUpgrade(Trial t) throws Exception {
+        Verbs reader = t.verbs("reader");
+        Verbs one = t.verbs("one");
+        Verbs two = t.verbs("two");
+        long begun = t.now();
+        Grant read =
+                reader.granted(reader.request(t.name(), LockMode.SHARED, t.longer(16)), "a free lock was not granted");
+        Request first = one.request(t.name(), t.longer(16));
+        Request second = two.request(t.name(), t.longer(16));
+        t.expect(!one.isGranted(first) && !two.isGranted(second), "a writer was granted beside a reader");
+        if (!(reader.convert(read, reader.request(t.name(), t.longer(16))) instanceof Attempt.Granted upgraded)) {
+            throw t.failure("the only reader was not made the writer");
+        }
+        reader.release(upgraded.grant());
+        overtakes(t, begun, two, second, 0, 1);
+        one.release(one.grantedInTime(first, "the first in the queue was not granted, and the lock is free"));
+        two.withdraw(second);
     }
 
     private static void overtakes(Trial t, long begun, Verbs client, Request request, int served, int before)

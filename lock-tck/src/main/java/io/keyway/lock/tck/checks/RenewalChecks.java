@@ -15,6 +15,7 @@ import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -83,16 +84,19 @@ final class RenewalChecks {
     void everyLeaseOfAClientIsRenewed(Trial t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
-        List<Lease> all = new ArrayList<>();
-        int leases = t.rounds(20, 60, 300);
+        List<CompletableFuture<Lease>> futures = new ArrayList<>();
+        // More than one message of renewals can hold.
+        int leases = t.rounds(20, 300, 600);
         for (int i = 0; i < leases; i++) {
             // Different terms, so that no one period fits all.
             Duration ttl = t.ttl(2 + i % 3, 2);
             Duration longest = t.guarantees().maxTtl();
-            all.add(client.lock(t.name("n" + i))
+            futures.add(client.lock(t.name("n" + i))
                     .with(LockOptions.none().withTtl(ttl.compareTo(longest) > 0 ? longest : ttl))
-                    .acquire());
+                    .acquireAsync());
         }
+        t.until("a client acquires " + leases + " locks", () -> futures.stream().allMatch(CompletableFuture::isDone));
+        List<Lease> all = futures.stream().map(CompletableFuture::join).toList();
         t.pass(t.ttl(5, 2));
         for (int i = 0; i < leases; i++) {
             Lease lease = all.get(i);
@@ -101,9 +105,13 @@ final class RenewalChecks {
                     "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of " + Trial.text(lease.ttl())
                             + ", was not renewed: its state is " + lease.state());
         }
+        List<CompletableFuture<Optional<Lease>>> attempts = all.stream()
+                .map(lease -> second.lock(lease.name()).tryAcquireAsync(Duration.ZERO))
+                .toList();
+        t.until("attempts of " + leases + " locks end", () -> attempts.stream().allMatch(CompletableFuture::isDone));
         for (int i = 0; i < leases; i++) {
             t.expect(
-                    second.lock(all.get(i).name()).tryAcquire().isEmpty(),
+                    attempts.get(i).join().isEmpty(),
                     "lock " + (i + 1) + " of " + leases
                             + " that one client holds is free, and its holder believes that it is held");
         }

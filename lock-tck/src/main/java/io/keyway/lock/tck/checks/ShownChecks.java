@@ -92,7 +92,8 @@ final class ShownChecks {
     @Check(
             rules = "LK-1101",
             needs = Feature.LIST,
-            first = "How long may the store's field for the client's name, or for its metadata, be?")
+            first =
+                    "How long may the store's field for the client's name, or for its metadata, be, and does a renewal write it anew?")
     void whatAHolderSaysOfItselfIsShownWhole(Trial t) throws Exception {
         String name = "n".repeat(199) + "é";
         Map<String, String> large = Map.of("k", "v".repeat(LockOptions.MAX_METADATA_BYTES - 1));
@@ -100,17 +101,21 @@ final class ShownChecks {
         Lease lease = client.lock(t.name())
                 .with(LockOptions.none().withMetadata(large))
                 .acquire();
-        List<LockStatus.Holder> holders =
-                t.status(t.client("onlooker"), t.key(t.name())).holders();
-        t.expectEqual("the number of holders shown", 1, holders.size());
-        t.expectEqual(
-                "a client's name of 200 characters as shown",
-                name,
-                holders.get(0).client());
-        t.expectEqual(
-                "metadata of " + LockOptions.MAX_METADATA_BYTES + " bytes as shown",
-                large,
-                holders.get(0).metadata());
+        LockClient onlooker = t.client("onlooker");
+        for (String when : List.of("", ", when it had been renewed,")) {
+            List<LockStatus.Holder> holders =
+                    t.status(onlooker, t.key(t.name())).holders();
+            t.expectEqual("the number of holders shown" + when, 1, holders.size());
+            t.expectEqual(
+                    "a client's name of 200 characters as shown" + when,
+                    name,
+                    holders.get(0).client());
+            t.expectEqual(
+                    "metadata of " + LockOptions.MAX_METADATA_BYTES + " bytes as shown" + when,
+                    large,
+                    holders.get(0).metadata());
+            t.pass(t.ttl(3, 4));
+        }
         lease.release();
     }
 }

@@ -318,4 +318,29 @@ final class SilenceChecks {
         takes.get().release();
         t.pass(t.ttl());
     }
+
+    @Check(
+            rules = {"LK-410", "LK-1203", "LK-513"},
+            means = Means.LINK,
+            needs = {Feature.READ_WRITE, Feature.FIFO},
+            first = "Are readers still kept out for the sake of a writer that waited, and is not heard any more?")
+    void aSilentWriterThatWaitedKeepsNoReaderOut(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        Lease read = holder.readWriteLock(t.name()).read().acquire();
+        ClientLink link = t.link("silent");
+        Task<Lease> writes = t.acquiring("the silent writer's acquire", link.client(), t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        link.cut();
+        LockClient other = t.client("other");
+        Task<Lease> reads = t.start(
+                "the acquire of a reader behind it",
+                () -> other.readWriteLock(t.name()).read().acquire());
+        t.expect(
+                t.endsWithin(t.ttl(3, 2), reads),
+                "a writer that waited is not heard any more, and half a ttl after its ttl readers are still kept out");
+        reads.get().release();
+        read.release();
+        link.heal();
+        writes.outcome();
+    }
 }

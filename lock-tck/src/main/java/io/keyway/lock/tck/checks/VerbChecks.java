@@ -3,6 +3,7 @@ package io.keyway.lock.tck.checks;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
@@ -11,6 +12,10 @@ import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 
 /** Rules 1501 and 1502, and what others say of a grant's term and of the queue, asked of the verbs of a {@code LockBackend}. */
 final class VerbChecks {
@@ -142,5 +147,36 @@ final class VerbChecks {
                     "3/4 of a ttl after a waiter was granted another client has the lock: its term is shorter than its ttl, or began when it still waited");
             verbs.release(grant);
         }
+    }
+
+    @Check(rules = "LK-1504", first = "Does an attempt wait at the store, or try again, when it finds the lock taken?")
+    void anAttemptDoesNotWaitForAHolder(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        Verbs verbs = t.verbs("asker");
+        Grant held = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Request waits = verbs.request(t.name(), t.longer(8));
+        Map<String, Duration> best = new LinkedHashMap<>();
+        for (int i = 0; i < 5; i++) {
+            Request unheld = verbs.passing(t.key(t.freshName()), t.longer(8));
+            took(best, "that is free", () -> verbs.attempt(unheld));
+            verbs.withdraw(unheld);
+            took(best, "that is held, without queueing,", () -> verbs.attempt(verbs.passing(held.key(), t.longer(8))));
+            took(best, "that is held", () -> verbs.attempt(waits));
+        }
+        Duration free = Objects.requireNonNull(best.remove("that is free"));
+        best.forEach((which, time) -> t.expect(
+                time.minus(free).compareTo(Duration.ofMillis(150)) < 0,
+                "an attempt of a lock " + which + " took " + Trial.text(time) + " at best, and of one that is free "
+                        + Trial.text(free) + ": a caller that will not wait waits, and others of its client with it"));
+        verbs.withdraw(waits);
+        holder.release(held);
+    }
+
+    /** By the machine's clock, which a backend that waits would use in virtual time too. */
+    private static void took(Map<String, Duration> best, String which, Callable<Attempt> attempt) throws Exception {
+        long begun = System.nanoTime();
+        attempt.call();
+        Duration time = Duration.ofNanos(System.nanoTime() - begun);
+        best.merge(which, time, (one, other) -> one.compareTo(other) < 0 ? one : other);
     }
 }

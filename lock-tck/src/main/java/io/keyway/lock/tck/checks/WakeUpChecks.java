@@ -106,6 +106,25 @@ final class WakeUpChecks {
 
     @Check(
             rules = "LK-411",
+            needs = Feature.WAKE_UP,
+            statistical = BEST,
+            first = "Is a client told of a lock again for which it was told before?")
+    void aSecondReleaseWakesTheWaiterToo(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        wakes(
+                t,
+                name -> {
+                    Queue first = behind(t, holder, waiter, name);
+                    first.turn().take();
+                    first.waiting().get(0).get().release();
+                    return behind(t, holder, waiter, name);
+                },
+                "a holder released, and the waiter, whom a release had woken before, was not granted");
+    }
+
+    @Check(
+            rules = "LK-411",
             needs = {Feature.WAKE_UP, Feature.READ_WRITE},
             statistical = BEST,
             first = "Who is told when the last of several readers leaves?")
@@ -205,7 +224,8 @@ final class WakeUpChecks {
             rules = {"LK-411", "LK-1105"},
             needs = {Feature.WAKE_UP, Feature.BREAK},
             statistical = BEST,
-            first = "Who is told when the holder of a broken grant has released it?")
+            first =
+                    "Who is told when the holder of a broken grant has released it? In an engine: is the lock passed on when ended() has returned?")
     void aBrokenHolderThatHasStoppedWakesTheWaiter(Trial t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockStatus;
@@ -8,8 +9,11 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.tck.reference.LockEntry;
+import io.keyway.lock.tck.reference.ReferenceBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
 import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +40,12 @@ final class BreakMutants {
                     "a break of a grant that was broken before is said to be done",
                     "LK-1104",
                     Agreeing::new),
+            Mutant.backend(
+                    "111c",
+                    "own-break-frees",
+                    "a break by the client of the holder does not wait for the holder",
+                    "LK-1105",
+                    Selfish::new),
             Mutant.store(
                     "112",
                     "upgrade-behind-the-queue",
@@ -125,6 +135,33 @@ final class BreakMutants {
                                             waiter.since(),
                                             Map.of()))
                                     .toList()));
+        }
+    }
+
+    private static final class Selfish extends ReferenceBackend {
+        private final Map<Long, Grant> own = new ConcurrentHashMap<>();
+
+        Selfish(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public Attempt attempt(Request request, Duration limit) throws Exception {
+            Attempt result = super.attempt(request, limit);
+            if (result instanceof Attempt.Granted granted) {
+                own.put(granted.grant().token(), granted.grant());
+            }
+            return result;
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
+            boolean broken = super.breakGrant(key, token, reason, limit);
+            Grant grant = own.remove(token);
+            if (broken && grant != null) {
+                super.release(grant, limit);
+            }
+            return broken;
         }
     }
 }

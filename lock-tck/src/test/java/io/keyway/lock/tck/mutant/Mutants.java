@@ -25,7 +25,8 @@ final class Mutants {
                     AnswerMutants.ALL,
                     FormMutants.ALL,
                     BreakMutants.ALL,
-                    VerbMutants.ALL)
+                    VerbMutants.ALL,
+                    EnduranceMutants.ALL)
             .flatMap(List::stream)
             .toList();
 

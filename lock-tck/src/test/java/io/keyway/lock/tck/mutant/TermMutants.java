@@ -105,6 +105,12 @@ final class TermMutants {
                     "no grant lasts longer than a minute",
                     "LK-502",
                     lasting((ttl, request, holds) -> Math.min(ttl, 60 * SECOND))),
+            Mutant.store(
+                    "84f",
+                    "place-of-a-second",
+                    "a waiter is told to ask again within a quarter of its ttl, and loses its place after a second",
+                    "LK-310",
+                    lasting((ttl, request, holds) -> holds ? ttl : Math.min(ttl, SECOND))),
             Mutant.backend(
                     "85",
                     "shortest-term-unheard-of",

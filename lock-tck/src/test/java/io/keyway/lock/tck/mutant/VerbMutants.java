@@ -1,15 +1,23 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.reference.ReferenceBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
 import io.keyway.lock.tck.reference.Session;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /** Defects of a verb that only a lost message or a second request of one client brings to light. */
@@ -27,7 +35,19 @@ final class VerbMutants {
                     "withdrawal-forgotten",
                     "an attempt that arrives after the withdrawal of its request is granted",
                     "LK-1502",
-                    Forgetful::new),
+                    (clock, tokensAbove) -> new Forgetful(clock, tokensAbove, 0)),
+            Mutant.store(
+                    "72b",
+                    "a-hundred-withdrawals",
+                    "the store remembers the last hundred withdrawn requests",
+                    "LK-1502",
+                    (clock, tokensAbove) -> new Forgetful(clock, tokensAbove, 100)),
+            Mutant.backend(
+                    "75",
+                    "attempt-waits",
+                    "an attempt that finds the lock taken waits for a while, and tries again",
+                    "LK-1504",
+                    Lingering::new),
             Mutant.store(
                     "73",
                     "withdrawal-of-all",
@@ -79,14 +99,20 @@ final class VerbMutants {
         private static final long AGAIN = 1L << 50;
 
         private final Set<Request> withdrawn = ConcurrentHashMap.newKeySet();
+        private final Queue<Request> remembered = new ConcurrentLinkedQueue<>();
+        private final int most;
 
-        Forgetful(LongSupplier clock, long tokensAbove) {
+        Forgetful(LongSupplier clock, long tokensAbove, int most) {
             super(clock, tokensAbove);
+            this.most = most;
         }
 
         @Override
         public void withdraw(Session session, Request request) {
-            withdrawn.add(request);
+            remembered.add(request);
+            if (remembered.size() > most) {
+                withdrawn.add(remembered.remove());
+            }
             super.withdraw(session, request);
         }
 
@@ -155,6 +181,22 @@ final class VerbMutants {
             }
             places.put(request, super.expiry(request, true, now));
             return super.expiry(request, false, now);
+        }
+    }
+
+    private static final class Lingering extends ReferenceBackend {
+        Lingering(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public Attempt attempt(Request request, Duration limit) throws Exception {
+            Attempt first = super.attempt(request, limit);
+            if (!(first instanceof Attempt.Waiting)) {
+                return first;
+            }
+            LockSupport.parkNanos(300_000_000);
+            return super.attempt(request, limit);
         }
     }
 }

@@ -1,0 +1,164 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Rules 301, 310, 502, 506, 1202, 1205 and 1502 where a store does well for a while, or for a few. */
+final class EnduranceChecks {
+
+    /** In virtual time an age costs nothing. */
+    private static Duration time(Trial t, int smoke, int quick, int full) {
+        return t.isVirtual() ? Duration.ofMinutes(1) : Duration.ofSeconds(t.rounds(smoke, quick, full));
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-301"},
+            first =
+                    "Does anything take a lock from a holder that renews, for the sake of one that has waited for long?")
+    void aHolderIsNotOustedByOneThatWaitsForLong(Trial t) throws Exception {
+        Lease held = t.client("holder").lock(t.name()).acquire();
+        Task<Lease> waits = t.acquiring("a waiter's acquire", t.client("waiter"), t.name());
+        Duration all = time(t, 4, 8, 30);
+        for (int i = 0; i < 20; i++) {
+            t.pass(all.dividedBy(20));
+            t.neverWhile(
+                    held,
+                    waits.isDone(),
+                    "a holder renews its lease, and one that had waited for it was granted the lock");
+        }
+        held.release();
+        waits.get().release();
+    }
+
+    @Check(
+            rules = {"LK-506", "LK-502"},
+            first = "Is there a number of renewals, or an age, after which a grant is not renewed?")
+    void aGrantIsRenewedHoweverOften(Trial t) throws Exception {
+        Verbs verbs = t.verbs("renews");
+        Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
+        int times = t.rounds(100, 300, 600);
+        for (int i = 1; i <= times; i++) {
+            t.expectEqual(
+                    "the answer to renewal " + i + " of a grant that nobody has ended",
+                    List.of(Answer.DONE),
+                    verbs.renew(grant));
+        }
+        t.expect(
+                t.client("rival").lock(t.name()).tryAcquire().isEmpty(),
+                "a grant was renewed " + times + " times, and its lock is free");
+        verbs.release(grant);
+    }
+
+    @Check(
+            rules = {"LK-310", "LK-410"},
+            needs = Feature.FIFO,
+            first =
+                    "Is a waiter's place kept for its ttl from each attempt, and recheckWithin no longer than that, also for a ttl of many seconds?")
+    void aWaiterWithALongTtlKeepsItsPlace(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockOptions longer = LockOptions.none().withTtl(t.longer(8));
+        Lease held = holder.lock(t.name()).acquire();
+        List<Task<Lease>> waiting = new ArrayList<>();
+        for (String name : List.of("first", "second")) {
+            LockClient client = t.client(name);
+            waiting.add(t.start(
+                    "the acquire of the " + name,
+                    () -> client.lock(t.name()).with(longer).acquire()));
+            t.untilWaiting(holder, t.name(), waiting.size());
+            t.pass(time(t, 1, 2, 8).dividedBy(t.isVirtual() ? 12 : 1));
+        }
+        held.release();
+        t.until("one of two that wait is granted", () -> waiting.stream().anyMatch(Task::isDone));
+        t.expect(
+                waiting.get(0).isDone(),
+                "two waited with a ttl of " + Trial.text(t.longer(8))
+                        + ", and the one that had asked later was granted first");
+        for (Task<Lease> each : waiting) {
+            each.get().release();
+        }
+    }
+
+    @Check(rules = "LK-1202", needs = Feature.READ_WRITE, first = "How many readers can hold a lock at once?")
+    void aCrowdReadsTogether(Trial t) throws Exception {
+        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
+        LockClient writer = t.client("writer");
+        int readers = t.rounds(20, 40, 100);
+        long sent = t.now();
+        List<Grant> all = new ArrayList<>();
+        for (int i = 0; i < readers; i++) {
+            Verbs client = clients.get(i % 2);
+            all.add(client.granted(
+                    client.request(t.name(), LockMode.SHARED, t.longer(16)),
+                    "a reader was refused while only readers held the lock, " + i + " of them"));
+        }
+        for (int i = readers - 1; i > 0; i--) {
+            clients.get(i % 2).release(all.get(i));
+        }
+        t.neverBefore(
+                sent + t.longer(16).toNanos() / 100 * 98,
+                writer.lock(t.name()).tryAcquire().isPresent(),
+                "all but the first of " + readers + " readers have left, and a writer was admitted");
+        clients.get(0).release(all.get(0));
+        t.takesSoon(writer, t.name(), "all of " + readers + " readers have left, and a writer is refused")
+                .close();
+    }
+
+    @Check(
+            rules = {"LK-1502", "LK-1402"},
+            first = "How many withdrawn requests does the store remember, or its client?")
+    void aWithdrawalIsRememberedBesideManyOthers(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        Request overtaken = verbs.request(t.name(), t.longer(8));
+        verbs.withdraw(overtaken);
+        int others = t.rounds(100, 300, 500);
+        for (int i = 0; i < others; i++) {
+            verbs.withdraw(verbs.request(t.name("other"), t.longer(8)));
+        }
+        t.never(
+                verbs.isGranted(overtaken),
+                "a request was granted after its withdrawal, when " + others
+                        + " others had been withdrawn since: nobody would know of that grant, nor end it");
+    }
+
+    @Check(
+            rules = {"LK-1205", "LK-506"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Is a read grant whose upgrade waits renewed as before, at the client and at the store?")
+    void aReaderThatWaitsForItsUpgradeForLongStaysAReader(Trial t) throws Exception {
+        LockClient client = t.client("waits");
+        LockClient other = t.client("other");
+        LockClient writer = t.client("writer");
+        DistributedReadWriteLock lock = client.readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Lease beside = other.readWriteLock(t.name()).read().acquire();
+        Task<Optional<Lease>> upgrade = t.start(
+                "an upgrade that waits",
+                () -> lock.tryUpgrade(read, t.patience().multipliedBy(2)));
+        t.pass(t.ttl(5, 2));
+        t.expect(read.isHeld(), "a reader waited for its upgrade for 5/2 ttl, and its read lease was lost");
+        t.expect(!upgrade.isDone(), "an upgrade beside another reader is over, and its time is not");
+        t.expect(writer.lock(t.name()).tryAcquire().isEmpty(), "a writer was admitted beside two readers");
+        beside.release();
+        Optional<Lease> upgraded = upgrade.get();
+        t.expect(
+                upgraded.isPresent(),
+                "a reader waited for its upgrade for 5/2 ttl, the other reader left, and the upgrade was refused");
+        upgraded.orElseThrow().release();
+    }
+}
