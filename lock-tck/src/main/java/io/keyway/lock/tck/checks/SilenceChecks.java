@@ -34,17 +34,48 @@ final class SilenceChecks {
             first =
                     "When does the store end the grant of a holder that it does not hear: from its last renewal on, after one ttl?")
     void aSilentHolderKeepsItsLockForItsTtlAndNoLonger(Trial t) throws Exception {
+        Form plain = (client, name) -> client.lock(name).acquire();
+        keepsItForItsTtlAndNoLonger(t, plain, plain);
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-513", "LK-1203"},
+            means = Means.LINK,
+            needs = Feature.READ_WRITE,
+            first = "Does a writer that waits shorten the terms of those that read?")
+    void aSilentReaderKeepsAWriterOutForItsTtlAndNoLonger(Trial t) throws Exception {
+        keepsItForItsTtlAndNoLonger(
+                t,
+                (client, name) -> client.readWriteLock(name).read().acquire(),
+                (client, name) -> client.readWriteLock(name).write().acquire());
+    }
+
+    @Check(
+            rules = {"LK-502", "LK-513", "LK-1301"},
+            means = Means.LINK,
+            needs = Feature.SEMAPHORE,
+            first = "Does one that waits for permits shorten the terms of those that have them?")
+    void aSilentHolderKeepsItsPermitsForItsTtlAndNoLonger(Trial t) throws Exception {
+        Form permit = (client, name) -> client.semaphore(name, Capacity.of(1)).acquire();
+        keepsItForItsTtlAndNoLonger(t, permit, permit);
+    }
+
+    private interface Form {
+        Lease take(LockClient client, String name) throws Exception;
+    }
+
+    private static void keepsItForItsTtlAndNoLonger(Trial t, Form first, Form second) throws Exception {
         for (int eighths = 2; eighths <= 6; eighths += 2) {
             String name = t.freshName();
             ClientLink link = t.link("silent" + eighths);
             LockClient next = t.client("next" + eighths);
-            Lease lease = link.client().lock(name).acquire();
+            Lease lease = first.take(link.client(), name);
             // Renewed at some time, or not yet.
             t.pass(t.ttl(eighths, 8));
             t.expect(lease.isHeld(), "a lease was lost in quiet");
             long earliest = earliestEnd(t, lease);
             link.cut();
-            Task<Lease> waits = t.acquiring("the next client's acquire", next, name);
+            Task<Lease> waits = t.start("the next client's acquire", () -> second.take(next, name));
             t.never(
                     !t.goesOnAt(earliest - t.ttl(1, 8).toNanos(), waits, earliest),
                     "the next client was granted the lock more than 1/8 of the ttl before that of the silent holder was over");
