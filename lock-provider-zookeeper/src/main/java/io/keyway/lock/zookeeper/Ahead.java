@@ -34,14 +34,14 @@ final class Ahead implements Watcher {
         this.listener = listener;
     }
 
-    /** Watches a node before which others may stand. */
-    static void watch(Session session, String path, Knowledge then, Listener listener) {
+    /** Watches a node before which others may stand; completes when it is known whether it is there, with the failure. */
+    static CompletableFuture<?> watch(Session session, String path, Knowledge then, Listener listener) {
         Ahead ahead = new Ahead(then, listener);
         // A watch of the children is told of a deletion, and of no change.
         CompletableFuture<?> answer = then == Knowledge.ALL_LEFT_IF_IT_HELD
                 ? session.read(path, ahead, (data, stat) -> true)
                 : session.children(path, ahead);
-        CompletableFuture<?> unused = answer.whenComplete((none, failure) -> ahead.began(failure));
+        return answer.whenComplete((none, failure) -> ahead.began(failure));
     }
 
     /** Watches a node in a line for permits, whose data say when it is granted. */

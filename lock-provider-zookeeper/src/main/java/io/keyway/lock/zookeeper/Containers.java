@@ -2,8 +2,8 @@
 package io.keyway.lock.zookeeper;
 
 import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.CreateMode;
@@ -19,7 +19,9 @@ final class Containers {
     static final int KEPT = 256;
 
     private final Paths paths;
-    private final Map<String, Head> left = new LinkedHashMap<>();
+
+    /** Of which sessions know something, and nobody stands in them; the oldest first. */
+    private final Set<Head> left = new LinkedHashSet<>();
 
     Containers(Paths paths) {
         this.paths = paths;
@@ -61,40 +63,37 @@ final class Containers {
         }
     }
 
-    /** A request of ours is to stand in it: what is known about its line. */
+    /** A request of ours is to stand in it: what is known about its line; to be given back by {@link #left}. */
     Head entering(String container, Session session) {
-        Head known;
         synchronized (left) {
-            known = left.remove(container);
+            Head head = session.heads().computeIfAbsent(container, missing -> new Head(session, container));
+            left.remove(head);
+            head.users++;
+            return head;
         }
-        if (known != null && known.session == session) {
-            return known;
+    }
+
+    /** The container was missing, so that nothing that was known holds: the same anew. */
+    Head enteringAnew(Head missing) {
+        missing.forget();
+        synchronized (left) {
+            missing.users--;
+            missing.session.heads().remove(missing.container, missing);
+            return entering(missing.container, missing.session);
         }
-        if (known != null) {
-            known.forget();
-        }
-        return new Head(session, container);
     }
 
     /** A node of ours was deleted in it. If it is not empty, its deletion fails: that is as it should be. */
     void left(Head head) {
         Head old = null;
-        Head kept = head;
-        Head other;
         synchronized (left) {
-            // Another request of ours may have left it meanwhile.
-            other = left.remove(head.container);
-            if (other != null && other.isPledged() && !head.isPledged()) {
-                kept = other;
-                other = head;
+            if (--head.users > 0 || head.session.heads().get(head.container) != head) {
+                return;
             }
-            left.put(head.container, kept);
+            left.add(head);
             if (left.size() > KEPT) {
                 old = eldest();
             }
-        }
-        if (other != null) {
-            other.forget();
         }
         delete(old, head.session);
     }
@@ -114,9 +113,10 @@ final class Containers {
     }
 
     private Head eldest() {
-        Iterator<Head> heads = left.values().iterator();
+        Iterator<Head> heads = left.iterator();
         Head head = heads.next();
         heads.remove();
+        head.session.heads().remove(head.container);
         return head;
     }
 

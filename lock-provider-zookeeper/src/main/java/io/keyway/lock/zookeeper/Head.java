@@ -1,36 +1,52 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows about the head of a line without asking. The ensemble numbers the nodes of a container in the order
- * of their creation, without gaps: whoever was the first in line with number n, and has deleted that node, is the first
- * again if the next one it creates is n + 1, since nobody has come in between. Such a request needs no listing.
+ * What a session knows about a line without asking. The ensemble numbers the nodes of a container in the order of their
+ * creation, without gaps: whoever was the first in line with number n, and has deleted that node, is the first again if the
+ * next one it creates is n + 1, since nobody has come in between; and whoever is not has number n - 1 before it. Such a
+ * request needs no listing.
  *
  * <p>Numbers begin anew when an empty container is deleted and made again. So a client that uses a lock time and again
  * leaves a node of its own there, its pledge: while that is there the container cannot be deleted, and what was learned from
  * a node that was created after it holds. The pledge stands in nobody's way; whoever deletes it by hand is heard in time.
+ *
+ * <p>All requests of a session for one name share it.
  */
 final class Head {
-    /** No ticket's name begins so: it would have a third hyphen. */
+    /** No ticket's name begins so: it would have a mode. */
     private static final String PLEDGE = "/pledge-";
 
     /** How often in a row it would have been right before it is worth a pledge. */
     static final int BEFORE_PLEDGE = 3;
 
-    /** A creation that is about to be sent. */
+    private static final int MANY = 1_000;
+
+    /** A creation that is sent. */
     enum Entry {
         /** It must be sent with a listing; what is learned from it says nothing about later ones. */
         UNPLEDGED,
-        /** It is sent with a listing, since others have come in between before. */
+        /** It is sent with a listing, since the number has not been enough before. */
         PLEDGED,
         /** Its number is likely to be enough. */
         ALONE
     }
+
+    /**
+     * A creation that was sent.
+     *
+     * @param prefix the node's path, but for the number
+     * @param numbered whether all that were named like it are writers, and their names never come back
+     */
+    record Sent(CompletableFuture<Node> answer, Entry entry, String prefix, boolean numbered) {}
 
     private enum Pledge {
         NONE,
@@ -41,8 +57,15 @@ final class Head {
 
     final Session session;
     final String container;
+
+    /** How many requests are in it; guarded by what hands it out. */
+    int users;
+
     private Pledge pledge = Pledge.NONE;
     private @Nullable Node pledged;
+
+    /** The transaction that created the container; while the pledge is there. */
+    private long incarnation;
 
     /** All that had lower numbers have left; only known after a first. */
     private int first;
@@ -59,29 +82,48 @@ final class Head {
         this.container = container;
     }
 
-    synchronized Entry entry() {
-        if (pledge != Pledge.THERE) {
-            return Entry.UNPLEDGED;
-        }
-        return known && sure && hits > 0 ? Entry.ALONE : Entry.PLEDGED;
+    /**
+     * Sends the creation of a request's node; before or after a pledge is taken back, never in between.
+     *
+     * @param note what the node is to hold
+     */
+    synchronized Sent create(Request request, byte[] note) {
+        Entry entry = pledge != Pledge.THERE ? Entry.UNPLEDGED : sure && hits > 0 ? Entry.ALONE : Entry.PLEDGED;
+        boolean numbered = entry != Entry.UNPLEDGED && request.mode() == LockMode.EXCLUSIVE;
+        String prefix = container + "/"
+                + (numbered
+                        ? Ticket.numbered(incarnation)
+                        : Ticket.prefix(Ticket.owner(session.id(), request.id()), request));
+        byte[] data = numbered ? Note.naming(note, request.id()) : note;
+        return new Sent(session.create(prefix, data, CreateMode.EPHEMERAL_SEQUENTIAL), entry, prefix, numbered);
     }
 
-    /** Whether the node of that number, which was just created, is the first; to be asked before {@link #isFirst}. */
+    /** Whether the node of that number, which was just created, is the first. */
     synchronized boolean knowsFirst(int number) {
-        boolean right = pledge == Pledge.THERE && known && sure && number == first;
-        if (!right) {
-            hits = 0;
-        }
-        return right;
+        return sure && number == first;
     }
 
     /** A node of that number stands first in line. */
-    void isFirst(int number, Entry entry) {
+    synchronized void isFirst(int number, Entry entry) {
+        boolean certain = entry != Entry.UNPLEDGED && pledge == Pledge.THERE;
+        if (sure && (!certain || number - first < 0)) {
+            // Somebody knew better.
+            return;
+        }
+        first = number;
+        known = true;
+        sure = certain;
+    }
+
+    /** Whether that number would have told that its node is the first. */
+    synchronized boolean wouldBeFirst(int number) {
+        return known && number == first;
+    }
+
+    /** Whether the number of a node has told, or would have told without a listing, who stands before it. */
+    void told(boolean enough) {
         synchronized (this) {
-            hits = known && number == first ? hits + 1 : 0;
-            first = number;
-            known = true;
-            sure = entry != Entry.UNPLEDGED && pledge == Pledge.THERE;
+            hits = enough ? Math.min(MANY, hits + 1) : 0;
             if (pledge != Pledge.NONE || hits < BEFORE_PLEDGE) {
                 return;
             }
@@ -98,27 +140,29 @@ final class Head {
      */
     private void watch(@Nullable Node node) {
         if (node == null) {
-            pledged(null);
+            pledged(null, 0);
             return;
         }
-        CompletableFuture<Content> unused = session.content(node.path(), event -> {
-                    if (event.getType() != Watcher.Event.EventType.None) {
-                        forget();
-                    }
-                })
-                .whenComplete((content, failure) -> {
-                    pledged(failure == null ? node : null);
-                    if (failure != null) {
-                        delete(node);
-                    }
-                });
+        CompletableFuture<Content> there = session.content(node.path(), event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                forget();
+            }
+        });
+        CompletableFuture<Stat> unused = session.stat(container).whenComplete((stat, failure) -> {
+            boolean both = failure == null && !there.isCompletedExceptionally();
+            pledged(both ? node : null, both ? stat.getCzxid() : 0);
+            if (!both) {
+                delete(node);
+            }
+        });
     }
 
-    private void pledged(@Nullable Node node) {
+    private void pledged(@Nullable Node node, long container) {
         synchronized (this) {
             if (pledge == Pledge.SENT) {
                 pledge = node == null ? Pledge.REFUSED : Pledge.THERE;
                 pledged = node;
+                incarnation = container;
                 return;
             }
         }
@@ -133,14 +177,12 @@ final class Head {
     }
 
     /** Takes the pledge back: nothing is known any more. */
-    void forget() {
-        Node there;
-        synchronized (this) {
-            there = pledged;
-            pledged = null;
-            pledge = Pledge.REFUSED;
-            known = false;
-        }
+    synchronized void forget() {
+        Node there = pledged;
+        pledged = null;
+        pledge = Pledge.REFUSED;
+        known = false;
+        sure = false;
         delete(there);
     }
 
@@ -148,9 +190,5 @@ final class Head {
         if (node != null) {
             CompletableFuture<Boolean> unused = session.delete(node.path());
         }
-    }
-
-    synchronized boolean isPledged() {
-        return pledge == Pledge.THERE;
     }
 }

@@ -218,13 +218,14 @@ final class Inspection {
                 return false;
             }
             Ticket ticket = holder.get().ticket;
-            String told = paths.session(ticket.session());
+            String owner = Session.id(holder.get().content.stat().getEphemeralOwner());
+            String told = paths.session(owner);
             Broken before;
             try {
                 before = limit.await(session.read(told, null, (data, stat) -> Broken.parse(data, stat.getVersion())));
             } catch (NoNodeException e) {
                 throw new NotExecutedException(
-                        "the session of the holder, " + ticket.session() + ", is about to begin or to end", e);
+                        "the session of the holder, " + owner + ", is about to begin or to end", e);
             }
             if (before.reasons().containsKey(token)) {
                 return false;

@@ -6,6 +6,7 @@ import io.keyway.lock.zookeeper.Standing.Knowledge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * All requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request is
@@ -52,6 +53,13 @@ final class Line {
         return tickets.subList(granted, tickets.size());
     }
 
+    /** The writer of that number. */
+    Optional<Ticket> writer(int number) {
+        return tickets.stream()
+                .filter(ticket -> ticket.number() == number && ticket.mode() == LockMode.EXCLUSIVE)
+                .findFirst();
+    }
+
     boolean isEmpty() {
         return tickets.isEmpty();
     }
@@ -62,12 +70,12 @@ final class Line {
     }
 
     /**
-     * Where the ticket of that owner stands. Of those in its way it watches the last: if that one was a writer and held,
+     * Where the ticket of that name stands. Of those in its way it watches the last: if that one was a writer and held,
      * all before it have left.
      */
-    Standing of(String owner) {
+    Standing of(String name) {
         for (int i = 0; i < tickets.size(); i++) {
-            if (tickets.get(i).owner().equals(owner)) {
+            if (tickets.get(i).name().equals(name)) {
                 return standing(i);
             }
         }
@@ -78,10 +86,11 @@ final class Line {
         Ticket own = tickets.get(place);
         boolean followed = place + 1 < tickets.size();
         if (place < granted) {
-            return new Standing(Standing.Kind.GRANTED, place, Optional.empty(), Knowledge.NONE, followed);
+            return new Standing(
+                    Standing.Kind.GRANTED, OptionalInt.of(place), Optional.empty(), Knowledge.NONE, followed);
         }
         if (own.mode() == LockMode.PERMITS && place == granted) {
-            return new Standing(Standing.Kind.FIRST, place, Optional.empty(), Knowledge.NONE, followed);
+            return new Standing(Standing.Kind.FIRST, OptionalInt.of(place), Optional.empty(), Knowledge.NONE, followed);
         }
         if (own.mode() == LockMode.PERMITS) {
             return behind(place, place - 1, Knowledge.NONE, followed);
@@ -102,6 +111,10 @@ final class Line {
 
     private Standing behind(int place, int watched, Knowledge then, boolean followed) {
         return new Standing(
-                Standing.Kind.BEHIND, place, Optional.of(tickets.get(watched).name()), then, followed);
+                Standing.Kind.BEHIND,
+                OptionalInt.of(place),
+                Optional.of(tickets.get(watched).name()),
+                then,
+                followed);
     }
 }

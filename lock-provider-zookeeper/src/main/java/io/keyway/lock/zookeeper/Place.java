@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
@@ -26,24 +25,15 @@ final class Place {
     final Request request;
     final Session session;
     final String container;
-    final String owner;
-
-    /** Its node's path, but for the number. */
-    private final String prefix;
-
-    private final byte[] note;
     private final Consumer<Place> turn;
     private final ReentrantLock verb = new ReentrantLock();
-    private @Nullable CompletableFuture<Node> creation;
-    private boolean uncertain;
-
-    /** Null until it is created, or again when somebody has deleted it. */
-    private volatile @Nullable Node node;
+    private final Creation creation;
 
     /** What is known about its line; null before the first attempt. */
     private volatile @Nullable Head head;
 
-    private Head.Entry entry = Head.Entry.UNPLEDGED;
+    /** Its node was created, and whether its number would have told enough is not known yet. */
+    private boolean entering;
 
     private volatile Standing standing = Standing.ABSENT;
 
@@ -73,9 +63,7 @@ final class Place {
         this.request = request;
         this.session = session;
         this.container = container;
-        this.owner = Ticket.owner(session.id(), request.id());
-        this.prefix = container + "/" + Ticket.prefix(owner, request);
-        this.note = note;
+        this.creation = new Creation(request, session, container, note);
         this.turn = turn;
     }
 
@@ -92,7 +80,7 @@ final class Place {
 
     @Nullable
     Node node() {
-        return node;
+        return creation.node();
     }
 
     Standing standing() {
@@ -136,34 +124,27 @@ final class Place {
 
     /**
      * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
-     * it looks first whether the node is there. If its number alone says that it is the first, there is no listing.
+     * it looks first whether the node is there. If its number alone says that it is the first, or who stands before it, there
+     * is no listing.
      *
-     * @return empty if it is the first by its number; it is granted
+     * @return empty if its number says where it stands
      * @throws KeeperException.NoNodeException if the container is missing
      */
     Optional<List<String>> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        if (uncertain) {
-            lookFor(limit);
-        }
+        creation.resolve(limit);
         Head line = head;
-        CompletableFuture<Node> created = creation;
-        if (node == null && created == null) {
-            entry = line == null ? Head.Entry.UNPLEDGED : line.entry();
-            created = session.create(prefix, note, CreateMode.EPHEMERAL_SEQUENTIAL);
-            creation = created;
-            if (line != null && entry == Head.Entry.ALONE) {
-                settle(created, limit);
-                if (line.knowsFirst(number())) {
-                    first();
+        if (creation.node() == null && !creation.isPending() && line != null) {
+            entering = true;
+            Head.Sent sent = creation.send(line);
+            if (sent.entry() == Head.Entry.ALONE) {
+                creation.settle(limit);
+                if (stands(line, sent)) {
+                    entering = false;
                     return Optional.empty();
                 }
-                created = null;
             }
         }
         CompletableFuture<List<String>> listing = session.children(container, null);
-        if (created == null) {
-            return Optional.of(limit.await(listing));
-        }
         List<String> names = List.of();
         KeeperException failure = null;
         try {
@@ -172,11 +153,25 @@ final class Place {
         } catch (KeeperException e) {
             failure = e;
         }
-        settle(created, limit);
+        creation.settle(limit);
         if (failure != null) {
             throw failure;
         }
         return Optional.of(names);
+    }
+
+    /** Whether its number says where it stands. */
+    private boolean stands(Head line, Head.Sent sent) {
+        if (line.knowsFirst(creation.number())) {
+            line.told(true);
+            first();
+            return true;
+        }
+        if (sent.numbered() && request.queue()) {
+            behind(line, creation.before());
+            return true;
+        }
+        return false;
     }
 
     private synchronized void first() {
@@ -186,77 +181,44 @@ final class Place {
         watch++;
     }
 
-    private int number() {
-        Node own = node;
-        if (own == null) {
-            throw new IllegalStateException("not created");
+    /** Waits behind the writer of that name, if it is there; if it has left, it looks who else is. */
+    private void behind(Head line, String name) {
+        int count;
+        synchronized (this) {
+            standing = Standing.behind(name);
+            lookedAt = System.nanoTime();
+            stale = false;
+            waited = true;
+            everWaited = true;
+            count = ++watch;
         }
-        return Ticket.number(own.path(), prefix.length());
+        CompletableFuture<?> unused = Ahead.watch(
+                        session, container + "/" + name, Standing.Knowledge.ALL_LEFT_IF_IT_HELD, listener(count))
+                .whenComplete((none, failure) -> line.told(failure == null));
     }
 
     /** Its node was deleted by this client. */
     void deleted() {
         Head line = head;
-        if (line != null && node != null) {
-            line.deleted(number());
-        }
-    }
-
-    /** Waits for the creation that is on its way. */
-    private void settle(CompletableFuture<Node> created, Limit limit)
-            throws KeeperException, TimeoutException, InterruptedException {
-        try {
-            node = limit.await(created);
-            creation = null;
-        } catch (KeeperException e) {
-            creation = null;
-            uncertain = e instanceof KeeperException.ConnectionLossException
-                    || e instanceof KeeperException.OperationTimeoutException;
-            throw e;
+        if (line != null && creation.node() != null) {
+            line.deleted(creation.number());
         }
     }
 
     /** Finds out whether there is a node, and stops to watch for a turn: the request is given up. */
     void find(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         stopWatching();
-        CompletableFuture<Node> created = creation;
-        if (created != null) {
-            try {
-                settle(created, limit);
-            } catch (KeeperException.ConnectionLossException e) {
-                // Looked for below.
-            }
-        }
-        if (uncertain) {
-            lookFor(limit);
-        }
-    }
-
-    /** Looks for the node by session and id, behind everything that this session has sent. */
-    private void lookFor(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        CompletableFuture<Boolean> synced = session.sync(container);
-        CompletableFuture<List<String>> listing = session.children(container, null);
-        limit.await(synced);
-        String name = null;
         try {
-            name = limit.await(listing).stream()
-                    .filter(each -> each.startsWith(owner))
-                    .findFirst()
-                    .orElse(null);
-        } catch (KeeperException.NoNodeException e) {
-            // Without a container there is no node.
+            creation.settle(limit);
+        } catch (KeeperException.ConnectionLossException e) {
+            // Looked for below.
         }
-        if (name != null) {
-            String path = container + "/" + name;
-            Content content = limit.await(session.content(path, null));
-            node = new Node(path, content.stat().getCzxid());
-        }
-        uncertain = false;
+        creation.resolve(limit);
     }
 
     /** The node is gone: the request stands nowhere. */
     void lost() {
-        node = null;
+        creation.lost();
         held = false;
         broken = false;
         watched = false;
@@ -264,15 +226,37 @@ final class Place {
         stale = true;
     }
 
-    /** Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the node. */
-    boolean look(List<String> names) {
-        return look(names, 0);
+    /** Takes the listing of an attempt. */
+    void lookAtOnce(List<String> names) {
+        Line line = Line.of(names);
+        Head known = head;
+        if (entering && known != null && creation.node() != null) {
+            known.told(wouldTell(known, line));
+        }
+        entering = false;
+        look(line, 0);
     }
 
-    /** {@code lineWatch}: the count of the watch that came with the listing, 0 if none did. */
-    private boolean look(List<String> names, int lineWatch) {
-        Line line = Line.of(names);
-        Standing seen = line.of(owner);
+    /** Whether its number, without the listing, would have told what that says. */
+    private boolean wouldTell(Head known, Line line) {
+        if (known.wouldBeFirst(creation.number())) {
+            return true;
+        }
+        return request.mode() == LockMode.EXCLUSIVE
+                && request.queue()
+                && line.writer(creation.number() - 1)
+                        .filter(creation::wouldKnow)
+                        .isPresent();
+    }
+
+    /**
+     * Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the node.
+     *
+     * @param lineWatch the count of the watch that came with the listing, 0 if none did
+     */
+    private boolean look(Line line, int lineWatch) {
+        Node own = creation.node();
+        Standing seen = own == null ? Standing.ABSENT : line.of(creation.name(own.path()));
         int count;
         synchronized (this) {
             if (lineWatch != 0 && lineWatch != watch) {
@@ -306,13 +290,26 @@ final class Place {
 
     private void standsFirst(Standing seen) {
         Head line = head;
-        if (line != null && node != null && seen.ahead() == 0) {
-            line.isFirst(number(), entry);
+        Head.Sent sent = creation.sent();
+        if (line != null
+                && sent != null
+                && creation.node() != null
+                && seen.ahead().orElse(1) == 0) {
+            line.isFirst(creation.number(), sent.entry());
         }
     }
 
     private void watch(String name, Standing.Knowledge then, int count) {
-        Ahead.Listener listener = new Ahead.Listener() {
+        String path = container + "/" + name;
+        if (request.mode() == LockMode.PERMITS) {
+            Ahead.watchPermits(session, path, listener(count));
+        } else {
+            CompletableFuture<?> unused = Ahead.watch(session, path, then, listener(count));
+        }
+    }
+
+    private Ahead.Listener listener(int count) {
+        return new Ahead.Listener() {
             @Override
             public void left(boolean nobody) {
                 follow(nobody, count);
@@ -323,11 +320,6 @@ final class Place {
                 stale = true;
             }
         };
-        if (request.mode() == LockMode.PERMITS) {
-            Ahead.watchPermits(session, container + "/" + name, listener);
-        } else {
-            Ahead.watch(session, container + "/" + name, then, listener);
-        }
     }
 
     /** Whom it watched has left or changed. */
@@ -341,6 +333,7 @@ final class Place {
             if (granted) {
                 watch++;
                 standing = standing.granted();
+                standsFirst(standing);
             }
         }
         if (granted) {
@@ -352,7 +345,7 @@ final class Place {
                     .whenComplete((names, failure) -> {
                         if (failure != null) {
                             stale = true;
-                        } else if (isWatch(count) && look(names)) {
+                        } else if (isWatch(count) && look(Line.of(names), 0)) {
                             turn.accept(this);
                         }
                     });
@@ -373,7 +366,7 @@ final class Place {
                 .whenComplete((names, failure) -> {
                     if (failure != null) {
                         stale = true;
-                    } else if (look(names, count)) {
+                    } else if (look(Line.of(names), count)) {
                         turn.accept(this);
                     }
                 });
@@ -389,7 +382,7 @@ final class Place {
 
     /** Tells those behind it that it waits no more; they look at permits anew. */
     void announce() {
-        Node own = node;
+        Node own = creation.node();
         if (own != null && request.mode() == LockMode.PERMITS && standing.followed()) {
             CompletableFuture<Stat> unused =
                     session.set(own.path(), Note.of(request.owner()).asGranted().bytes(), -1);

@@ -4,7 +4,9 @@ package io.keyway.lock.zookeeper;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +51,7 @@ final class Session implements Watcher {
     private final Listener listener;
     private final ZooKeeper handle;
     private final Breaks breaks;
+    private final Map<String, Head> heads = new HashMap<>();
     private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
     private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
     private volatile long suspendedAt;
@@ -174,10 +177,15 @@ final class Session implements Watcher {
     String id() {
         String known = id;
         if (known == null) {
-            known = Long.toHexString(handle.getSessionId());
+            known = id(handle.getSessionId());
             id = known;
         }
         return known;
+    }
+
+    /** An id, as it stands in names. */
+    static String id(long session) {
+        return Long.toHexString(session);
     }
 
     /** The term that the ensemble has agreed to. */
@@ -212,6 +220,11 @@ final class Session implements Watcher {
 
     Breaks breaks() {
         return breaks;
+    }
+
+    /** What is known about the lines of containers; guarded by {@link Containers}. */
+    Map<String, Head> heads() {
+        return heads;
     }
 
     void broken(long token, String reason) {
@@ -332,6 +345,22 @@ final class Session implements Watcher {
                 (int rc, String asked, Object context, List<String> children) -> {
                     if (rc == Code.OK.intValue()) {
                         answer.complete(children);
+                    } else {
+                        fail(answer, rc, path);
+                    }
+                },
+                null);
+        return answer;
+    }
+
+    CompletableFuture<Stat> stat(String path) {
+        CompletableFuture<Stat> answer = new CompletableFuture<>();
+        handle.exists(
+                path,
+                false,
+                (rc, asked, context, stat) -> {
+                    if (rc == Code.OK.intValue()) {
+                        answer.complete(stat);
                     } else {
                         fail(answer, rc, path);
                     }

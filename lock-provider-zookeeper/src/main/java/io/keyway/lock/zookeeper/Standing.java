@@ -2,16 +2,17 @@
 package io.keyway.lock.zookeeper;
 
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Where one request stands in its line.
  *
- * @param ahead how many stand before it
+ * @param ahead how many stand before it; empty if only the one before it was looked for
  * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}
  * @param then what is known when that one has left
  * @param followed whether others stand behind it
  */
-record Standing(Kind kind, int ahead, Optional<String> behind, Knowledge then, boolean followed) {
+record Standing(Kind kind, OptionalInt ahead, Optional<String> behind, Knowledge then, boolean followed) {
     enum Kind {
         /** It holds. */
         GRANTED,
@@ -33,13 +34,20 @@ record Standing(Kind kind, int ahead, Optional<String> behind, Knowledge then, b
         ALL_LEFT
     }
 
-    static final Standing ABSENT = new Standing(Kind.ABSENT, 0, Optional.empty(), Knowledge.NONE, false);
+    static final Standing ABSENT =
+            new Standing(Kind.ABSENT, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, false);
 
     /** Nobody stands before it; whether somebody stands behind it is not known. */
-    static final Standing FIRST_BY_NUMBER = new Standing(Kind.GRANTED, 0, Optional.empty(), Knowledge.NONE, false);
+    static final Standing FIRST_BY_NUMBER =
+            new Standing(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, false);
+
+    /** Behind a writer of that name, before which others may stand. */
+    static Standing behind(String name) {
+        return new Standing(Kind.BEHIND, OptionalInt.empty(), Optional.of(name), Knowledge.ALL_LEFT_IF_IT_HELD, false);
+    }
 
     /** All that stood in its way have left. */
     Standing granted() {
-        return new Standing(Kind.GRANTED, 0, Optional.empty(), Knowledge.NONE, followed);
+        return new Standing(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, followed);
     }
 }

@@ -3,19 +3,23 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Request;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so that one
- * listing of the container tells who holds and who waits. The session is that which created the node; the pair of session
- * and id finds it again when the answer to its creation was lost.
+ * The name of a request's node: {@code <session>-<id>-<mode>-<number>}, or {@code <incarnation>-x-<number>}. All that decides
+ * about a queue is in it, so that one listing of the container tells who holds and who waits. The session is that which
+ * created the node; the pair of session and id finds it again when the answer to its creation was lost.
+ *
+ * <p>The second form is that of a writer whose client has a pledge there ({@link Head}). The incarnation is the transaction
+ * that created the container, which cannot be deleted while the pledge is in it: so the name never comes back, like the
+ * other, and whoever is next knows it without a listing. What finds it again is in its data.
  *
  * @param name the whole name
- * @param owner session and id, with a hyphen after each
  * @param capacity as its caller states it
  * @param number given by the server; rises, and wraps around like an int
  */
-record Ticket(String name, String owner, LockMode mode, int permits, int capacity, int number) {
+record Ticket(String name, LockMode mode, int permits, int capacity, int number) {
     static String owner(String session, long id) {
         return session + "-" + Long.toHexString(id) + "-";
     }
@@ -29,9 +33,14 @@ record Ticket(String name, String owner, LockMode mode, int permits, int capacit
         };
     }
 
-    /** The id of the session. */
-    String session() {
-        return owner.substring(0, owner.indexOf('-'));
+    /** The same for a writer that is named by its number alone. */
+    static String numbered(long incarnation) {
+        return Long.toHexString(incarnation) + "-x-";
+    }
+
+    /** What the server makes of the prefix. */
+    static String numbered(String prefix, int number) {
+        return prefix + String.format(Locale.ROOT, "%010d", number);
     }
 
     /** The number that the server has put behind the prefix. */
@@ -41,23 +50,22 @@ record Ticket(String name, String owner, LockMode mode, int permits, int capacit
 
     /** Empty if it is not one of ours. */
     static Optional<Ticket> parse(String name) {
-        int session = name.indexOf('-');
-        int id = name.indexOf('-', session + 1);
+        int first = name.indexOf('-');
+        boolean numbered = first > 0 && name.startsWith("x-", first + 1);
+        int id = numbered ? first : name.indexOf('-', first + 1);
         int mode = name.indexOf('-', id + 1);
-        if (session < 1 || id < 0 || mode < id + 2) {
+        if (first < 1 || id < 0 || mode < id + 2) {
             return Optional.empty();
         }
-        String owner = name.substring(0, id + 1);
         try {
             int number = Integer.parseInt(name, mode + 1, name.length(), 10);
             return switch (name.charAt(id + 1)) {
-                case 'x' -> Optional.of(new Ticket(name, owner, LockMode.EXCLUSIVE, 1, 1, number));
-                case 's' -> Optional.of(new Ticket(name, owner, LockMode.SHARED, 1, 1, number));
+                case 'x' -> Optional.of(new Ticket(name, LockMode.EXCLUSIVE, 1, 1, number));
+                case 's' -> Optional.of(new Ticket(name, LockMode.SHARED, 1, 1, number));
                 case 'p' -> {
                     int capacity = name.indexOf('c', id);
                     yield Optional.of(new Ticket(
                             name,
-                            owner,
                             LockMode.PERMITS,
                             Integer.parseInt(name, id + 2, capacity, 10),
                             Integer.parseInt(name, capacity + 1, mode, 10),

@@ -22,7 +22,6 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException;
@@ -141,7 +140,7 @@ final class ZooKeeperBackend implements LockBackend {
         while (true) {
             Node node = place.node();
             if (node == null || place.isStale() || session.isOld(place.lookedAt(), 1)) {
-                enter(place, until).ifPresent(place::look);
+                enter(place, until).ifPresent(place::lookAtOnce);
                 node = place.node();
             }
             Standing standing = place.standing();
@@ -212,7 +211,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     private static Attempt waiting(Place place, Standing standing) {
         Duration soon = Duration.ofMillis(place.session.timeout().toMillis() / 4);
-        return new Attempt.Waiting(soon, OptionalInt.of(standing.ahead()), List.of());
+        return new Attempt.Waiting(soon, standing.ahead(), List.of());
     }
 
     /** False if the node is not there any more; the place is lost then. */
@@ -237,8 +236,7 @@ final class ZooKeeperBackend implements LockBackend {
             } catch (KeeperException.NoNodeException e) {
                 place.lost();
                 // Numbers begin anew.
-                head.forget();
-                head = new Head(place.session, place.container);
+                head = containers.enteringAnew(head);
                 place.goTo(head);
                 containers.make(place.session, place.container, until);
             }

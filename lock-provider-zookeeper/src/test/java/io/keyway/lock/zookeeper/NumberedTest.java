@@ -1,0 +1,227 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.Locks;
+import io.keyway.lock.tck.proxy.Direction;
+import io.keyway.lock.tck.proxy.Fault;
+import io.keyway.lock.tck.proxy.FaultProxy;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Writers whose nodes are named by their numbers alone, when answers are lost and others give up. */
+class NumberedTest {
+    @AutoClose
+    private static OneServer server;
+
+    private final List<FaultProxy> proxies = new ArrayList<>();
+    private final List<LockClient> clients = new ArrayList<>();
+    private LockClient watcher;
+    private String name;
+
+    @BeforeAll
+    static void beginTheServer(@TempDir Path directory) throws Exception {
+        server = new OneServer(directory);
+    }
+
+    @BeforeEach
+    void openTheWatcher(TestInfo test) {
+        name = test.getTestMethod().orElseThrow().getName();
+        watcher = Locks.open(server.url() + "?ttl=10m&closeTimeout=2s");
+    }
+
+    @AfterEach
+    void closeAll() {
+        clients.forEach(LockClient::close);
+        watcher.close();
+        proxies.forEach(FaultProxy::close);
+    }
+
+    /** A client whose link can be broken. */
+    private LockClient client(String options) throws Exception {
+        String[] address = server.address().split(":", -1);
+        FaultProxy proxy = FaultProxy.to(new InetSocketAddress(address[0], Integer.parseInt(address[1])));
+        proxies.add(proxy);
+        LockClient client = Locks.open(
+                "lock:zookeeper://127.0.0.1:" + proxy.address().getPort() + "/keyway?closeTimeout=2s&" + options);
+        clients.add(client);
+        return client;
+    }
+
+    private List<String> standing() throws Exception {
+        String container = new Paths("/keyway").container(LockKey.lock(LockName.of(name)));
+        return watcher.unwrap(ZooKeeper.class).getChildren(container, false).stream()
+                .filter(node -> Ticket.parse(node).isPresent())
+                .toList();
+    }
+
+    /** It has used the lock often enough for a pledge. */
+    private LockClient pledged(String options) throws Exception {
+        watcher.lock(name).acquire().release();
+        LockClient client = client(options);
+        await().until(() -> {
+            try (Lease lease = client.lock(name).acquire()) {
+                return lease.isHeld() && standing().get(0).matches("[0-9a-f]+-x-\\d+");
+            }
+        });
+        return client;
+    }
+
+    @Test
+    void aNodeWhoseCreationIsNotAnsweredIsFoundAgain() throws Exception {
+        LockClient client = pledged("ttl=10m&requestTimeout=20s");
+        Lease held = watcher.lock(name).acquire();
+        proxies.get(0).set(Direction.TO_CLIENT, Fault.DISCARDING);
+        CompletableFuture<Lease> waits = client.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 2);
+
+        proxies.get(0).heal();
+        proxies.get(0).reset();
+        held.release();
+
+        try (Lease lease = waits.get()) {
+            assertThat(lease.token()).isGreaterThan(held.token());
+            assertThat(standing()).hasSize(1);
+        }
+        await().until(() -> standing().isEmpty());
+    }
+
+    @Test
+    void aNodeWhoseCreationIsNotAnsweredIsDeletedWhenNobodyWantsIt() throws Exception {
+        LockClient client = pledged("ttl=10m&requestTimeout=300ms");
+        proxies.get(0).set(Direction.TO_CLIENT, Fault.DISCARDING);
+
+        assertThatThrownBy(() -> client.lock(name).tryAcquire(Duration.ofMillis(500)))
+                .isInstanceOf(LockException.class);
+        assertThat(standing()).hasSize(1);
+
+        proxies.get(0).heal();
+        proxies.get(0).reset();
+        await().until(() -> standing().isEmpty());
+    }
+
+    @Test
+    void whoGivesUpHandsNothingOver() throws Exception {
+        LockClient first = pledged("ttl=10m");
+        LockClient second = pledged("ttl=10m");
+        LockClient third = pledged("ttl=10m");
+        Lease held = first.lock(name).acquire();
+        CompletableFuture<Lease> gives = second.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 2);
+        CompletableFuture<Lease> waits = third.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 3);
+
+        assertThat(gives.cancel(true)).isTrue();
+        await().until(() -> standing().size() == 2);
+        third.lock(name + "-elsewhere").acquire().release();
+
+        assertThat(standing()).allMatch(node -> node.matches("[0-9a-f]+-x-\\d+"));
+        assertThat(waits).isNotDone();
+        held.release();
+        waits.get().release();
+    }
+
+    /** Tokens rise in the order in which holders believe, and nobody is left behind, whatever befalls the links. */
+    @Test
+    @Tag("soak")
+    void aStormOfWritersKeepsTheOrder() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            pledged("ttl=5s&requestTimeout=400ms");
+        }
+        AtomicInteger holders = new AtomicInteger();
+        AtomicLong last = new AtomicLong();
+        AtomicLong grants = new AtomicLong();
+        AtomicInteger running = new AtomicInteger(1);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        List<Future<?>> results = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            LockClient client = clients.get(i % clients.size());
+            results.add(threads.submit(() -> {
+                while (running.get() == 1) {
+                    Optional<Lease> lease = attempt(client);
+                    if (lease.isPresent()) {
+                        hold(lease.get(), holders, last);
+                        grants.incrementAndGet();
+                    }
+                }
+                return null;
+            }));
+        }
+        long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        while (System.nanoTime() - end < 0) {
+            FaultProxy proxy = proxies.get(ThreadLocalRandom.current().nextInt(proxies.size()));
+            Direction direction = ThreadLocalRandom.current().nextBoolean() ? Direction.TO_CLIENT : Direction.TO_SERVER;
+            proxy.set(direction, ThreadLocalRandom.current().nextBoolean() ? Fault.DISCARDING : Fault.STALLED);
+            Thread.sleep(ThreadLocalRandom.current().nextInt(40));
+            proxy.heal();
+            proxy.reset();
+            Thread.sleep(ThreadLocalRandom.current().nextInt(600));
+        }
+        running.set(0);
+        for (Future<?> result : results) {
+            result.get();
+        }
+        threads.shutdown();
+
+        assertThat(grants.get()).isGreaterThan(100);
+        await().atMost(Duration.ofSeconds(60)).until(() -> standing().isEmpty());
+    }
+
+    private Optional<Lease> attempt(LockClient client) throws InterruptedException {
+        int kind = ThreadLocalRandom.current().nextInt(8);
+        try {
+            return switch (kind) {
+                case 0 -> client.lock(name).tryAcquire();
+                case 1 ->
+                    client.lock(name)
+                            .tryAcquire(Duration.ofMillis(
+                                    ThreadLocalRandom.current().nextInt(1, 60)));
+                default -> client.lock(name).tryAcquire(Duration.ofSeconds(20));
+            };
+        } catch (LockException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static void hold(Lease lease, AtomicInteger holders, AtomicLong last) {
+        if (lease.isHeld()) {
+            int count = holders.incrementAndGet();
+            boolean believed = lease.isHeld();
+            long before = last.getAndAccumulate(lease.token(), Math::max);
+            holders.decrementAndGet();
+            if (believed) {
+                assertThat(count).isEqualTo(1);
+                assertThat(lease.token()).isGreaterThan(before);
+            }
+        }
+        lease.release();
+    }
+}
