@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -241,15 +242,10 @@ final class Session implements Watcher {
                 data,
                 terms.acl(),
                 mode,
-                (rc, asked, context, created, stat) -> {
-                    if (rc == Code.OK.intValue()) {
-                        confirm(sentAt);
-                        clockAhead = stat.getCtime() - System.currentTimeMillis();
-                        answer.complete(new Node(created, stat.getCzxid()));
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
+                (rc, asked, context, created, stat) -> written(answer, sentAt, rc, path, () -> {
+                    clockAhead = stat.getCtime() - System.currentTimeMillis();
+                    return new Node(created, stat.getCzxid());
+                }),
                 null);
         return answer;
     }
@@ -257,18 +253,7 @@ final class Session implements Watcher {
     CompletableFuture<Boolean> delete(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
-        handle.delete(
-                path,
-                -1,
-                (rc, asked, context) -> {
-                    if (rc == Code.OK.intValue()) {
-                        confirm(sentAt);
-                        answer.complete(true);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
-                null);
+        handle.delete(path, -1, (rc, asked, context) -> written(answer, sentAt, rc, path, () -> true), null);
         return answer;
     }
 
@@ -278,14 +263,7 @@ final class Session implements Watcher {
         long sentAt = System.nanoTime();
         handle.multi(
                 List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)),
-                (rc, asked, context, results) -> {
-                    if (rc == Code.OK.intValue()) {
-                        confirm(sentAt);
-                        answer.complete(true);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
+                (rc, asked, context, results) -> written(answer, sentAt, rc, path, () -> true),
                 null);
         return answer;
     }
@@ -295,18 +273,7 @@ final class Session implements Watcher {
         CompletableFuture<Stat> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle.setData(
-                path,
-                data,
-                version,
-                (rc, asked, context, stat) -> {
-                    if (rc == Code.OK.intValue()) {
-                        confirm(sentAt);
-                        answer.complete(stat);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
-                null);
+                path, data, version, (rc, asked, context, stat) -> written(answer, sentAt, rc, path, () -> stat), null);
         return answer;
     }
 
@@ -342,30 +309,15 @@ final class Session implements Watcher {
         handle.getChildren(
                 path,
                 watcher,
-                (int rc, String asked, Object context, List<String> children) -> {
-                    if (rc == Code.OK.intValue()) {
-                        answer.complete(children);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
+                (int rc, String asked, Object context, List<String> children) ->
+                        answered(answer, rc, path, () -> children),
                 null);
         return answer;
     }
 
     CompletableFuture<Stat> stat(String path) {
         CompletableFuture<Stat> answer = new CompletableFuture<>();
-        handle.exists(
-                path,
-                false,
-                (rc, asked, context, stat) -> {
-                    if (rc == Code.OK.intValue()) {
-                        answer.complete(stat);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
-                null);
+        handle.exists(path, false, (rc, asked, context, stat) -> answered(answer, rc, path, () -> stat), null);
         return answer;
     }
 
@@ -378,13 +330,7 @@ final class Session implements Watcher {
         handle.getData(
                 path,
                 watcher,
-                (rc, asked, context, data, stat) -> {
-                    if (rc == Code.OK.intValue()) {
-                        answer.complete(content.apply(data, stat));
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
+                (rc, asked, context, data, stat) -> answered(answer, rc, path, () -> content.apply(data, stat)),
                 null);
         return answer;
     }
@@ -392,17 +338,23 @@ final class Session implements Watcher {
     /** What is read after it is not older than this. */
     CompletableFuture<Boolean> sync(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        handle.sync(
-                path,
-                (rc, asked, context) -> {
-                    if (rc == Code.OK.intValue()) {
-                        answer.complete(true);
-                    } else {
-                        fail(answer, rc, path);
-                    }
-                },
-                null);
+        handle.sync(path, (rc, asked, context) -> answered(answer, rc, path, () -> true), null);
         return answer;
+    }
+
+    private <T> void written(CompletableFuture<T> answer, long sentAt, int rc, String path, Supplier<T> value) {
+        if (rc == Code.OK.intValue()) {
+            confirm(sentAt);
+        }
+        answered(answer, rc, path, value);
+    }
+
+    private static <T> void answered(CompletableFuture<T> answer, int rc, String path, Supplier<T> value) {
+        if (rc == Code.OK.intValue()) {
+            answer.complete(value.get());
+        } else {
+            fail(answer, rc, path);
+        }
     }
 
     /** The ensemble's wall clock, by the last node that was created; for ages that are shown to people. */
