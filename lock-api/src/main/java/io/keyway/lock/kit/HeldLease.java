@@ -83,7 +83,8 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         this.warning = HoldWarning.of(terms.warnAfter(), key);
     }
 
-    // The engine's words. Those before a grant reach a PendingAcquire, never this.
+    // The engine's words. Those before a grant reach a PendingAcquire, and never this, but for the end of a grant that
+    // it reuses.
 
     @Override
     public void waiting(OptionalInt ahead, List<Owner> holders) {}
@@ -101,7 +102,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         long now = client.time().nanoTime();
         grantedAt = now;
         limit = HoldLimit.of(terms, now, granted.deadlineNanos());
-        begin();
+        EarlyEnd early = begin();
         tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
             if (closeWithClient()) {
@@ -114,6 +115,9 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         }
         if (warning != null) {
             warning.arm(client.time(), now, this::warn);
+        }
+        if (early != null) {
+            ended(early.cause(), early.detail());
         }
         if (!lives()) {
             cancelTimers();
@@ -136,6 +140,9 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     @Override
     public void ended(Cause cause, String detail) {
+        if (phase() == Phase.PENDING && keep(new EarlyEnd(cause, detail))) {
+            return;
+        }
         lose(cause, detail, client.time().nanoTime());
     }
 

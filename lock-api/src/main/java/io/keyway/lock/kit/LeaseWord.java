@@ -11,8 +11,8 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a lease in one atomic word: PENDING, then HELD or DOUBT, then exactly one end. A {@link LeaseLoss} in the
- * word means LOST; RELEASING or the future of the outcome means that the owner gives it back; RELEASED, or that future
+ * The life of a lease in one atomic word: PENDING, then HELD or DOUBT, then exactly one end. An {@link EarlyEnd} in the word
+ * is PENDING too, a {@link LeaseLoss} means LOST; RELEASING or the future of the outcome means that the owner gives it back; RELEASED, or that future
  * when it is complete, that this is over. An object in the word, instead of fields beside it, makes the end and its
  * reason one step.
  */
@@ -41,6 +41,9 @@ abstract class LeaseWord {
         LOST
     }
 
+    /** What was said of a grant that is being handed out by another thread. */
+    record EarlyEnd(LeaseLoss.Cause cause, String detail) {}
+
     private volatile Object word = Phase.PENDING;
 
     /** The lease is LOST as of now; called once, by whoever won. */
@@ -57,6 +60,9 @@ abstract class LeaseWord {
         if (seen instanceof Phase phase) {
             return phase;
         }
+        if (seen instanceof EarlyEnd) {
+            return Phase.PENDING;
+        }
         return seen instanceof LeaseLoss ? Phase.LOST : Phase.GIVEN_BACK;
     }
 
@@ -70,8 +76,14 @@ abstract class LeaseWord {
         return word instanceof LeaseLoss loss ? loss : null;
     }
 
-    final void begin() {
-        word = Phase.HELD;
+    /** HELD as of now. What was said before is to be said again: the end comes after the beginning. */
+    final @Nullable EarlyEnd begin() {
+        return WORD.getAndSet(this, Phase.HELD) instanceof EarlyEnd early ? early : null;
+    }
+
+    /** Keeps an end for {@link #begin}; false if the lease has begun. */
+    final boolean keep(EarlyEnd end) {
+        return WORD.compareAndSet(this, Phase.PENDING, end);
     }
 
     final boolean toDoubt() {
