@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -91,8 +90,10 @@ final class Containers {
                 return;
             }
             left.add(head);
-            if (left.size() > KEPT) {
-                old = eldest();
+            if (head.isWorn()) {
+                old = take(head);
+            } else if (left.size() > KEPT) {
+                old = take(left.iterator().next());
             }
         }
         delete(old, head.session);
@@ -103,7 +104,7 @@ final class Containers {
         while (true) {
             Head old;
             synchronized (left) {
-                old = left.isEmpty() ? null : eldest();
+                old = left.isEmpty() ? null : take(left.iterator().next());
             }
             if (old == null) {
                 return;
@@ -112,10 +113,8 @@ final class Containers {
         }
     }
 
-    private Head eldest() {
-        Iterator<Head> heads = left.iterator();
-        Head head = heads.next();
-        heads.remove();
+    private Head take(Head head) {
+        left.remove(head);
         head.session.heads().remove(head.container);
         return head;
     }

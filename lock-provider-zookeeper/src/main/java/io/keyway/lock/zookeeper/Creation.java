@@ -15,10 +15,10 @@ final class Creation {
     private final Session session;
     private final String container;
     private final byte[] note;
-    private volatile Head.@Nullable Sent sent;
+    private Head.@Nullable Sent sent;
 
     /** Null until it is created, or again when somebody has deleted it. */
-    private volatile @Nullable Node node;
+    private volatile @Nullable Made made;
 
     private boolean pending;
     private boolean uncertain;
@@ -31,25 +31,58 @@ final class Creation {
         this.note = note;
     }
 
-    @Nullable
-    Node node() {
-        return node;
+    /**
+     * What was created.
+     *
+     * @param sent how
+     * @param number of the node
+     */
+    record Made(Node node, Head.Sent sent, int number) {
+
+        Head head() {
+            return sent.head();
+        }
+
+        String name() {
+            return Ticket.name(node.path());
+        }
+
+        /** Nobody may be granted anything with its number. */
+        boolean isBeyondNumbers() {
+            return number > Head.LAST || number < 0;
+        }
+
+        /** The name that a writer before it has if it is named by its number alone, as this one is. */
+        String before() {
+            return Ticket.name(Ticket.numbered(sent.prefix(), number - 1));
+        }
+
+        /** Whether that writer has the name that it would look for. */
+        boolean wouldKnow(Ticket writer) {
+            return !sent.numbered() || writer.name().equals(before());
+        }
     }
 
-    /** Null before it was sent. */
-    Head.@Nullable Sent sent() {
-        return sent;
+    @Nullable
+    Made made() {
+        return made;
+    }
+
+    @Nullable
+    Node node() {
+        Made there = made;
+        return there == null ? null : there.node;
     }
 
     boolean isPending() {
         return pending;
     }
 
-    Head.Sent send(Head head) {
+    Head.Entry send(Head head) {
         Head.Sent creation = head.create(request, note);
         sent = creation;
         pending = true;
-        return creation;
+        return creation.entry();
     }
 
     /** Waits for the creation that is on its way, if one is. */
@@ -59,7 +92,7 @@ final class Creation {
             return;
         }
         try {
-            node = limit.await(creation.answer());
+            made(limit.await(creation.answer()), creation);
             pending = false;
         } catch (KeeperException e) {
             pending = false;
@@ -73,43 +106,22 @@ final class Creation {
     void resolve(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         Head.Sent creation = sent;
         if (uncertain && creation != null) {
-            node = new Search(session, container, request.id()).node(creation, limit);
+            Node node = new Search(session, container, request.id()).node(creation, limit);
+            if (node != null) {
+                made(node, creation);
+            }
             uncertain = false;
         }
     }
 
+    private void made(Node node, Head.Sent creation) {
+        int number = Ticket.number(node.path(), creation.prefix().length());
+        creation.head().created(number);
+        made = new Made(node, creation, number);
+    }
+
     /** The node is not there any more. */
     void lost() {
-        node = null;
-    }
-
-    /** The number of the node, which is there. */
-    int number() {
-        Node own = node;
-        Head.Sent creation = sent;
-        if (own == null || creation == null) {
-            throw new IllegalStateException("not created");
-        }
-        return Ticket.number(own.path(), creation.prefix().length());
-    }
-
-    /** The name that a writer before it has if it is named by its number alone, as this one is. */
-    String before() {
-        Head.Sent creation = sent;
-        if (creation == null) {
-            throw new IllegalStateException("not created");
-        }
-        return name(Ticket.numbered(creation.prefix(), number() - 1));
-    }
-
-    /** Whether the writer before it has the name that it would look for. */
-    boolean wouldKnow(Ticket writer) {
-        Head.Sent creation = sent;
-        return creation != null && (!creation.numbered() || writer.name().equals(before()));
-    }
-
-    /** The name of the node at that path. */
-    String name(String path) {
-        return path.substring(container.length() + 1);
+        made = null;
     }
 }

@@ -23,10 +23,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Head {
     /** No ticket's name begins so: it would have a mode. */
-    private static final String PLEDGE = "/pledge-";
+    private static final String PLEDGE = "pledge-";
 
     /** How often in a row it would have been right before it is worth a pledge. */
     static final int BEFORE_PLEDGE = 3;
+
+    /** The last number with which anything is granted: at the end of an int the servers give the same one again and again. */
+    static final int LAST = Integer.MAX_VALUE - 65_536;
+
+    /** From this number on no pledge keeps the container: it is to be made anew in a quiet moment. */
+    private static final int WORN = 1 << 30;
 
     private static final int MANY = 1_000;
 
@@ -46,7 +52,7 @@ final class Head {
      * @param prefix the node's path, but for the number
      * @param numbered whether all that were named like it are writers, and their names never come back
      */
-    record Sent(CompletableFuture<Node> answer, Entry entry, String prefix, boolean numbered) {}
+    record Sent(Head head, CompletableFuture<Node> answer, Entry entry, String prefix, boolean numbered) {}
 
     private enum Pledge {
         NONE,
@@ -76,6 +82,13 @@ final class Head {
     private boolean sure;
 
     private int hits;
+    private boolean worn;
+
+    /** Creations that are decided on and not sent yet: the pledge they rely on is taken back after them. */
+    private int sending;
+
+    /** Whether a pledge may be there of which nothing is known, since its answer was lost. */
+    private boolean doubtful;
 
     Head(Session session, String container) {
         this.session = session;
@@ -83,19 +96,50 @@ final class Head {
     }
 
     /**
-     * Sends the creation of a request's node; before or after a pledge is taken back, never in between.
+     * Sends the creation of a request's node; if it relies on the pledge, before that is taken back.
      *
      * @param note what the node is to hold
      */
-    synchronized Sent create(Request request, byte[] note) {
-        Entry entry = pledge != Pledge.THERE ? Entry.UNPLEDGED : sure && hits > 0 ? Entry.ALONE : Entry.PLEDGED;
-        boolean numbered = entry != Entry.UNPLEDGED && request.mode() == LockMode.EXCLUSIVE;
-        String prefix = container + "/"
-                + (numbered
-                        ? Ticket.numbered(incarnation)
-                        : Ticket.prefix(Ticket.owner(session.id(), request.id()), request));
+    Sent create(Request request, byte[] note) {
+        Entry entry;
+        boolean numbered;
+        String prefix = container + "/";
+        synchronized (this) {
+            entry = pledge != Pledge.THERE ? Entry.UNPLEDGED : sure && hits > 0 ? Entry.ALONE : Entry.PLEDGED;
+            numbered = entry != Entry.UNPLEDGED && request.mode() == LockMode.EXCLUSIVE;
+            prefix += numbered
+                    ? Ticket.numbered(incarnation)
+                    : Ticket.prefix(Ticket.owner(session.id(), request.id()), request);
+            sending++;
+        }
         byte[] data = numbered ? Note.naming(note, request.id()) : note;
-        return new Sent(session.create(prefix, data, CreateMode.EPHEMERAL_SEQUENTIAL), entry, prefix, numbered);
+        try {
+            // Not inside the monitor, which an answer needs: a handle that is over answers under a lock of its own.
+            CompletableFuture<Node> answer = session.create(prefix, data, CreateMode.EPHEMERAL_SEQUENTIAL);
+            return new Sent(this, answer, entry, prefix, numbered);
+        } finally {
+            delete(sent());
+        }
+    }
+
+    /** One that was decided on is sent: the pledge that is to be deleted now, if one is. */
+    private synchronized @Nullable Node sent() {
+        sending--;
+        return takenBack();
+    }
+
+    private @Nullable Node takenBack() {
+        if (sending > 0 || pledge != Pledge.REFUSED) {
+            return null;
+        }
+        Node there = pledged;
+        pledged = null;
+        return there;
+    }
+
+    /** The container has been used so often that it had better be made anew. */
+    synchronized boolean isWorn() {
+        return worn;
     }
 
     /** Whether the node of that number, which was just created, is the first. */
@@ -122,16 +166,29 @@ final class Head {
 
     /** Whether the number of a node has told, or would have told without a listing, who stands before it. */
     void told(boolean enough) {
+        boolean search;
         synchronized (this) {
             hits = enough ? Math.min(MANY, hits + 1) : 0;
             if (pledge != Pledge.NONE || hits < BEFORE_PLEDGE) {
                 return;
             }
             pledge = Pledge.SENT;
+            search = doubtful;
         }
-        CompletableFuture<Node> unused = session.create(
-                        container + PLEDGE + session.id() + "-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL)
-                .whenComplete((node, failure) -> watch(node));
+        String name = PLEDGE + session.id() + "-";
+        CompletableFuture<Node> made = search
+                ? session.children(container, null)
+                        .thenCompose(names -> names.stream()
+                                .filter(each -> each.startsWith(name))
+                                .findFirst()
+                                .map(each -> CompletableFuture.completedFuture(new Node(container + "/" + each, 0)))
+                                .orElseGet(() -> make(name)))
+                : make(name);
+        CompletableFuture<Node> unused = made.whenComplete((node, failure) -> watch(node));
+    }
+
+    private CompletableFuture<Node> make(String name) {
+        return session.create(container + "/" + name, new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     /**
@@ -151,22 +208,23 @@ final class Head {
         CompletableFuture<Stat> unused = session.stat(container).whenComplete((stat, failure) -> {
             boolean both = failure == null && !there.isCompletedExceptionally();
             pledged(both ? node : null, both ? stat.getCzxid() : 0);
-            if (!both) {
-                delete(node);
-            }
         });
     }
 
+    /** {@code node}: null if it is not known whether there is one; then it is tried again after a while. */
     private void pledged(@Nullable Node node, long container) {
+        Node late;
         synchronized (this) {
             if (pledge == Pledge.SENT) {
-                pledge = node == null ? Pledge.REFUSED : Pledge.THERE;
-                pledged = node;
+                pledge = node == null ? Pledge.NONE : Pledge.THERE;
+                doubtful = node == null;
+                hits = node == null ? 0 : hits;
                 incarnation = container;
-                return;
             }
+            pledged = node;
+            late = takenBack();
         }
-        delete(node);
+        delete(late);
     }
 
     /** The node of that number, which this session had created, is not there any more. */
@@ -176,13 +234,25 @@ final class Head {
         }
     }
 
+    /** A node of that number was created here. */
+    void created(int number) {
+        if (number >= WORN || number < 0) {
+            synchronized (this) {
+                worn = true;
+            }
+            forget();
+        }
+    }
+
     /** Takes the pledge back: nothing is known any more. */
-    synchronized void forget() {
-        Node there = pledged;
-        pledged = null;
-        pledge = Pledge.REFUSED;
-        known = false;
-        sure = false;
+    void forget() {
+        Node there;
+        synchronized (this) {
+            pledge = Pledge.REFUSED;
+            known = false;
+            sure = false;
+            there = takenBack();
+        }
         delete(there);
     }
 

@@ -135,10 +135,10 @@ final class Place {
         Head line = head;
         if (creation.node() == null && !creation.isPending() && line != null) {
             entering = true;
-            Head.Sent sent = creation.send(line);
-            if (sent.entry() == Head.Entry.ALONE) {
+            Head.Entry entry = creation.send(line);
+            if (entry == Head.Entry.ALONE) {
                 creation.settle(limit);
-                if (stands(line, sent)) {
+                if (stands()) {
                     entering = false;
                     return Optional.empty();
                 }
@@ -161,47 +161,55 @@ final class Place {
     }
 
     /** Whether its number says where it stands. */
-    private boolean stands(Head line, Head.Sent sent) {
-        if (line.knowsFirst(creation.number())) {
-            line.told(true);
-            first();
+    private boolean stands() {
+        Creation.Made own = creation.made();
+        if (own == null) {
+            return false;
+        }
+        if (own.head().knowsFirst(own.number())) {
+            own.head().told(true);
+            standsAt(Standing.FIRST_BY_NUMBER);
             return true;
         }
-        if (sent.numbered() && request.queue()) {
-            behind(line, creation.before());
+        if (own.sent().numbered() && request.queue()) {
+            behind(own);
             return true;
         }
         return false;
     }
 
-    private synchronized void first() {
-        standing = Standing.FIRST_BY_NUMBER;
-        lookedAt = System.nanoTime();
-        stale = false;
-        watch++;
+    boolean isBeyondNumbers() {
+        Creation.Made own = creation.made();
+        return own != null && own.isBeyondNumbers();
     }
 
-    /** Waits behind the writer of that name, if it is there; if it has left, it looks who else is. */
-    private void behind(Head line, String name) {
-        int count;
-        synchronized (this) {
-            standing = Standing.behind(name);
-            lookedAt = System.nanoTime();
-            stale = false;
-            waited = true;
-            everWaited = true;
-            count = ++watch;
-        }
+    /** It is known where it stands; returns the count of what it is to watch. */
+    private synchronized int standsAt(Standing seen) {
+        standing = seen;
+        lookedAt = System.nanoTime();
+        stale = false;
+        boolean waits = seen.kind() != Standing.Kind.GRANTED;
+        waited |= waits;
+        everWaited |= waits;
+        return ++watch;
+    }
+
+    /** Waits behind the writer of the number before, if it is there; if it has left, it looks who else is. */
+    private void behind(Creation.Made own) {
+        int count = standsAt(Standing.behind(own.before()));
         CompletableFuture<?> unused = Ahead.watch(
-                        session, container + "/" + name, Standing.Knowledge.ALL_LEFT_IF_IT_HELD, listener(count))
-                .whenComplete((none, failure) -> line.told(failure == null));
+                        session,
+                        container + "/" + own.before(),
+                        Standing.Knowledge.ALL_LEFT_IF_IT_HELD,
+                        listener(count))
+                .whenComplete((none, failure) -> own.head().told(failure == null));
     }
 
     /** Its node was deleted by this client. */
     void deleted() {
-        Head line = head;
-        if (line != null && creation.node() != null) {
-            line.deleted(creation.number());
+        Creation.Made own = creation.made();
+        if (own != null) {
+            own.head().deleted(own.number());
         }
     }
 
@@ -218,6 +226,8 @@ final class Place {
 
     /** The node is gone: the request stands nowhere. */
     void lost() {
+        // What it watched was in the way of the old node, and says nothing of the next.
+        stopWatching();
         creation.lost();
         held = false;
         broken = false;
@@ -229,24 +239,21 @@ final class Place {
     /** Takes the listing of an attempt. */
     void lookAtOnce(List<String> names) {
         Line line = Line.of(names);
-        Head known = head;
-        if (entering && known != null && creation.node() != null) {
-            known.told(wouldTell(known, line));
+        Creation.Made own = creation.made();
+        boolean would = entering && own != null && wouldTell(own, line);
+        if (entering && own != null && (would || request.queue())) {
+            own.head().told(would);
         }
         entering = false;
         look(line, 0);
     }
 
     /** Whether its number, without the listing, would have told what that says. */
-    private boolean wouldTell(Head known, Line line) {
-        if (known.wouldBeFirst(creation.number())) {
-            return true;
-        }
-        return request.mode() == LockMode.EXCLUSIVE
-                && request.queue()
-                && line.writer(creation.number() - 1)
-                        .filter(creation::wouldKnow)
-                        .isPresent();
+    private boolean wouldTell(Creation.Made own, Line line) {
+        boolean mayFollow = request.mode() == LockMode.EXCLUSIVE && request.queue();
+        return own.head().wouldBeFirst(own.number())
+                || (mayFollow
+                        && line.writer(own.number() - 1).filter(own::wouldKnow).isPresent());
     }
 
     /**
@@ -255,24 +262,26 @@ final class Place {
      * @param lineWatch the count of the watch that came with the listing, 0 if none did
      */
     private boolean look(Line line, int lineWatch) {
-        Node own = creation.node();
-        Standing seen = own == null ? Standing.ABSENT : line.of(creation.name(own.path()));
+        Creation.Made own = creation.made();
+        Standing seen = own == null ? Standing.ABSENT : line.of(own.name());
         int count;
         synchronized (this) {
             if (lineWatch != 0 && lineWatch != watch) {
                 return false;
             }
             boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
-            standing = seen;
-            lookedAt = System.nanoTime();
-            stale = false;
-            count = lineWatch != 0 ? lineWatch : ++watch;
+            count = standsAt(seen);
+            if (lineWatch != 0) {
+                // It still watches what it was told of.
+                watch = lineWatch;
+                count = lineWatch;
+            }
             if (seen.kind() == Standing.Kind.GRANTED) {
-                standsFirst(seen);
+                if (seen.ahead().orElse(1) == 0) {
+                    standsFirst();
+                }
                 return !wasGranted;
             }
-            waited = true;
-            everWaited = true;
         }
         if (seen.kind() == Standing.Kind.ABSENT) {
             return true;
@@ -288,14 +297,10 @@ final class Place {
         return false;
     }
 
-    private void standsFirst(Standing seen) {
-        Head line = head;
-        Head.Sent sent = creation.sent();
-        if (line != null
-                && sent != null
-                && creation.node() != null
-                && seen.ahead().orElse(1) == 0) {
-            line.isFirst(creation.number(), sent.entry());
+    private void standsFirst() {
+        Creation.Made own = creation.made();
+        if (own != null) {
+            own.head().isFirst(own.number(), own.sent().entry());
         }
     }
 
@@ -333,7 +338,10 @@ final class Place {
             if (granted) {
                 watch++;
                 standing = standing.granted();
-                standsFirst(standing);
+                if (request.mode() == LockMode.EXCLUSIVE) {
+                    // A reader may have other readers before it.
+                    standsFirst();
+                }
             }
         }
         if (granted) {

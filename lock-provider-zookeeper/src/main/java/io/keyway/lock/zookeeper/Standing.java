@@ -46,8 +46,8 @@ record Standing(Kind kind, OptionalInt ahead, Optional<String> behind, Knowledge
         return new Standing(Kind.BEHIND, OptionalInt.empty(), Optional.of(name), Knowledge.ALL_LEFT_IF_IT_HELD, false);
     }
 
-    /** All that stood in its way have left. */
+    /** All that stood in its way have left; readers may hold beside a reader. */
     Standing granted() {
-        return new Standing(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, followed);
+        return new Standing(Kind.GRANTED, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, followed);
     }
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param name the whole name
  * @param capacity as its caller states it
- * @param number given by the server; rises, and wraps around like an int
+ * @param number given by the server; rises, up to {@link Head#LAST}
  */
 record Ticket(String name, LockMode mode, int permits, int capacity, int number) {
     static String owner(String session, long id) {
@@ -36,6 +36,11 @@ record Ticket(String name, LockMode mode, int permits, int capacity, int number)
     /** The same for a writer that is named by its number alone. */
     static String numbered(long incarnation) {
         return Long.toHexString(incarnation) + "-x-";
+    }
+
+    /** The name of the node at that path. */
+    static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     /** What the server makes of the prefix. */
@@ -79,6 +84,6 @@ record Ticket(String name, LockMode mode, int permits, int capacity, int number)
     }
 
     boolean isBefore(Ticket other) {
-        return number - other.number < 0;
+        return number < other.number;
     }
 }

@@ -140,7 +140,11 @@ final class ZooKeeperBackend implements LockBackend {
         while (true) {
             Node node = place.node();
             if (node == null || place.isStale() || session.isOld(place.lookedAt(), 1)) {
-                enter(place, until).ifPresent(place::lookAtOnce);
+                Optional<List<String>> names = enter(place, until);
+                if (place.isBeyondNumbers()) {
+                    throw beyondNumbers(place, until);
+                }
+                names.ifPresent(place::lookAtOnce);
                 node = place.node();
             }
             Standing standing = place.standing();
@@ -185,6 +189,15 @@ final class ZooKeeperBackend implements LockBackend {
             containers.makeUnderBase(session, paths.sessions(), until);
             Broken unused = session.breaks().heard(until);
         }
+    }
+
+    /** Leaves, so that the container can be deleted and made anew. */
+    private NotExecutedException beyondNumbers(Place place, Limit until) throws Exception {
+        departures.leave(place, until);
+        place.lost();
+        CompletableFuture<Boolean> unused = place.session.delete(place.container);
+        return new NotExecutedException("the numbers of " + place.container + " are at their end, after " + Head.LAST
+                + " requests without a pause; it is made anew as soon as nobody holds or waits there");
     }
 
     /** On the thread of the session's events. */

@@ -72,11 +72,6 @@ class LineTest {
     }
 
     @Test
-    void numbersWrapAroundAsTheServersDo() {
-        assertThat(holders(line("b-2-x--2147483648", "a-1-x-2147483647"))).containsExactly("a-1-x-2147483647");
-    }
-
-    @Test
     void whatIsNotOursIsPassedOver() {
         assertThat(line("lock-0000000001", "", "a-1-z-0000000001", "a-1-p-0000000001", "a-1-x-none")
                         .isEmpty())

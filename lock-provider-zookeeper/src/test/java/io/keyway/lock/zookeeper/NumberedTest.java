@@ -9,6 +9,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.proxy.Direction;
@@ -39,6 +40,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Writers whose nodes are named by their numbers alone, when answers are lost and others give up. */
 class NumberedTest {
+    /** More than there are readers. */
+    private static final int WRITER = 1000;
+
     @AutoClose
     private static OneServer server;
 
@@ -76,9 +80,12 @@ class NumberedTest {
         return client;
     }
 
+    private String container() {
+        return new Paths("/keyway").container(LockKey.lock(LockName.of(name)));
+    }
+
     private List<String> standing() throws Exception {
-        String container = new Paths("/keyway").container(LockKey.lock(LockName.of(name)));
-        return watcher.unwrap(ZooKeeper.class).getChildren(container, false).stream()
+        return watcher.unwrap(ZooKeeper.class).getChildren(container(), false).stream()
                 .filter(node -> Ticket.parse(node).isPresent())
                 .toList();
     }
@@ -149,6 +156,59 @@ class NumberedTest {
         waits.get().release();
     }
 
+    @Test
+    void aReaderThatWaitedMayHaveReadersBeforeIt() throws Exception {
+        LockClient client = pledged("ttl=10m");
+        LockClient other = client("ttl=10m");
+        Lease writes = watcher.readWriteLock(name).write().acquire();
+        CompletableFuture<Lease> first = other.readWriteLock(name).read().acquireAsync();
+        await().until(() -> standing().size() == 2);
+        CompletableFuture<Lease> second = client.readWriteLock(name).read().acquireAsync();
+        await().until(() -> standing().size() == 3);
+        writes.release();
+
+        try (Lease reads = first.get()) {
+            second.get().release();
+            for (int i = 0; i < 4; i++) {
+                assertThat(client.readWriteLock(name).write().tryAcquire()).isEmpty();
+            }
+            assertThat(reads.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void nothingIsGrantedAtTheEndOfTheNumbers() throws Exception {
+        LockClient client = pledged("ttl=10m");
+        Lease held = client.lock(name).acquire();
+        server.numberFrom(container(), Head.LAST + 1);
+
+        assertThatThrownBy(() -> watcher.lock(name).tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(LockException.class);
+        assertThat(held.isHeld()).isTrue();
+
+        held.release();
+        for (LockClient each : List.of(client, watcher)) {
+            try (Lease lease = each.lock(name).acquire()) {
+                assertThat(lease.token()).isGreaterThan(held.token());
+                assertThat(Ticket.parse(standing().get(0)).orElseThrow().number())
+                        .isLessThan(Head.LAST);
+            }
+        }
+    }
+
+    @Test
+    void aContainerThatIsMuchUsedIsMadeAnew() throws Exception {
+        LockClient client = pledged("ttl=10m");
+        server.numberFrom(container(), Head.LAST - 10);
+
+        client.lock(name).acquire().release();
+
+        try (Lease lease = client.lock(name).acquire()) {
+            assertThat(Ticket.parse(standing().get(0)).orElseThrow().number()).isLessThan(10);
+            assertThat(lease.isHeld()).isTrue();
+        }
+    }
+
     /** Tokens rise in the order in which holders believe, and nobody is left behind, whatever befalls the links. */
     @Test
     @Tag("soak")
@@ -212,13 +272,15 @@ class NumberedTest {
     }
 
     private static void hold(Lease lease, AtomicInteger holders, AtomicLong last) {
+        int share = lease.mode() == LockMode.SHARED ? 1 : WRITER;
         if (lease.isHeld()) {
-            int count = holders.incrementAndGet();
+            int count = holders.addAndGet(share);
+            Thread.yield();
             boolean believed = lease.isHeld();
-            long before = last.getAndAccumulate(lease.token(), Math::max);
-            holders.decrementAndGet();
+            long before = share == WRITER ? last.getAndAccumulate(lease.token(), Math::max) : last.get();
+            holders.addAndGet(-share);
             if (believed) {
-                assertThat(count).isEqualTo(1);
+                assertThat(count).matches(all -> all == WRITER || all < WRITER);
                 assertThat(lease.token()).isGreaterThan(before);
             }
         }

@@ -3,9 +3,11 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +16,8 @@ import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.StaticHostProvider;
+import org.apache.zookeeper.server.ZKDatabase;
+import org.apache.zookeeper.server.ZooKeeperServer;
 
 /** A server of its own in this process, with short ticks, so that it agrees to any ttl and ends sessions on time. */
 final class OneServer implements AutoCloseable {
@@ -55,6 +59,29 @@ final class OneServer implements AutoCloseable {
 
     void restart() throws Exception {
         server.restart();
+    }
+
+    /** The next node that is created in that container has that number. There is no other way to see the last ones. */
+    void numberFrom(String container, int next) throws Exception {
+        Object running = server;
+        for (String part : List.of(
+                "testingZooKeeperServer", "main", "zooKeeperEmbedded", "mainsingle", "cnxnFactory", "zkServer")) {
+            running = part(running, part);
+        }
+        ZKDatabase data = ((ZooKeeperServer) running).getZKDatabase();
+        data.getDataTree().setCversionPzxid(container, next, data.getDataTreeLastProcessedZxid());
+    }
+
+    private static Object part(Object whole, String name) throws Exception {
+        for (Class<?> type = whole.getClass(); type != null; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    return field.get(whole);
+                }
+            }
+        }
+        throw new IllegalStateException("no " + name + " in " + whole);
     }
 
     /** How many requests it has received. */

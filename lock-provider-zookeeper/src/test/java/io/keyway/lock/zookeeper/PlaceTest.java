@@ -1,0 +1,130 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The steps of a request, one by one. */
+class PlaceTest {
+    private static final Owner OWNER = new Owner("test", Map.of());
+    private static final LockKey KEY = LockKey.lock(LockName.of("place"));
+    private static final Paths PATHS = new Paths("/keyway");
+    private static final String CONTAINER = PATHS.container(KEY);
+
+    @AutoClose
+    private static OneServer server;
+
+    private final Limit limit = Limit.of(Duration.ofSeconds(60));
+    private final AtomicInteger ids = new AtomicInteger();
+    private final AtomicInteger turns = new AtomicInteger();
+    private final List<Session> sessions = new ArrayList<>();
+
+    @BeforeAll
+    static void beginTheServer(@TempDir Path directory) throws Exception {
+        server = new OneServer(directory);
+    }
+
+    @AfterEach
+    void endTheSessions() {
+        sessions.forEach(session -> session.close(Duration.ofSeconds(2)));
+    }
+
+    private Session session() throws Exception {
+        Session.Listener deaf = new Session.Listener() {
+            @Override
+            public void connected(Session session) {}
+
+            @Override
+            public void suspended(Session session) {}
+
+            @Override
+            public void expired(Session session) {}
+
+            @Override
+            public void broken(Session session, long token, String reason) {}
+        };
+        List<ACL> anyone = Collections.singletonList(new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+        ZooKeeperTarget target = new ZooKeeperTarget(server.address(), Optional.empty(), new PlainConfig());
+        Session session = new Session(new Session.Terms(target, anyone, PATHS), 60_000, deaf);
+        sessions.add(session);
+        session.awaitConnected(limit);
+        return session;
+    }
+
+    private Place entered(Session session, Head head) throws Exception {
+        Request request =
+                new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
+        Place place = new Place(request, session, CONTAINER, Note.of(OWNER).bytes(), turned -> turns.incrementAndGet());
+        place.goTo(head);
+        place.enter(limit).ifPresent(place::lookAtOnce);
+        return place;
+    }
+
+    private String node(Session session) throws Exception {
+        return limit.await(session.create(CONTAINER + "/1-1-x-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL))
+                .path();
+    }
+
+    /** All that the server has told it, and what it asked because of that, has come. */
+    private void settle(Session session) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            limit.await(session.sync(CONTAINER));
+        }
+    }
+
+    @Test
+    void anOldWatchSaysNothingOfANewNode() throws Exception {
+        Session own = session();
+        Session other = session();
+        new Containers(PATHS).make(own, CONTAINER, limit);
+        Head head = new Head(own, CONTAINER);
+        await().until(() -> {
+            Place place = entered(own, head);
+            limit.await(own.delete(place.node().path()));
+            place.deleted();
+            return place.node().path().matches(".*/[0-9a-f]+-x-\\d+");
+        });
+        String before = node(other);
+        Place place = entered(own, head);
+        assertThat(place.standing().kind()).isEqualTo(Standing.Kind.BEHIND);
+        settle(own);
+        node(other);
+        limit.await(other.delete(place.node().path()));
+
+        place.lost();
+        Optional<List<String>> listing = place.enter(limit);
+        limit.await(other.delete(before));
+        settle(own);
+
+        listing.ifPresent(place::lookAtOnce);
+        settle(own);
+        assertThat(turns).hasValue(0);
+        assertThat(place.standing().kind()).isEqualTo(Standing.Kind.BEHIND);
+        assertThat(head.knowsFirst(Ticket.parse(Ticket.name(place.node().path()))
+                        .orElseThrow()
+                        .number()))
+                .isFalse();
+    }
+}
