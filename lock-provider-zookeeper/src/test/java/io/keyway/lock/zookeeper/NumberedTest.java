@@ -275,7 +275,6 @@ class NumberedTest {
         int share = lease.mode() == LockMode.SHARED ? 1 : WRITER;
         if (lease.isHeld()) {
             int count = holders.addAndGet(share);
-            Thread.yield();
             boolean believed = lease.isHeld();
             long before = share == WRITER ? last.getAndAccumulate(lease.token(), Math::max) : last.get();
             holders.addAndGet(-share);

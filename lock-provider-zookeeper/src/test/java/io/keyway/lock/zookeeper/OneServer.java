@@ -16,8 +16,6 @@ import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.StaticHostProvider;
-import org.apache.zookeeper.server.ZKDatabase;
-import org.apache.zookeeper.server.ZooKeeperServer;
 
 /** A server of its own in this process, with short ticks, so that it agrees to any ttl and ends sessions on time. */
 final class OneServer implements AutoCloseable {
@@ -63,13 +61,21 @@ final class OneServer implements AutoCloseable {
 
     /** The next node that is created in that container has that number. There is no other way to see the last ones. */
     void numberFrom(String container, int next) throws Exception {
-        Object running = server;
+        Object tree = server;
         for (String part : List.of(
-                "testingZooKeeperServer", "main", "zooKeeperEmbedded", "mainsingle", "cnxnFactory", "zkServer")) {
-            running = part(running, part);
+                "testingZooKeeperServer",
+                "main",
+                "zooKeeperEmbedded",
+                "mainsingle",
+                "cnxnFactory",
+                "zkServer",
+                "zkDb",
+                "dataTree")) {
+            tree = part(tree, part);
         }
-        ZKDatabase data = ((ZooKeeperServer) running).getZKDatabase();
-        data.getDataTree().setCversionPzxid(container, next, data.getDataTreeLastProcessedZxid());
+        tree.getClass()
+                .getMethod("setCversionPzxid", String.class, int.class, long.class)
+                .invoke(tree, container, next, part(tree, "lastProcessedZxid"));
     }
 
     private static Object part(Object whole, String name) throws Exception {

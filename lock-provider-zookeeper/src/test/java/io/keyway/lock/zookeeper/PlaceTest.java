@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -65,7 +66,7 @@ class PlaceTest {
             @Override
             public void broken(Session session, long token, String reason) {}
         };
-        List<ACL> anyone = Collections.singletonList(new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE));
+        List<ACL> anyone = Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
         ZooKeeperTarget target = new ZooKeeperTarget(server.address(), Optional.empty(), new PlainConfig());
         Session session = new Session(new Session.Terms(target, anyone, PATHS), 60_000, deaf);
         sessions.add(session);
