@@ -2,6 +2,7 @@
 package io.keyway.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.ClientOptions;
@@ -49,6 +50,10 @@ class ShardedMessagesTest {
             String url = cluster.url().replace("://", "://locks:secret@");
             try (LockClient client = open(url);
                     LockClient other = open(url)) {
+                assertThat(get(client.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
+                assertThat(get(other.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
+                // Whoever does not listen yet asks again after a moment.
+                await().atMost(PATIENCE).until(() -> plainChannels(cluster), count -> count == 2);
                 RedisServer owner = cluster.owner(cluster.slot("a"));
                 Lease lease = get(client.lock("a").acquireAsync());
                 assertThat(channels(cluster)).as("nobody waits").isEmpty();
@@ -61,7 +66,9 @@ class ShardedMessagesTest {
                 for (int i = 0; i < 10; i++) {
                     CompletableFuture<Lease> next =
                             (i % 2 == 0 ? client : other).lock("a").acquireAsync();
-                    await().atMost(PATIENCE).until(() -> channels(owner), found -> found.size() == 2);
+                    await().atMost(PATIENCE)
+                            .until(() -> channels(owner).size() == 2
+                                    && owner.ask("ZCARD", "keyway:{a}:lq").equals(1L));
                     last = handOver(last, next);
                 }
                 assertThat(last.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -137,7 +144,7 @@ class ShardedMessagesTest {
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(count(cluster, "evalsha") - scripts)
                             .as("asked again when it broke, and when it stood anew")
-                            .isEqualTo(2));
+                            .isGreaterThanOrEqualTo(2));
             assertThat(channels(owner)).hasSize(1);
             handOver(lease, waiter);
             assertThat(count(owner, "spublish")).isEqualTo(1);
@@ -219,20 +226,33 @@ class ShardedMessagesTest {
         Optional<RedisExecutable> older = RedisExecutable.all().stream()
                 .filter(each -> each.major() < ServerCheck.SHARDED_SINCE)
                 .findAny();
-        List<RedisExecutable> mixed = List.of(older.orElse(later), later, later);
-        try (RedisCluster cluster = RedisCluster.start(mixed, directory);
-                LockClient client = open(cluster.url());
-                LockClient other = open(cluster.url())) {
-            for (String name : List.of("a", "b", "c", "d", "e", "f")) {
+        assumeThat(older).as("a server without sharded messages").isPresent();
+        try (RedisCluster cluster = RedisCluster.start(List.of(older.get(), later, later), directory)) {
+            assertPlain(cluster, cluster.url());
+        }
+    }
+
+    @Test
+    void whereServersDoNotTellTheirVersionMessagesArePlain() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory)) {
+            RightsTest.give(cluster.servers(), "-info");
+            assertPlain(cluster, cluster.url().replace("://", "://locks:secret@"));
+        }
+    }
+
+    private static void assertPlain(RedisCluster cluster, String url) throws Exception {
+        List<String> names = List.of("a", "b", "c", "d", "e", "f");
+        try (LockClient client = open(url);
+                LockClient other = open(url)) {
+            for (String name : names) {
                 Lease lease = get(client.lock(name).acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock(name).acquireAsync();
                 await().atMost(PATIENCE).until(() -> isWaitedFor(client, name));
                 handOver(lease, waiter);
             }
-            assertThat(count(cluster, "publish")).isEqualTo(6);
-            assertThat(count(cluster, "spublish") + count(cluster, "ssubscribe"))
-                    .isZero();
         }
+        assertThat(count(cluster, "publish")).isEqualTo(names.size());
+        assertThat(count(cluster, "spublish") + count(cluster, "ssubscribe")).isZero();
     }
 
     private static Lease handOver(Lease lease, CompletableFuture<Lease> waiter) throws Exception {
@@ -266,6 +286,12 @@ class ShardedMessagesTest {
         return cluster.servers().stream()
                 .flatMap(each -> channels(each).stream())
                 .toList();
+    }
+
+    private static int plainChannels(RedisCluster cluster) {
+        return cluster.servers().stream()
+                .mapToInt(each -> ((List<?>) each.ask("PUBSUB", "CHANNELS")).size())
+                .sum();
     }
 
     private static int count(RedisServer server, String command) {
