@@ -4,6 +4,7 @@ package io.keyway.lock.tck.checks;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
@@ -11,7 +12,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
 
-/** Rules 502, 1105 and 1204: conversions, asked of the verb of a {@code LockBackend}. */
+/** Rules 502, 701, 1105, 1204, 1501 and 1502: conversions, asked of the verb of a {@code LockBackend}. */
 final class ConversionChecks {
 
     private static Grant reads(Trial t, Verbs verbs) throws Exception {
@@ -105,5 +106,80 @@ final class ConversionChecks {
         other.release(broken);
         verbs.withdraw(wanted);
         verbs.release(read);
+    }
+
+    @Check(
+            rules = {"LK-1501", "LK-502", "LK-1204"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "What does a conversion find that was carried out before, and whose answer was lost?")
+    void aRepeatedConversionBringsTheSameGrantAnew(Trial t) throws Exception {
+        Verbs verbs = t.verbs("reader");
+        LockClient rival = t.client("rival");
+        Grant read = reads(t, verbs);
+        Request wanted = verbs.request(t.name(), t.ttl());
+        Grant first = converted(t, verbs, read, wanted);
+        t.pass(t.ttl(1, 2));
+        long sent = t.now();
+        Grant again = converted(t, verbs, read, wanted);
+        t.expectEqual("the token of a repeated conversion", first.token(), again.token());
+        t.pass(t.ttl(3, 4));
+        t.neverBefore(
+                sent + t.ttl().toNanos() / 100 * 98,
+                rival.lock(t.name()).tryAcquire().isPresent(),
+                "3/4 of a ttl after a conversion was repeated another client has the lock: the term did not begin anew");
+        verbs.release(again);
+    }
+
+    private static Grant converted(Trial t, Verbs verbs, Grant held, Request wanted) throws Exception {
+        Attempt result = verbs.convert(held, wanted);
+        if (result instanceof Attempt.Granted granted) {
+            return granted.grant();
+        }
+        throw t.failure("a conversion that nobody is in the way of came to " + result);
+    }
+
+    @Check(
+            rules = {"LK-701", "LK-1204"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Is a grant that was converted still found by the id and token that it had before?")
+    void whatWasConvertedIsNotFoundByItsOldToken(Trial t) throws Exception {
+        Verbs verbs = t.verbs("reader");
+        LockClient rival = t.client("rival");
+        Grant read = reads(t, verbs);
+        long sent = t.now();
+        Grant write = converted(t, verbs, read, verbs.request(t.name(), t.longer(8)));
+        t.never(
+                verbs.renew(read).contains(Answer.DONE),
+                "a reader had become the writer, and a renewal by what it had been was answered DONE");
+        t.never(
+                verbs.release(read) == Answer.DONE,
+                "a reader had become the writer, and a release by what it had been was answered DONE");
+        if (t.has(Feature.BREAK)) {
+            t.never(
+                    verbs.breakGrant(read, "late"),
+                    "a reader had become the writer, and a break by the token that it had before was said to be done");
+        }
+        t.neverBefore(
+                sent + write.ttl().toNanos() / 100 * 98,
+                rival.lock(t.name()).tryAcquire().isPresent(),
+                "a reader had become the writer, and a message by the token that it had before has ended its grant");
+        t.expectEqual("the answer to the release by its own token", Answer.DONE, verbs.release(write));
+    }
+
+    @Check(
+            rules = {"LK-1502", "LK-1402"},
+            needs = {Feature.READ_WRITE, Feature.UPGRADE},
+            first = "Does the withdrawal of a downgrade end the grant that it has become?")
+    void theWithdrawalOfADowngradeEndsTheGrant(Trial t) throws Exception {
+        Verbs verbs = t.verbs("writer");
+        Grant write = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Request wanted = verbs.request(t.name(), LockMode.SHARED, t.longer(8));
+        converted(t, verbs, write, wanted);
+        verbs.withdraw(wanted);
+        t.takesSoon(
+                        t.client("rival"),
+                        t.name(),
+                        "a downgrade that had been granted was withdrawn, and the lock is still taken")
+                .close();
     }
 }

@@ -93,6 +93,24 @@ final class QueueChecks {
     }
 
     @Check(
+            rules = {"LK-310", "LK-701"},
+            needs = Feature.FIFO,
+            first = "Does a release end one grant, or all that its client has in the queue too?")
+    void aReleaseLeavesTheWaitersOfItsClient(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        Verbs other = t.verbs("other");
+        long begun = t.now();
+        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
+        Request own = holder.request(t.name(), t.longer(16));
+        Request second = other.request(t.name(), t.longer(16));
+        t.expect(!holder.isGranted(own) && !other.isGranted(second), DOUBLE);
+        holder.release(held);
+        overtakes(t, begun, other, second, 0, 1);
+        holder.release(holder.grantedInTime(own, "the first in the queue was not granted, and the lock is free"));
+        other.withdraw(second);
+    }
+
+    @Check(
             rules = {"LK-310", "LK-1204"},
             needs = {Feature.FIFO, Feature.READ_WRITE, Feature.UPGRADE},
             first = "What does the grant of an upgrade do to those that wait?")

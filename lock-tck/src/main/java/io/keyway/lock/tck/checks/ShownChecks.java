@@ -15,6 +15,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
 import java.util.List;
 import java.util.Map;
 
@@ -98,6 +99,7 @@ final class ShownChecks {
         String name = "n".repeat(199) + "é";
         Map<String, String> large = Map.of("k", "v".repeat(LockOptions.MAX_METADATA_BYTES - 1));
         LockClient client = t.client("holder", ClientOptions.defaults().withName(name));
+        client.lock(t.name("plain")).acquire().release();
         Lease lease = client.lock(t.name())
                 .with(LockOptions.none().withMetadata(large))
                 .acquire();
@@ -117,5 +119,39 @@ final class ShownChecks {
             t.pass(t.ttl(3, 4));
         }
         lease.release();
+    }
+
+    @Check(
+            rules = "LK-1101",
+            needs = {Feature.LIST, Feature.READ_WRITE},
+            first = "How many holders and waiters of one lock are shown, and each with its own client?")
+    void allOfACrowdAreShown(Trial t) throws Exception {
+        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
+        int crowd = 2 * t.rounds(10, 20, 50);
+        for (int i = 0; i < crowd; i++) {
+            Verbs client = clients.get(i % 2);
+            client.granted(
+                    client.request(t.name(), LockMode.SHARED, t.longer(16)),
+                    "a reader was refused beside " + i + " readers");
+        }
+        for (int i = 0; i < crowd; i++) {
+            Verbs client = clients.get(i % 2);
+            t.expect(!client.isGranted(client.request(t.name(), t.longer(16))), "a writer was granted beside readers");
+        }
+        LockStatus status = t.status(t.client("onlooker"), t.key(t.name()));
+        for (String who : List.of("tck-one", "tck-two")) {
+            t.expectEqual(
+                    "the number of readers of " + who + " as shown",
+                    crowd / 2L,
+                    status.holders().stream()
+                            .filter(holder -> holder.client().equals(who))
+                            .count());
+            t.expectEqual(
+                    "the number of writers of " + who + " that wait as shown",
+                    crowd / 2L,
+                    status.waiters().stream()
+                            .filter(waiter -> waiter.client().equals(who))
+                            .count());
+        }
     }
 }

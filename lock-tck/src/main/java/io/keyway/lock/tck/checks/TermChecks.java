@@ -103,8 +103,11 @@ final class TermChecks {
         // A store that looks once in a while finds the end of one late, and of another in time.
         List<Begun> left = new ArrayList<>();
         for (int i = 0; i < TIMES; i++) {
+            String name = t.freshName();
+            // The term is that of this request, whatever another asked for before.
+            verbs.release(verbs.granted(verbs.request(name, t.longer(8)), "a free lock was not granted"));
             long sent = t.now();
-            left.add(new Begun(verbs.granted(verbs.request(t.freshName(), term), "a free lock was not granted"), sent));
+            left.add(new Begun(verbs.granted(verbs.request(name, term), "a free lock was not granted"), sent));
             t.pass(term.dividedBy(2L * TIMES));
         }
         Duration ttl = left.get(0).grant().ttl();

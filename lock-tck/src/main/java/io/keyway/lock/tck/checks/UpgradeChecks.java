@@ -221,7 +221,8 @@ final class UpgradeChecks {
         Request wanted = verbs.request(t.name(), t.longer(4));
         Attempt upgraded = verbs.convert(read, wanted);
         t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
-        // As an engine does that has lost the answer.
+        // As an engine does that has lost the answers.
+        verbs.withdraw(wanted);
         verbs.withdraw(wanted);
         t.expectEqual(
                 "the answer to a renewal of the read grant, after an upgrade that had been granted was withdrawn,",

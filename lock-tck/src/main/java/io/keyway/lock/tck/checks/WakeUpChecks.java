@@ -187,6 +187,28 @@ final class WakeUpChecks {
                 "one of two permits came back, the other is out, and who waited for one was not granted");
     }
 
+    @Check(
+            rules = "LK-411",
+            needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
+            statistical = BEST,
+            first = "Who is told when permits are granted: the next in the queue, if there are some for it too?")
+    void permitsForTwoWakeTwo(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient waiter = t.client("waiter");
+        LockClient other = t.client("other");
+        wakes(
+                t,
+                name -> {
+                    Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
+                    Queue first = ofPermits(t, waiter, name, held::release);
+                    Queue second = ofPermits(t, other, name, held::release);
+                    List<Task<Lease>> both =
+                            List.of(first.waiting().get(0), second.waiting().get(0));
+                    return new Queue(first.asked(), both, held::release);
+                },
+                "two permits came back, and two that waited for one each were not both granted");
+    }
+
     private static Queue ofPermits(Trial t, LockClient waiter, String name, Step turn) throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start(

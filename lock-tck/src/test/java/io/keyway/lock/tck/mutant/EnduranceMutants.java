@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockStatus;
@@ -8,10 +9,14 @@ import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.tck.reference.LockEntry;
 import io.keyway.lock.tck.reference.Place;
+import io.keyway.lock.tck.reference.ReferenceBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.ReferenceWorld;
 import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +81,20 @@ final class EnduranceMutants {
                     "shows-the-other-kind",
                     "of a key with nothing to show that of the other kind is shown",
                     "LK-1101",
-                    Mistaking::new));
+                    Mistaking::new),
+            Mutant.store("130", "ten-are-shown", "of all that hold a lock ten are shown", "LK-1101", Brief::new),
+            Mutant.backend(
+                    "131",
+                    "metadata-of-the-first",
+                    "a client is shown with the metadata of its first request",
+                    "LK-1101",
+                    Remembering::new),
+            Mutant.store(
+                    "132",
+                    "permits-wake-one",
+                    "the grant of permits wakes nobody, though there may be some for the next",
+                    "LK-411",
+                    Sparing::new));
 
     private EnduranceMutants() {}
 
@@ -299,6 +317,58 @@ final class EnduranceMutants {
             Optional<LockStatus> own = super.show(key);
             LockKey other = key.kind() == LockKey.Kind.LOCK ? LockKey.semaphore(key.name()) : LockKey.lock(key.name());
             return own.isPresent() ? own : super.show(other);
+        }
+    }
+
+    private static final class Brief extends ReferenceStore {
+        private static final int MOST = 10;
+
+        Brief(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key)
+                    .map(status -> new LockStatus(
+                            status.key(), status.holders().stream().limit(MOST).toList(), status.waiters()));
+        }
+    }
+
+    private static final class Remembering extends ReferenceBackend {
+        private @Nullable Owner first;
+
+        Remembering(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public Attempt attempt(Request request, Duration limit) throws Exception {
+            Owner owner = first == null ? request.owner() : first;
+            first = owner;
+            return super.attempt(
+                    new Request(
+                            request.id(),
+                            request.key(),
+                            request.mode(),
+                            request.permits(),
+                            request.capacity(),
+                            request.ttl(),
+                            request.queue(),
+                            owner),
+                    limit);
+        }
+    }
+
+    private static final class Sparing extends ReferenceStore {
+        Sparing(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            Place next = super.next(entry, left);
+            return left == null && next != null && next.request().mode() == LockMode.PERMITS ? null : next;
         }
     }
 }

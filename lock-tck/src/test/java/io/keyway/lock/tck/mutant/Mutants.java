@@ -26,7 +26,8 @@ final class Mutants {
                     FormMutants.ALL,
                     BreakMutants.ALL,
                     VerbMutants.ALL,
-                    EnduranceMutants.ALL)
+                    EnduranceMutants.ALL,
+                    ConversionMutants.ALL)
             .flatMap(List::stream)
             .toList();
 

@@ -3,6 +3,7 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.Answer;
@@ -15,7 +16,9 @@ import io.keyway.lock.tck.reference.ReferenceWorld;
 import io.keyway.lock.tck.reference.Session;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /** Defects in how long the store keeps what it is not told of. */
@@ -111,6 +114,12 @@ final class TermMutants {
                     "a waiter is told to ask again within a quarter of its ttl, and loses its place after a second",
                     "LK-310",
                     lasting((ttl, request, holds) -> holds ? ttl : Math.min(ttl, SECOND))),
+            Mutant.store(
+                    "84g",
+                    "term-of-the-first",
+                    "all grants of a lock have the ttl of its first one",
+                    "LK-309",
+                    TermMutants::lastingAsTheFirst),
             Mutant.backend(
                     "85",
                     "shortest-term-unheard-of",
@@ -136,6 +145,12 @@ final class TermMutants {
 
     private static Mutant.StoreMaker lasting(Term term) {
         return (clock, tokensAbove) -> new Lasting(clock, tokensAbove, term);
+    }
+
+    private static ReferenceStore lastingAsTheFirst(LongSupplier clock, long tokensAbove) {
+        Map<LockKey, Long> first = new ConcurrentHashMap<>();
+        Term term = (ttl, request, holds) -> holds ? first.computeIfAbsent(request.key(), key -> ttl) : ttl;
+        return new Lasting(clock, tokensAbove, term);
     }
 
     private static final class Lasting extends ReferenceStore {
