@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
-import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -178,23 +177,6 @@ final class ExpiryChecks {
                         .acquire(),
                 second,
                 () -> second.readWriteLock(t.name()).write().acquire());
-    }
-
-    @Check(
-            rules = {"LK-502", "LK-1301"},
-            needs = Feature.SEMAPHORE,
-            first = "Does one that waits for permits shorten the terms of those that have them?")
-    void noPermitIsGrantedTwiceWhileASilentHolderBelieves(Trial t) throws Exception {
-        LockClient second = t.client("second");
-        Capacity one = Capacity.of(1);
-        believesAlone(
-                t,
-                () -> t.client("holder")
-                        .semaphore(t.name(), one)
-                        .with(t.unrenewed())
-                        .acquire(),
-                second,
-                () -> second.semaphore(t.name(), one).acquire());
     }
 
     private static void believesAlone(Trial t, Callable<Lease> first, LockClient second, Callable<Lease> next)

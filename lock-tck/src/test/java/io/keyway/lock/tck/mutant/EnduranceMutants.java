@@ -94,7 +94,13 @@ final class EnduranceMutants {
                     "permits-wake-one",
                     "the grant of permits wakes nobody, though there may be some for the next",
                     "LK-411",
-                    Sparing::new));
+                    Sparing::new),
+            Mutant.store(
+                    "133",
+                    "reason-of-the-first",
+                    "the reason of the first break of a lock is told at each later one",
+                    "LK-1106",
+                    Repeating::new));
 
     private EnduranceMutants() {}
 
@@ -369,6 +375,19 @@ final class EnduranceMutants {
         protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
             Place next = super.next(entry, left);
             return left == null && next != null && next.request().mode() == LockMode.PERMITS ? null : next;
+        }
+    }
+
+    private static final class Repeating extends ReferenceStore {
+        private final Map<LockKey, String> first = new ConcurrentHashMap<>();
+
+        Repeating(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            return super.breakGrant(key, token, first.computeIfAbsent(key, of -> reason));
         }
     }
 }
