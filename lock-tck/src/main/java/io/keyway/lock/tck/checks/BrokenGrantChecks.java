@@ -142,7 +142,7 @@ final class BrokenGrantChecks {
     void ofTwoBreaksAtOnceOneIsDone(Trial t) throws Exception {
         LockClient holder = t.client("holder");
         List<LockClient> operators = List.of(t.client("operator-1"), t.client("operator-2"));
-        for (int i = 0; i < t.rounds(5, 20, 100); i++) {
+        for (int i = 0; i < t.rounds(5, 20, 40); i++) {
             Lease lease = holder.lock(t.freshName()).acquire();
             LockKey key = LockKey.lock(lease.name());
             List<Task<Boolean>> breaks = new ArrayList<>();

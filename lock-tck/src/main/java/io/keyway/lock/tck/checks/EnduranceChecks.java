@@ -53,7 +53,7 @@ final class EnduranceChecks {
     void aGrantIsRenewedHoweverOften(Trial t) throws Exception {
         Verbs verbs = t.verbs("renews");
         Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
-        int times = t.rounds(100, 300, 600);
+        int times = t.rounds(100, 300, 300);
         for (int i = 1; i <= times; i++) {
             t.expectEqual(
                     "the answer to renewal " + i + " of a grant that nobody has ended",
@@ -131,7 +131,7 @@ final class EnduranceChecks {
         Verbs verbs = t.verbs("asker");
         Request overtaken = verbs.request(t.name(), t.longer(8));
         verbs.withdraw(overtaken);
-        int others = t.rounds(100, 300, 500);
+        int others = t.rounds(100, 300, 300);
         for (int i = 0; i < others; i++) {
             verbs.withdraw(verbs.request(t.name("other"), t.longer(8)));
         }

@@ -39,7 +39,7 @@ final class QueueChecks {
             needs = Feature.FIFO,
             first = "What becomes of one that finds the queue full: is it told to wait, and has no place?")
     void aLongQueueKeepsItsOrder(Trial t) throws Exception {
-        servesInOrder(t, t.rounds(12, 130, 260));
+        servesInOrder(t, t.rounds(12, 130, 130));
     }
 
     /** So many wait, or as many as come in an eighth of their term; at each release those who stand behind the first ask before it. */
