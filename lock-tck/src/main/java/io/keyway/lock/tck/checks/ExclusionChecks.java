@@ -43,7 +43,7 @@ final class ExclusionChecks {
         for (int i = 0; i < clients; i++) {
             all.add(t.client("c" + i));
         }
-        for (int round = 0; round < t.rounds(3, 10, 40); round++) {
+        for (int round = 0; round < t.rounds(3, 10, 25); round++) {
             String name = t.freshName();
             CyclicBarrier together = new CyclicBarrier(clients);
             List<Task<Optional<Lease>>> tasks = new ArrayList<>();

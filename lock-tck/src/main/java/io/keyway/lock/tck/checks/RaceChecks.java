@@ -41,7 +41,7 @@ final class RaceChecks {
         LockClient third = t.client("third");
         LockClient waiter = t.client("waiter");
         int won = 0;
-        int rounds = t.rounds(4, 20, 60);
+        int rounds = t.rounds(4, 20, 40);
         for (int i = 0; i < rounds; i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
@@ -168,7 +168,7 @@ final class RaceChecks {
         LockClient third = t.client("third");
         LockClient waiter = t.client("waiter");
         Duration wait = t.ttl(1, 8);
-        for (int i = 0; i < t.rounds(4, 12, 40); i++) {
+        for (int i = 0; i < t.rounds(4, 12, 25); i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
             long before = t.now();
@@ -203,7 +203,7 @@ final class RaceChecks {
     void aCloseAndAGrantMakeOneEnd(Trial t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
-        for (int i = 0; i < t.rounds(3, 8, 40); i++) {
+        for (int i = 0; i < t.rounds(3, 8, 25); i++) {
             String name = t.freshName();
             LockClient waiter = t.client("waiter" + i);
             Lease held = holder.lock(name).acquire();
@@ -229,7 +229,7 @@ final class RaceChecks {
         LockClient holder = t.client("holder");
         LockClient first = t.client("first");
         LockClient second = t.client("second");
-        for (int i = 0; i < t.rounds(4, 20, 60); i++) {
+        for (int i = 0; i < t.rounds(4, 20, 40); i++) {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
             CompletableFuture<Lease> leaves = first.lock(name).acquireAsync();

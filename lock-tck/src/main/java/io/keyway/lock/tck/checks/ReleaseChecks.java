@@ -163,7 +163,7 @@ final class ReleaseChecks {
     @Check(rules = "LK-702", from = Profile.SMOKE, first = "Where is the outcome of the first release kept?")
     void everyReleaseHasTheOutcomeOfTheFirst(Trial t) throws Exception {
         LockClient client = t.client("holder");
-        for (int i = 0; i < t.rounds(5, 20, 100); i++) {
+        for (int i = 0; i < t.rounds(5, 20, 60); i++) {
             Lease lease = client.lock(t.freshName()).acquire();
             List<Task<ReleaseOutcome>> calls = new ArrayList<>();
             for (int j = 0; j < 3; j++) {

@@ -83,7 +83,7 @@ final class VerbChecks {
     void anAttemptThatCrossesItsWithdrawalLeavesNothing(Trial t) throws Exception {
         Verbs verbs = t.verbs("asker");
         LockClient rival = t.client("rival");
-        for (int i = 0; i < t.rounds(10, 50, 200); i++) {
+        for (int i = 0; i < t.rounds(10, 50, 120); i++) {
             Request request = verbs.request(t.freshName(), t.longer(4));
             Task<Boolean> attempt = t.start("an attempt", () -> verbs.isGranted(request));
             verbs.withdraw(request);
