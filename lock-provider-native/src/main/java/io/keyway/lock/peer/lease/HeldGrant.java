@@ -7,9 +7,9 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
 final class HeldGrant {
@@ -71,7 +71,7 @@ final class HeldGrant {
 
     /** The grant is over: who came first is told whether it was broken; who came later broke what another was breaking already. */
     void answerBreakers(Key key, boolean broken, Turn turn) {
-        Set<Long> told = new HashSet<>(0);
+        Set<Long> told = new TreeSet<>();
         for (Breaker breaker : breakers) {
             boolean done = told.add(breaker.asked()) && broken;
             turn.send(breaker.peer(), new LeaseMessage.Answer(key, breaker.request(), done));
