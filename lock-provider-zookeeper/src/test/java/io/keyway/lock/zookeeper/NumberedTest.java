@@ -122,6 +122,7 @@ class NumberedTest {
     }
 
     @Test
+    @Tag("soak")
     void aNodeWhoseCreationIsNotAnsweredIsDeletedWhenNobodyWantsIt() throws Exception {
         LockClient client = pledged("ttl=10m&requestTimeout=300ms");
         proxies.get(0).set(Direction.TO_CLIENT, Fault.DISCARDING);
@@ -136,6 +137,7 @@ class NumberedTest {
     }
 
     @Test
+    @Tag("soak")
     void whoGivesUpHandsNothingOver() throws Exception {
         LockClient first = pledged("ttl=10m");
         LockClient second = pledged("ttl=10m");
