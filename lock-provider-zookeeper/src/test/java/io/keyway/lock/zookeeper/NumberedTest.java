@@ -26,8 +26,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Writers whose nodes are named by their numbers alone, when answers are lost and others give up. */
@@ -214,6 +217,7 @@ class NumberedTest {
     /** Tokens rise in the order in which holders believe, and nobody is left behind, whatever befalls the links. */
     @Test
     @Tag("soak")
+    @Timeout(300)
     void aStormOfWritersKeepsTheOrder() throws Exception {
         for (int i = 0; i < 3; i++) {
             pledged("ttl=5s&requestTimeout=400ms");
@@ -237,15 +241,8 @@ class NumberedTest {
                 return null;
             }));
         }
-        long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-        while (System.nanoTime() - end < 0) {
-            FaultProxy proxy = proxies.get(ThreadLocalRandom.current().nextInt(proxies.size()));
-            Direction direction = ThreadLocalRandom.current().nextBoolean() ? Direction.TO_CLIENT : Direction.TO_SERVER;
-            proxy.set(direction, ThreadLocalRandom.current().nextBoolean() ? Fault.DISCARDING : Fault.STALLED);
-            Thread.sleep(ThreadLocalRandom.current().nextInt(40));
-            proxy.heal();
-            proxy.reset();
-            Thread.sleep(ThreadLocalRandom.current().nextInt(600));
+        for (int fault = 0; fault < 60 || grants.get() < 1_000; fault++) {
+            spoil(proxies.get(ThreadLocalRandom.current().nextInt(proxies.size())));
         }
         running.set(0);
         for (Future<?> result : results) {
@@ -253,8 +250,19 @@ class NumberedTest {
         }
         threads.shutdown();
 
-        assertThat(grants.get()).isGreaterThan(100);
         await().atMost(Duration.ofSeconds(60)).until(() -> standing().isEmpty());
+    }
+
+    /** For a moment one direction is dark; then the connection breaks, and there is time to go on. */
+    private static void spoil(FaultProxy proxy) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        proxy.set(
+                random.nextBoolean() ? Direction.TO_CLIENT : Direction.TO_SERVER,
+                random.nextBoolean() ? Fault.DISCARDING : Fault.STALLED);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(40)));
+        proxy.heal();
+        proxy.reset();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(600)));
     }
 
     private Optional<Lease> attempt(LockClient client) throws InterruptedException {

@@ -59,7 +59,7 @@ class ClusterFiveProcessesTest {
 
     @Test
     void oneOfTwoHoldsEachLockAndThenTheOther() throws Exception {
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 5; i++) {
             String name = "exclusion-" + i; // spread over the members
             long first = one.acquire(name, PATIENT).orElseThrow();
             assertThat(other.acquire(name, HURRIED)).isEmpty();

@@ -19,7 +19,7 @@ class ClusterHistoryTest {
     @Test
     @Timeout(300)
     void aFewHistories() throws Exception {
-        histories(6, 20261121);
+        histories(3, 20261121);
     }
 
     @Test

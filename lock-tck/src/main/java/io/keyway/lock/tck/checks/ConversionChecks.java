@@ -11,12 +11,26 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
 
 /** Rules 502, 701, 1105, 1204, 1501 and 1502: conversions, asked of the verb of a {@code LockBackend}. */
 final class ConversionChecks {
 
     private static Grant reads(Trial t, Verbs verbs) throws Exception {
-        return verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.longer(8)), "a reader was not granted");
+        return reads(t, verbs, t.longer(8));
+    }
+
+    private static Grant reads(Trial t, Verbs verbs, Duration ttl) throws Exception {
+        return verbs.granted(verbs.request(t.name(), LockMode.SHARED, ttl), "a reader was not granted");
+    }
+
+    /** After 3/4 of a ttl the lock is still taken, if no more has passed since then. */
+    private static void isKeptSince(Trial t, long sent, LockClient rival, String otherwise) throws Exception {
+        t.pass(t.ttl(3, 4));
+        t.neverBefore(
+                sent + t.ttl().toNanos() / 100 * 98,
+                rival.lock(t.name()).tryAcquire().isPresent(),
+                "3/4 of a ttl after " + otherwise);
     }
 
     private static void breakIt(Trial t, Grant grant) throws Exception {
@@ -33,19 +47,12 @@ final class ConversionChecks {
     void aConvertedGrantHasAWholeTerm(Trial t) throws Exception {
         Verbs verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
-        Grant read = verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.ttl()), "a reader was not granted");
+        Grant read = reads(t, verbs, t.ttl());
         t.pass(t.ttl(1, 2));
         long sent = t.now();
-        Attempt upgraded = verbs.convert(read, verbs.request(t.name(), t.ttl()));
-        if (!(upgraded instanceof Attempt.Granted granted)) {
-            throw t.failure("the upgrade of the only reader came to " + upgraded);
-        }
-        t.pass(t.ttl(3, 4));
-        t.neverBefore(
-                sent + t.ttl().toNanos() / 100 * 98,
-                rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after an upgrade another client has the lock: its term was that of the read grant");
-        verbs.release(granted.grant());
+        Grant write = converted(t, verbs, read, verbs.request(t.name(), t.ttl()));
+        isKeptSince(t, sent, rival, "an upgrade another client has the lock: its term was that of the read grant");
+        verbs.release(write);
     }
 
     @Check(
@@ -56,18 +63,17 @@ final class ConversionChecks {
     void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(Trial t) throws Exception {
         Verbs verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
-        Grant read = verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.ttl()), "a reader was not granted");
+        Grant read = reads(t, verbs, t.ttl());
         t.pass(t.ttl(1, 2));
         long sent = t.now();
         Request wanted = verbs.request(t.name(), t.ttl());
-        Attempt upgraded = verbs.convert(read, wanted);
-        t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
+        converted(t, verbs, read, wanted);
         verbs.withdraw(wanted);
-        t.pass(t.ttl(3, 4));
-        t.neverBefore(
-                sent + t.ttl().toNanos() / 100 * 98,
-                rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which its client had extended by the upgrade");
+        isKeptSince(
+                t,
+                sent,
+                rival,
+                "an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which its client had extended by the upgrade");
         verbs.release(read);
     }
 
@@ -122,11 +128,8 @@ final class ConversionChecks {
         long sent = t.now();
         Grant again = converted(t, verbs, read, wanted);
         t.expectEqual("the token of a repeated conversion", first.token(), again.token());
-        t.pass(t.ttl(3, 4));
-        t.neverBefore(
-                sent + t.ttl().toNanos() / 100 * 98,
-                rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after a conversion was repeated another client has the lock: the term did not begin anew");
+        isKeptSince(
+                t, sent, rival, "a conversion was repeated another client has the lock: the term did not begin anew");
         verbs.release(again);
     }
 

@@ -352,17 +352,7 @@ final class EnduranceMutants {
         public Attempt attempt(Request request, Duration limit) throws Exception {
             Owner owner = first == null ? request.owner() : first;
             first = owner;
-            return super.attempt(
-                    new Request(
-                            request.id(),
-                            request.key(),
-                            request.mode(),
-                            request.permits(),
-                            request.capacity(),
-                            request.ttl(),
-                            request.queue(),
-                            owner),
-                    limit);
+            return super.attempt(AlteredRequests.by(owner, request), limit);
         }
     }
 

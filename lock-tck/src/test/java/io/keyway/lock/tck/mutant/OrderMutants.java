@@ -92,8 +92,9 @@ final class OrderMutants {
             long waiting =
                     show(request.key()).map(status -> status.waiters().size()).orElse(0);
             boolean here = waitsFor(session, request);
-            Attempt result =
-                    super.attempt(session, request.queue() && !here && waiting >= PLACES ? mute(request) : request);
+            Attempt result = super.attempt(
+                    session,
+                    request.queue() && !here && waiting >= PLACES ? AlteredRequests.withoutQueue(request) : request);
             places.computeIfAbsent(session, first -> ConcurrentHashMap.newKeySet());
             if (result instanceof Attempt.Waiting && (here || waiting < PLACES)) {
                 places.get(session).add(request.id());
@@ -105,18 +106,6 @@ final class OrderMutants {
 
         private boolean waitsFor(Session session, Request request) {
             return places.getOrDefault(session, Set.of()).contains(request.id());
-        }
-
-        private static Request mute(Request request) {
-            return new Request(
-                    request.id(),
-                    request.key(),
-                    request.mode(),
-                    request.permits(),
-                    request.capacity(),
-                    request.ttl(),
-                    false,
-                    request.owner());
         }
     }
 
@@ -159,15 +148,7 @@ final class OrderMutants {
         }
 
         private Request current(Request request) {
-            return new Request(
-                    request.id() + again.getOrDefault(request, 0L),
-                    request.key(),
-                    request.mode(),
-                    request.permits(),
-                    request.capacity(),
-                    request.ttl(),
-                    request.queue(),
-                    request.owner());
+            return AlteredRequests.withId(request, request.id() + again.getOrDefault(request, 0L));
         }
     }
 

@@ -121,17 +121,7 @@ final class VerbMutants {
             if (!withdrawn.contains(request)) {
                 return super.attempt(session, request);
             }
-            return super.attempt(
-                    session,
-                    new Request(
-                            request.id() + AGAIN,
-                            request.key(),
-                            request.mode(),
-                            request.permits(),
-                            request.capacity(),
-                            request.ttl(),
-                            request.queue(),
-                            request.owner()));
+            return super.attempt(session, AlteredRequests.withId(request, request.id() + AGAIN));
         }
     }
 
