@@ -3,7 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
 import java.util.List;
 import java.util.Map;
 
@@ -51,8 +51,8 @@ final class StoreNews {
         }
     }
 
-    /** The turn of a waiter has come, as if it had just been asked for. */
-    void granted(long id, Attempt.Granted granted, long now) {
+    /** The turn of a waiter has come; {@code begunAt}: when the term of its grant began. */
+    void granted(long id, Grant grant, long begunAt, long now) {
         StoreEntry entry = entries.get(id);
         if (entry == null || entry.phase != StoreEntry.Phase.WANTED) {
             return;
@@ -63,7 +63,7 @@ final class StoreNews {
         }
         entry.armed = false;
         entry.mayStand = true;
-        attempts.granted(entry, granted.grant(), now - granted.age().toNanos(), now);
+        attempts.granted(entry, grant, begunAt, now);
     }
 
     void doubt(String why, long now) {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * A store, seen through few blocking verbs. Thread-safe; never retries, sleeps or waits for a holder; starts no thread.
@@ -162,9 +163,10 @@ public interface LockBackend extends AutoCloseable {
          * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is granted, and
          * its waiter is told without another call. A hint too: a request whose attempt is under way is attempted again.
          *
-         * @param granted as the attempt would return it now
+         * @param grant as the attempt would return it now
+         * @param age how long ago its term began; asked when the grant is taken, so that no pause on the way lengthens it
          */
-        default void granted(Request request, Attempt.Granted granted) {
+        default void granted(Request request, Grant grant, Supplier<Duration> age) {
             recheck(request.key());
         }
 

@@ -101,7 +101,7 @@ final class Listing {
         List<LockKey> asked = List.copyOf(locks);
         List<ScriptCall> calls = new ArrayList<>(asked.size());
         for (LockKey key : asked) {
-            calls.add(new ScriptCall(SHOW, keys.three(key), new byte[0][]));
+            calls.add(new ScriptCall(SHOW, keys.line(key), new byte[0][]));
         }
         List<Object> replies = link.runAll(calls, 0, deadline);
         List<LockStatus> shown = new ArrayList<>(asked.size());

@@ -51,7 +51,7 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
 
-    private static final byte[] AT_ONCE = {'0'};
+    private static final byte[] AT_ONCE = {};
 
     /** Longer than an attempt can be under way. */
     private static final byte[] TOMBSTONE_MILLIS =
@@ -104,7 +104,8 @@ final class RedisBackend implements LockBackend {
         }
         signals = told;
         idPrefix = client + ":";
-        messages = new Messages(link, keys, told, client, slots);
+        // What is granted unasked cannot be acknowledged by replicas.
+        messages = new Messages(link, keys, told, client, slots, settings.waitReplicas() == 0);
     }
 
     @Override
@@ -112,42 +113,45 @@ final class RedisBackend implements LockBackend {
         Deadline deadline = Deadline.after(limit);
         started(messages).begin(deadline);
         String id = id(request.id());
+        long askedAt = System.nanoTime();
         byte[][] arguments = {
             RedisKeys.bytes(id),
             millis(request.ttl()),
             what(request),
             Protocol.toByteArray(request.capacity()),
-            queueing(request)
+            queueing(request, askedAt)
         };
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
-        return taken(request, new ScriptCall(script, keys.five(request.key(), id), arguments), deadline);
+        return taken(request, new ScriptCall(script, keys.all(request.key(), id), arguments), askedAt, deadline);
     }
 
     @Override
     public Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+        Deadline deadline = Deadline.after(limit);
         String id = id(wanted.id());
+        long askedAt = System.nanoTime();
         byte[][] arguments = {
             RedisKeys.bytes(id),
             millis(wanted.ttl()),
             what(wanted),
             RedisKeys.bytes(id(held.id())),
             Protocol.toByteArray(held.token()),
-            queueing(wanted)
+            queueing(wanted, askedAt)
         };
-        return taken(wanted, new ScriptCall(CONVERT, keys.five(wanted.key(), id), arguments), Deadline.after(limit));
+        return taken(wanted, new ScriptCall(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
     }
 
-    private byte[] queueing(Request request) {
-        return request.queue() ? started(messages).queueing() : AT_ONCE;
+    private byte[] queueing(Request request, long askedAt) {
+        return request.queue() ? started(messages).queueing(askedAt) : AT_ONCE;
     }
 
-    private Attempt taken(Request request, ScriptCall call, Deadline deadline) throws Exception {
+    private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
         Messages listener = started(messages);
         long hearing = listener.hearing();
         Object reply = asked(request, call, deadline);
         if (reply instanceof Long token) {
             listener.waitsNoMore(request.id());
-            return new Attempt.Granted(new Grant(request.id(), request.key(), token, request.ttl(), ""));
+            return new Attempt.Granted(Messages.grant(request, token));
         }
         if (reply instanceof byte[]) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
@@ -161,7 +165,7 @@ final class RedisBackend implements LockBackend {
         }
         Duration within = Duration.ofMillis(millis);
         if (request.queue()) {
-            listener.waits(request.id(), request.key());
+            listener.waits(request, askedAt);
             boolean heard = hearing != 0 && hearing == listener.hearing();
             if (!heard && within.compareTo(DEAF) > 0) {
                 within = DEAF;
@@ -232,7 +236,7 @@ final class RedisBackend implements LockBackend {
         byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
         Deadline deadline = Deadline.after(limit);
         buryIfLate(grant.id(), grant.key(), deadline);
-        Object reply = link.run(new ScriptCall(RELEASE, keys.three(grant.key()), arguments), deadline);
+        Object reply = link.run(new ScriptCall(RELEASE, keys.line(grant.key()), arguments), deadline);
         return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
 
@@ -240,7 +244,7 @@ final class RedisBackend implements LockBackend {
     public void withdraw(Request request, Duration limit) throws Exception {
         String id = id(request.id());
         byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
-        link.run(new ScriptCall(WITHDRAW, keys.four(request.key(), id), arguments), Deadline.after(limit));
+        link.run(new ScriptCall(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
         started(messages).waitsNoMore(request.id());
         lateAttempts.remove(request.id());
     }

@@ -37,10 +37,10 @@ final class RedisKeys {
         return new byte[][] {of(key).holders};
     }
 
-    /** Holders, waiters, queue. */
-    byte[][] three(LockKey key) {
+    /** Holders, waiters, queue, floor of tokens. */
+    byte[][] line(LockKey key) {
         Names names = of(key);
-        return new byte[][] {names.holders, names.waiters, names.queue};
+        return new byte[][] {names.holders, names.waiters, names.queue, names.floor};
     }
 
     /** Tombstone of that request. */
@@ -48,14 +48,8 @@ final class RedisKeys {
         return new byte[][] {bytes(of(key).tombstones + id)};
     }
 
-    /** Holders, waiters, queue, tombstone of that request. */
-    byte[][] four(LockKey key, String id) {
-        Names names = of(key);
-        return new byte[][] {names.holders, names.waiters, names.queue, bytes(names.tombstones + id)};
-    }
-
     /** Holders, waiters, queue, tombstone of that request, floor of tokens. */
-    byte[][] five(LockKey key, String id) {
+    byte[][] all(LockKey key, String id) {
         Names names = of(key);
         return new byte[][] {names.holders, names.waiters, names.queue, bytes(names.tombstones + id), names.floor};
     }

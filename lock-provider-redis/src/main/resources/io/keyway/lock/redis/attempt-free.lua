@@ -1,8 +1,9 @@
 -- The beginning of an attempt: where nobody holds, waits or has withdrawn, this is all. Texts go to the server as they are,
 -- since it takes its time to write a number of Lua.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in milliseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity; 1 to queue, 2 if the client
--- uses sharded channels too, 0 not to
+-- ARGV: id, ttl in milliseconds, mode (X, S or P) and permits, a semicolon and the owner; capacity; nothing not to queue, or
+-- letters: q to queue, s if the client uses sharded channels too, g and what it calls this attempt if it takes a grant by
+-- message
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
   local time = redis.call('TIME')
   local text = time[1] .. string.sub('00000' .. time[2], -6)

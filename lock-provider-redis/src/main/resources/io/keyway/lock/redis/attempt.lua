@@ -3,6 +3,7 @@
 local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)
+local sharded, asked = string.find(ARGV[5], 's') ~= nil, string.match(ARGV[5], 'g(.+)')
 
 if redis.call('EXISTS', KEYS[4]) == 1 then
   return redis.status_reply('withdrawn')
@@ -28,7 +29,7 @@ if redis.call('EXISTS', waiters) == 1 then
   if waiter then
     -- Heard of: it lives, however late it is.
     waiter = unpack_one(waiter)
-    waiter[4], waiter[3], waiter[8], waiter[9] = now() + ttl, capacity, 0, ARGV[5] == '2'
+    waiter[4], waiter[3], waiter[8], waiter[9], waiter[10] = now() + ttl, capacity, 0, sharded, asked
     redis.call('HSET', waiters, id, pack(waiter))
     turn = false
   end
@@ -47,7 +48,7 @@ if turn then
   if waiter then
     unqueue(id)
   end
-  write(id, {new_token(KEYS[5]), now() + ttl, now(), ttl, mode, permits, owner})
+  write(id, {new_token(), now() + ttl, now(), ttl, mode, permits, owner})
   if all then
     all = {all[COUNT] + 1, all[OUT] + permits, mode, math.min(all[NONE_BEFORE], now() + ttl)}
     redis.call('HSET', holders, '#', pack(all))
@@ -60,11 +61,11 @@ if turn then
   return holder_of(id)[TOKEN]
 end
 
-if ARGV[5] ~= '0' then
+if ARGV[5] ~= '' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, ARGV[5] == '2'}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked}
     redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end
@@ -72,7 +73,7 @@ if ARGV[5] ~= '0' then
   keep(queue, ttl)
 end
 if changed then
-  wake(all)
+  all = wake(all)
 end
 local within = ttl / 4
 if first == id and all then

@@ -3,11 +3,12 @@
 --            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl} of the reader that an
 --            upgraded holder was, until a renewal shows that its client knows of the upgrade; and unless one is alone, '#'
 --            {how many, permits out, mode, none of them ends before}
---   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded}, and 'u' for the reader that
---            waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked}, and 'u' for the
+--            reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
+--   floor    the highest token, the last key of each script that may grant
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
-local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
+local holders, waiters, queue, floor = KEYS[1], KEYS[2], KEYS[3], KEYS[#KEYS]
 local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER = 1, 2, 3, 4, 5, 6, 7
 local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
@@ -179,22 +180,52 @@ local function in_turn(all, visit)
   return first, dropped, false
 end
 
+-- A token for a new grant: the server's clock, or one more than the highest before where that is behind.
+local function new_token()
+  local token = now()
+  local highest = redis.call('GETSET', floor, token)
+  if highest and tonumber(highest) >= token then
+    token = tonumber(highest) + 1
+    redis.call('SET', floor, token)
+  end
+  if token >= 9007199254740991 then
+    error('the fencing tokens are used up')
+  end
+  return token
+end
+
+-- Grants what nobody holds to the first in the queue, whose client takes grants by message. The term is that of its last
+-- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in the way
+-- no longer than it would be in the queue.
+local function hand_over(id, waiter)
+  unqueue(id)
+  local token = new_token()
+  write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7]})
+  keep(holders, waiter[4] - now())
+  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders, waiter[9])
+end
+
 -- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever was
--- told and has not asked since is not told again.
+-- told and has not asked since is not told again. A writer that is the next is granted what it waits for, where its client
+-- takes that. Returns what is known
+-- of all holders then.
 local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
-    return
+    return all
   end
   local upgrade = upgrading()
   if upgrade then
     if all and all[COUNT] == 1 then
       tell(client_of(upgrade[1]), 'R ' .. number_of(upgrade[1]) .. ' ' .. holders, upgrade[7])
     end
-    return
+    return all
   end
   local clients, numbers, sharded = {}, {}, {}
   in_turn(all, function(id, waiter)
-    if waiter[8] == 0 then
+    if waiter[1] == 'X' and waiter[10] then
+      hand_over(id, waiter)
+      all = {1, 1, 'X', waiter[4]}
+    elseif waiter[8] == 0 then
       local client = client_of(id)
       if numbers[client] then
         numbers[client] = numbers[client] .. ',' .. number_of(id)
@@ -212,20 +243,7 @@ local function wake(all)
   for _, client in ipairs(clients) do
     tell(client, 'R ' .. numbers[client] .. ' ' .. holders, sharded[client])
   end
-end
-
--- A token for a new grant: the server's clock, or one more than the highest before where that is behind.
-local function new_token(floor)
-  local token = now()
-  local highest = redis.call('GETSET', floor, token)
-  if highest and tonumber(highest) >= token then
-    token = tonumber(highest) + 1
-    redis.call('SET', floor, token)
-  end
-  if token >= 9007199254740991 then
-    error('the fencing tokens are used up')
-  end
-  return token
+  return all
 end
 
 -- Who holds, for people; the first few of many.

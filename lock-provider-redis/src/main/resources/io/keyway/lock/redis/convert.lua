@@ -1,7 +1,7 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held, 1, 2 or 0
--- as in an attempt
+-- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held; how to queue, as
+-- in an attempt
 -- Returns the new token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
 -- {-1, 0, owners...} if it is refused; or 'withdrawn'.
 local id, ttl, held = ARGV[1], ARGV[2] * 1000, ARGV[4]
@@ -26,9 +26,9 @@ if not holder or holder[TOKEN] ~= tonumber(ARGV[5]) or broken or (upgrade and up
   return owners({-1, 0})
 end
 if mode == 'X' and all[COUNT] > 1 then
-  if ARGV[6] ~= '0' then
+  if ARGV[6] ~= '' then
     upgrade = upgrade or {id, 0, now(), ttl, owner, held}
-    upgrade[2], upgrade[7] = now() + ttl, ARGV[6] == '2'
+    upgrade[2], upgrade[7] = now() + ttl, string.find(ARGV[6], 's') ~= nil
     redis.call('HSET', waiters, 'u', pack(upgrade))
     keep(waiters, ttl)
   end
@@ -38,7 +38,7 @@ end
 if upgrade then
   redis.call('HDEL', waiters, 'u')
 end
-local token = new_token(KEYS[5])
+local token = new_token()
 redis.call('HDEL', holders, held, held .. '^', '#')
 write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner})
 if mode == 'X' then

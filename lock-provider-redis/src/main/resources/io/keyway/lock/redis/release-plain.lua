@@ -1,5 +1,5 @@
 -- The beginning of a release: of a holder that is alone and was not broken, where nobody waits, this is all.
--- KEYS: holders, waiters, queue
+-- KEYS: holders, waiters, queue, floor of tokens
 -- ARGV: id, token
 local found = redis.call('HMGET', KEYS[1], ARGV[1], '#', ARGV[1] .. '!')
 if not found[1] or struct.unpack('<d', found[1]) ~= tonumber(ARGV[2]) then

@@ -1,5 +1,5 @@
 -- Tells who holds and who waits; changes nothing.
--- KEYS: holders, waiters, queue
+-- KEYS: holders, waiters, queue, floor of tokens
 -- Returns {holders, waiters}, each a list of {mode, permits, token or 0, microseconds since, owner}.
 local held, waiting = {}, {}
 each_holder(function(_, holder)

@@ -1,5 +1,5 @@
 -- Ends the place and the grant of a request, and leaves a tombstone: no later attempt of it succeeds.
--- KEYS: holders, waiters, queue, tombstone of the request
+-- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
 -- ARGV: id, milliseconds that the tombstone stays
 local id = ARGV[1]
 -- A write that takes no memory comes first: a server that is full lets pass what follows it.

@@ -99,6 +99,7 @@ class WakeUpWalkTest {
             List<Step> steps = steps();
             if (steps.isEmpty() && !retry()) {
                 assertNobodySleeps();
+                assertWhatIsGrantedIsKnown();
                 if (wishes >= WISHES && clients.stream().allMatch(client -> client.held.isEmpty())) {
                     assertThat(clients).as(this::told).allMatch(client -> client.wanted.isEmpty());
                     return;
@@ -182,6 +183,15 @@ class WakeUpWalkTest {
         List<String> sleepers = new ArrayList<>(eye.inTurn("keyway:{m}:l"));
         sleepers.addAll(eye.inTurn("keyway:{s}:s"));
         assertThat(sleepers).as(this::told).isEmpty();
+    }
+
+    private void assertWhatIsGrantedIsKnown() {
+        List<String> held = new ArrayList<>(eye.holders("keyway:{m}:l"));
+        held.addAll(eye.holders("keyway:{s}:s"));
+        List<String> known = clients.stream()
+                .flatMap(client -> client.held.keySet().stream().map(id -> client.store.incarnation() + ":" + id))
+                .toList();
+        assertThat(held).as(this::told).containsExactlyInAnyOrderElementsOf(known);
     }
 
     private String told() {

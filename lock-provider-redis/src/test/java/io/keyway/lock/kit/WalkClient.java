@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /** A machine over a real server, whose calls, answers and messages happen when the walk says so. */
 final class WalkClient implements LockBackend.Signals, AutoCloseable {
@@ -243,6 +244,12 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     @Override
     public void recheck(LockKey key) {
         machine.news().recheck(key);
+        carryOut();
+    }
+
+    @Override
+    public void granted(Request request, Grant grant, Supplier<Duration> age) {
+        machine.news().granted(request.id(), grant, now, now);
         carryOut();
     }
 

@@ -3,14 +3,22 @@ package io.keyway.lock.redis;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 
 /** Writes down what a link says, and runs its loops, each on a thread, until closed. */
 final class HeardSignals implements LockBackend.Signals, AutoCloseable {
+    /** A grant by message. */
+    record Granted(Request request, Grant grant, Supplier<Duration> age) {}
+
     final List<String> heard = new CopyOnWriteArrayList<>();
+    final List<Granted> granted = new CopyOnWriteArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean closed;
 
@@ -22,6 +30,11 @@ final class HeardSignals implements LockBackend.Signals, AutoCloseable {
     @Override
     public void recheck(LockKey key, long request) {
         heard.add("recheck " + key + " " + request);
+    }
+
+    @Override
+    public void granted(Request request, Grant grant, Supplier<Duration> age) {
+        granted.add(new Granted(request, grant, age));
     }
 
     @Override

@@ -19,7 +19,7 @@ class ScriptsTest {
 
     private static final Path SCRIPTS = Path.of("src/main/resources/io/keyway/lock/redis");
     private static final Pattern CALL = Pattern.compile("redis\\.call\\('(\\w+)'(?:, ([^,)]+))?");
-    private static final Pattern FUNCTION_KEYS = Pattern.compile("(?:keep|new_token)\\(([^,)]+)");
+    private static final Pattern FUNCTION_KEYS = Pattern.compile("keep\\(([^,)]+)");
     private static final Set<String> DECLARED = Set.of("holders", "waiters", "queue", "key", "floor");
 
     @Test

@@ -44,6 +44,7 @@ class WakeUpTest {
 
     private HeardSignals signals;
     private RedisBackend backend;
+    private Incarnation client;
 
     @BeforeAll
     static void startTheServer(@TempDir Path directory) throws Exception {
@@ -56,14 +57,18 @@ class WakeUpTest {
         server.ask("CONFIG", "RESETSTAT");
         signals = new HeardSignals();
         LockUrl url = LockUrl.parse(server.url());
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "a", LIMIT, null, null);
+        RedisSettings settings = settings();
         backend = new RedisBackend(
                 new SingleLink(url.hosts().get(0), settings),
                 settings,
                 RedisGuarantees.single(),
                 new ServerCheck(url, Requirements.NONE));
-        backend.start(signals, Incarnation.draw());
+        client = Incarnation.draw();
+        backend.start(signals, client);
+    }
+
+    private static RedisSettings settings() {
+        return new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "a", LIMIT, null, null);
     }
 
     @AfterEach
@@ -147,6 +152,52 @@ class WakeUpTest {
         assertHeardWhileAsking("recheck lock a 4", lock(6, LockMode.EXCLUSIVE));
     }
 
+    @Test
+    void theNextWriterIsGrantedByTheReleaseItselfForTheTermOfItsAttempt() throws Exception {
+        Grant held = granted(lock(1, LockMode.EXCLUSIVE));
+        waits(lock(2, LockMode.EXCLUSIVE));
+        waits(lock(3, LockMode.EXCLUSIVE));
+        long answered = System.nanoTime();
+        String end = ofSecond("cmsgpack.unpack(redis.call('HGET', KEYS[2], ARGV[1]))[4]");
+
+        release(held);
+
+        await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
+        HeardSignals.Granted next = signals.granted.get(0);
+        assertThat(next.request()).isEqualTo(lock(2, LockMode.EXCLUSIVE));
+        assertThat(next.grant().token()).isGreaterThan(held.token());
+        long sinceTheAnswer = System.nanoTime() - answered;
+        assertThat(next.age().get().toNanos()).isGreaterThan(sinceTheAnswer);
+        assertThat(ofSecond("select(2, struct.unpack('<dd', redis.call('HGET', KEYS[1], ARGV[1])))"))
+                .isEqualTo(end);
+        waits(lock(3, LockMode.EXCLUSIVE));
+        assertThat(granted(lock(2, LockMode.EXCLUSIVE))).isEqualTo(next.grant());
+    }
+
+    @Test
+    void aGrantByAMessageThatIsOlderThanTheLastAnswerIsNotBelieved() throws Exception {
+        granted(lock(1, LockMode.EXCLUSIVE));
+        waits(lock(2, LockMode.EXCLUSIVE));
+        String attempt = ofSecond("cmsgpack.unpack(redis.call('HGET', KEYS[2], ARGV[1]))[10]");
+        waits(lock(2, LockMode.EXCLUSIVE));
+        server.ask("PUBLISH", "keyway:c:" + client, "G 2 " + attempt + " 99 keyway:{a}:l");
+        assertHeard("recheck lock a 2");
+        assertThat(signals.granted).isEmpty();
+    }
+
+    @Test
+    void whereReplicasHaveToAcknowledgeNothingIsGrantedByAMessage() {
+        RedisLink link = new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings());
+        Messages messages = new Messages(link, new RedisKeys(link, "keyway:"), signals, client, null, false);
+        assertThat(messages.queueing(5)).asString(StandardCharsets.UTF_8).isEqualTo("q");
+    }
+
+    /** What a script finds of the second request. */
+    private String ofSecond(String value) {
+        String script = "return string.format('%.0f', " + value + ")";
+        return String.valueOf(server.ask("EVAL", script, "2", "keyway:{a}:l", "keyway:{a}:lw", client + ":2"));
+    }
+
     /** As after a fail-over to a server that is older than the one at which it began to wait. */
     @Test
     void aClientWithShardedChannelsIsToldByItsOwnWhereNobodyListensToThem() throws Exception {
@@ -159,7 +210,7 @@ class WakeUpTest {
         String[] keys = {"keyway:{a}:l", "keyway:{a}:lw", "keyway:{a}:lq", "keyway:{a}:lx:" + id, "keyway:floor"};
         List<String> words = new ArrayList<>(List.of("EVAL", new String(attempt.text(), StandardCharsets.UTF_8), "5"));
         words.addAll(List.of(keys));
-        words.addAll(List.of(id, "300000", "X1;", "1", "2"));
+        words.addAll(List.of(id, "300000", "X1;", "1", "qs"));
         assertThat(server.ask(words.toArray(new String[0]))).isInstanceOf(List.class);
         release(holder);
         assertHeard("recheck lock a 2");

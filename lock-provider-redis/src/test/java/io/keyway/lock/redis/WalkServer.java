@@ -32,11 +32,19 @@ public final class WalkServer implements AutoCloseable {
             return turns
             """;
 
+    private static final String HOLDERS = """
+            local ids = {}
+            each_holder(function(id)
+              ids[#ids + 1] = id
+            end)
+            return ids
+            """;
+
     private static final String MARKS = "keyway:c:marks";
 
     private final Connection messages;
     private final Connection calls;
-    private final String script;
+    private final String common;
     private int marks;
 
     /** Sees all messages from now on. */
@@ -44,7 +52,7 @@ public final class WalkServer implements AutoCloseable {
         messages = new Connection(HostAndPort.from(server.address()));
         calls = new Connection(HostAndPort.from(server.address()));
         try (InputStream in = RedisScript.class.getResourceAsStream("common.lua")) {
-            script = new String(in.readAllBytes(), StandardCharsets.UTF_8) + IN_TURN;
+            common = new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
         messages.sendCommand(Command.PSUBSCRIBE, "keyway:c:*");
         messages.getOne();
@@ -69,7 +77,16 @@ public final class WalkServer implements AutoCloseable {
 
     /** The ids of the requests, with their incarnations, that would be granted if they asked now. */
     public List<String> inTurn(String holders) {
-        calls.sendCommand(Command.EVAL, script, "3", holders, holders + "w", holders + "q");
+        return ids(IN_TURN, holders);
+    }
+
+    /** The ids of the requests, with their incarnations, that are granted. */
+    public List<String> holders(String holders) {
+        return ids(HOLDERS, holders);
+    }
+
+    private List<String> ids(String script, String holders) {
+        calls.sendCommand(Command.EVAL, common + script, "3", holders, holders + "w", holders + "q");
         List<String> ids = new ArrayList<>();
         for (Object id : (List<?>) calls.getOne()) {
             ids.add(text(id));

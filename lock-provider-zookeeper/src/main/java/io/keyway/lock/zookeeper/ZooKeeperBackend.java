@@ -207,19 +207,29 @@ final class ZooKeeperBackend implements LockBackend {
                 && place.standing().kind() == Standing.Kind.GRANTED
                 && !place.session.breaks().isBroken(node)
                 && !place.session.isOld(place.session.confirmedAt(), 4)) {
-            signals().granted(place.request, granted(place, node, System.nanoTime()));
+            handOut(place);
+            Session session = place.session;
+            signals()
+                    .granted(
+                            place.request,
+                            place.grant(node),
+                            () -> Duration.ofNanos(System.nanoTime() - session.confirmedAt()));
         } else {
             signals().recheck(place.request.key(), place.request.id());
         }
     }
 
     private static Attempt.Granted granted(Place place, Node node, long called) {
+        handOut(place);
+        long age = called - place.session.confirmedAt();
+        return new Attempt.Granted(place.grant(node), Duration.ofNanos(Math.max(0, age)));
+    }
+
+    private static void handOut(Place place) {
         boolean waited = place.handOut();
         if (waited) {
             place.announce();
         }
-        long age = called - place.session.confirmedAt();
-        return new Attempt.Granted(place.grant(node), Duration.ofNanos(Math.max(0, age)));
     }
 
     private static Attempt waiting(Place place, Standing standing) {

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Stands between one client and its backend where no proxy can: for stores in this JVM, in files, or behind a driver. A
@@ -284,8 +285,8 @@ final class BackendLink implements LockBackend {
         }
 
         @Override
-        public void granted(Request request, Attempt.Granted granted) {
-            hint(() -> client.granted(request, granted));
+        public void granted(Request request, Grant grant, Supplier<Duration> age) {
+            hint(() -> client.granted(request, grant, age));
         }
 
         @Override
