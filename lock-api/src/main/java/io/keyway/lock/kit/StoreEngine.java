@@ -8,7 +8,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
-import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NotExecutedException;
@@ -237,10 +237,9 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     @Override
-    public void granted(Request request, Grant grant, Supplier<Duration> age) {
-        // The clock is read before the age: a pause between the two makes the grant older than it is.
-        input((machine, now) ->
-                machine.news().granted(request.id(), grant, now - age.get().toNanos(), now));
+    public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
+        // The clock is read before the word is asked: a pause between the two makes the grant older than it is.
+        input((machine, now) -> machine.news().granted(request.id(), word, now));
     }
 
     @Override

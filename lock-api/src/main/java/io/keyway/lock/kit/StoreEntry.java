@@ -39,7 +39,7 @@ final class StoreEntry {
     /** An attempt of it may be under way still, after one that was answered: only a withdrawal stops it. */
     boolean unanswered;
 
-    /** The grants of the attempt under way were ended by the store's word: its answer is old. */
+    /** Whatever was granted until now may have been ended by the store's word: only an attempt that is sent later tells. */
     boolean voided;
 
     /** When to call next, if {@link #armed}. */

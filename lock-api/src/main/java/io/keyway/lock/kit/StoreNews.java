@@ -3,9 +3,11 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Attempt;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The part of a {@link StoreMachine} that hears what a store says unasked. */
 final class StoreNews {
@@ -51,19 +53,20 @@ final class StoreNews {
         }
     }
 
-    /** The turn of a waiter has come; {@code begunAt}: when the term of its grant began. */
-    void granted(long id, Grant grant, long begunAt, long now) {
+    /** The turn of a waiter has come. */
+    void granted(long id, Supplier<Optional<Attempt.Granted>> word, long now) {
         StoreEntry entry = entries.get(id);
         if (entry == null || entry.phase != StoreEntry.Phase.WANTED) {
             return;
         }
-        if (entry.inFlight) {
-            entry.again = true;
+        Optional<Attempt.Granted> granted = entry.inFlight || entry.voided ? Optional.empty() : word.get();
+        if (granted.isEmpty()) {
+            attempts.ask(entry);
             return;
         }
         entry.armed = false;
         entry.mayStand = true;
-        attempts.granted(entry, grant, begunAt, now);
+        attempts.granted(entry, granted.get().grant(), now - granted.get().age().toNanos(), now);
     }
 
     void doubt(String why, long now) {
@@ -71,6 +74,9 @@ final class StoreNews {
             if (entry.phase == StoreEntry.Phase.HELD) {
                 entry.renewDue = now;
                 leases.doubt(entry, why);
+            } else if (!entry.inFlight) {
+                // What was granted to it may be what is in doubt: it has to be asked.
+                entry.voided = true;
             }
         }
         leases.scanAll(now);
@@ -91,8 +97,8 @@ final class StoreNews {
                 }
                 return;
             }
-            // Its answer may be on the way, and older than this.
-            entry.voided |= entry.inFlight;
+            // Its grant may be on the way, and older than this.
+            entry.voided = true;
         }
     }
 
@@ -101,7 +107,7 @@ final class StoreNews {
             if (entry.phase == StoreEntry.Phase.HELD) {
                 leases.end(entry, cause, "the store ended all leases of this client", now);
             } else {
-                entry.voided |= entry.inFlight;
+                entry.voided = true;
             }
         }
     }

@@ -161,12 +161,13 @@ public interface LockBackend extends AutoCloseable {
 
         /**
          * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is granted, and
-         * its waiter is told without another call. A hint too: a request whose attempt is under way is attempted again.
+         * its waiter is told without another call. It may be lost or doubled, but what it says is believed.
          *
-         * @param grant as the attempt would return it now
-         * @param age how long ago its term began; asked when the grant is taken, so that no pause on the way lengthens it
+         * @param word what the attempt would return; asked when the kit takes it, in one order with the answers to attempts, and
+         *     while none of this request is under way, so that neither a pause nor an answer that came in between makes it
+         *     wrong. Empty if that is not known any more: then the request is attempted
          */
-        default void granted(Request request, Grant grant, Supplier<Duration> age) {
+        default void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
             recheck(request.key());
         }
 

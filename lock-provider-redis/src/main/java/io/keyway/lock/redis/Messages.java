@@ -4,6 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
@@ -18,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,17 +37,8 @@ final class Messages {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** A request that waits, and the clock before its last attempt that was answered. */
-    private record Waiter(Request request, long askedAt) {
-        Duration age() {
-            return Duration.ofNanos(System.nanoTime() - askedAt);
-        }
-
-        /** So much of the term is over that another attempt, which begins it anew, is better. */
-        boolean isOld() {
-            return age().compareTo(request.ttl().dividedBy(2)) > 0;
-        }
-    }
+    /** A request that waits, and the attempt that was told so; null once another one was sent. */
+    private record Waiter(Request request, @Nullable Long askedAt) {}
 
     private final RedisLink link;
     private final RedisKeys keys;
@@ -55,6 +48,9 @@ final class Messages {
     private final AtomicBoolean started = new AtomicBoolean();
     private final String queueing;
     private final boolean takesGrants;
+    /** Of what waits, in the map and by the channels alike. */
+    private final ReentrantLock counting = new ReentrantLock();
+
     private final Map<Long, Waiter> waiting = new ConcurrentHashMap<>();
     private final CountDownLatch tried = new CountDownLatch(1);
     private volatile long subscription;
@@ -76,7 +72,7 @@ final class Messages {
         this.keys = keys;
         this.signals = signals;
         this.channel = keys.channel(client);
-        this.queueing = "q" + (slots == null ? "" : "s") + (takesGrants ? "g" : "");
+        this.queueing = "q" + (slots == null ? "" : "s");
         this.takesGrants = takesGrants;
         this.shards = slots == null
                 ? null
@@ -110,9 +106,17 @@ final class Messages {
      * How scripts are told that a request queues, and how its client hears.
      *
      * @param askedAt the clock before the attempt, by which a grant by message names it
+     * @param late whether an earlier attempt of the request may still arrive: then nothing is granted by a message
      */
-    byte[] queueing(long askedAt) {
-        return RedisKeys.bytes(takesGrants ? queueing + askedAt : queueing);
+    byte[] queueing(long askedAt, boolean late) {
+        return RedisKeys.bytes(takesGrants && !late ? queueing + "g" + askedAt : queueing);
+    }
+
+    /** An attempt of that request is about to be sent: what earlier ones came to counts no more. */
+    void asks(Request request) {
+        if (!waiting.isEmpty()) {
+            waiting.computeIfPresent(request.id(), (id, waiter) -> new Waiter(request, null));
+        }
     }
 
     /**
@@ -121,19 +125,38 @@ final class Messages {
      * @param askedAt the clock before the attempt of which that is the answer
      */
     void waits(Request request, long askedAt) {
-        boolean another = waiting.put(request.id(), new Waiter(request, askedAt)) == null;
-        if (shards != null) {
-            shards.waits(request.key().name(), another);
+        counting.lock();
+        try {
+            boolean another = waiting.put(request.id(), new Waiter(request, askedAt)) == null;
+            if (shards != null) {
+                shards.waits(request.key().name(), another);
+            }
+        } finally {
+            counting.unlock();
         }
     }
 
     /** It does not any more, if it did. */
     void waitsNoMore(long request) {
         if (!waiting.isEmpty()) {
-            Waiter gone = waiting.remove(request);
-            if (gone != null && shards != null) {
-                shards.waitsNoMore(gone.request().key().name());
+            Waiter waiter = waiting.get(request);
+            if (waiter != null) {
+                boolean unused = waitsNoMore(waiter);
             }
+        }
+    }
+
+    /** False if another attempt was sent meanwhile. */
+    private boolean waitsNoMore(Waiter waiter) {
+        counting.lock();
+        try {
+            boolean gone = waiting.remove(waiter.request().id(), waiter);
+            if (gone && shards != null) {
+                shards.waitsNoMore(waiter.request().key().name());
+            }
+            return gone;
+        } finally {
+            counting.unlock();
         }
     }
 
@@ -191,15 +214,20 @@ final class Messages {
 
     private void granted(LockKey key, long number, long askedAt, long token) {
         Waiter waiter = waiting.get(number);
-        if (waiter == null || waiter.askedAt() != askedAt || waiter.isOld()) {
-            // Either the answer to that attempt is not heard yet, and another attempt finds the grant; or a later one
-            // was
-            // told to wait again, so that the grant is over.
+        Long answered = waiter == null ? null : waiter.askedAt();
+        if (waiter == null || answered == null || answered != askedAt) {
+            // The answer to that attempt is not heard yet, or a later attempt was sent: another one finds the grant, if
+            // there is one.
             signals.recheck(key, number);
             return;
         }
-        waitsNoMore(number);
-        signals.granted(waiter.request(), grant(waiter.request(), token), waiter::age);
+        signals.granted(waiter.request(), () -> {
+            Duration age = Duration.ofNanos(System.nanoTime() - askedAt);
+            // If it is too old, another attempt begins the term anew.
+            return age.compareTo(waiter.request().ttl().dividedBy(2)) < 0 && waitsNoMore(waiter)
+                    ? Optional.of(new Attempt.Granted(grant(waiter.request(), token), age))
+                    : Optional.empty();
+        });
     }
 
     static Grant grant(Request request, long token) {

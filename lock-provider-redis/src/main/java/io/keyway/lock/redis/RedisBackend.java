@@ -142,12 +142,13 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        return request.queue() ? started(messages).queueing(askedAt) : AT_ONCE;
+        return request.queue() ? started(messages).queueing(askedAt, lateAttempts.contains(request.id())) : AT_ONCE;
     }
 
     private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
         Messages listener = started(messages);
         long hearing = listener.hearing();
+        listener.asks(request);
         Object reply = asked(request, call, deadline);
         if (reply instanceof Long token) {
             listener.waitsNoMore(request.id());

@@ -72,7 +72,8 @@ if ARGV[5] ~= '' then
   keep(waiters, ttl)
   keep(queue, ttl)
 end
-if changed then
+if changed or not all then
+  -- What nobody holds any more may have gone by its own expiry, which nobody was told of.
   all = wake(all)
 end
 local within = ttl / 4

@@ -198,17 +198,17 @@ end
 -- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in the way
 -- no longer than it would be in the queue.
 local function hand_over(id, waiter)
-  unqueue(id)
   local token = new_token()
+  unqueue(id)
   write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7]})
   keep(holders, waiter[4] - now())
-  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders, waiter[9])
+  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders,
+    waiter[9])
 end
 
 -- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever was
 -- told and has not asked since is not told again. A writer that is the next is granted what it waits for, where its client
--- takes that. Returns what is known
--- of all holders then.
+-- takes that and was heard of in the last half of its ttl. Returns what is known of all holders then.
 local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
     return all
@@ -222,7 +222,7 @@ local function wake(all)
   end
   local clients, numbers, sharded = {}, {}, {}
   in_turn(all, function(id, waiter)
-    if waiter[1] == 'X' and waiter[10] then
+    if waiter[1] == 'X' and waiter[10] and waiter[4] - now() > waiter[6] / 2 then
       hand_over(id, waiter)
       all = {1, 1, 'X', waiter[4]}
     elseif waiter[8] == 0 then

@@ -18,7 +18,8 @@ if converted and not was_broken then
   return converted[TOKEN]
 end
 local holder, broken = holder_of(held)
-local upgrade = upgrading()
+local upgrade, dropped = upgrading()
+changed = changed or dropped
 if not holder or holder[TOKEN] ~= tonumber(ARGV[5]) or broken or (upgrade and upgrade[1] ~= id) then
   if changed then
     wake(all)

@@ -22,6 +22,7 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -120,6 +121,12 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         held.remove(id);
         machine.release(id, now);
         carryOut();
+    }
+
+    /** An operator breaks a grant, whether its client knows of it yet or not. */
+    void breakGrant(LockKey key, long token) throws Exception {
+        story.add(name + "breaks token " + token);
+        store.backend(Fate.ANSWERED).breakGrant(key, token, "a test", LIMIT);
     }
 
     // What happens on the way.
@@ -248,8 +255,8 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     }
 
     @Override
-    public void granted(Request request, Grant grant, Supplier<Duration> age) {
-        machine.news().granted(request.id(), grant, now, now);
+    public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
+        machine.news().granted(request.id(), word, now);
         carryOut();
     }
 
@@ -263,7 +270,10 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     public void doubt(String why) {}
 
     @Override
-    public void ended(LockKey key, long token, LeaseLoss.Cause cause) {}
+    public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
+        machine.news().ended(key, token, cause, "broken", now);
+        carryOut();
+    }
 
     @Override
     public void endedAll(LeaseLoss.Cause cause) {}

@@ -3,19 +3,19 @@ package io.keyway.lock.redis;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /** Writes down what a link says, and runs its loops, each on a thread, until closed. */
 final class HeardSignals implements LockBackend.Signals, AutoCloseable {
     /** A grant by message. */
-    record Granted(Request request, Grant grant, Supplier<Duration> age) {}
+    record Granted(Request request, Attempt.Granted word) {}
 
     final List<String> heard = new CopyOnWriteArrayList<>();
     final List<Granted> granted = new CopyOnWriteArrayList<>();
@@ -33,8 +33,10 @@ final class HeardSignals implements LockBackend.Signals, AutoCloseable {
     }
 
     @Override
-    public void granted(Request request, Grant grant, Supplier<Duration> age) {
-        granted.add(new Granted(request, grant, age));
+    public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
+        word.get()
+                .ifPresentOrElse(
+                        told -> granted.add(new Granted(request, told)), () -> recheck(request.key(), request.id()));
     }
 
     @Override

@@ -40,6 +40,14 @@ public final class WalkServer implements AutoCloseable {
             return ids
             """;
 
+    private static final String TOKENS = """
+            local tokens = {}
+            each_holder(function(_, holder)
+              tokens[#tokens + 1] = string.format('%.0f', holder[TOKEN])
+            end)
+            return tokens
+            """;
+
     private static final String MARKS = "keyway:c:marks";
 
     private final Connection messages;
@@ -83,6 +91,11 @@ public final class WalkServer implements AutoCloseable {
     /** The ids of the requests, with their incarnations, that are granted. */
     public List<String> holders(String holders) {
         return ids(HOLDERS, holders);
+    }
+
+    /** Their tokens. */
+    public List<Long> tokens(String holders) {
+        return ids(TOKENS, holders).stream().map(Long::valueOf).toList();
     }
 
     private List<String> ids(String script, String holders) {

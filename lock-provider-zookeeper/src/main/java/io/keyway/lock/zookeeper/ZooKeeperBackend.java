@@ -202,21 +202,26 @@ final class ZooKeeperBackend implements LockBackend {
 
     /** On the thread of the session's events. */
     private void turnHasCome(Place place) {
+        Session session = place.session;
+        long confirmedAt = session.confirmedAt();
         Node node = place.node();
-        if (node != null
-                && place.standing().kind() == Standing.Kind.GRANTED
-                && !place.session.breaks().isBroken(node)
-                && !place.session.isOld(place.session.confirmedAt(), 4)) {
+        if (node != null && isGranted(place, node) && !session.isOld(confirmedAt, 4)) {
             handOut(place);
-            Session session = place.session;
             signals()
                     .granted(
                             place.request,
-                            place.grant(node),
-                            () -> Duration.ofNanos(System.nanoTime() - session.confirmedAt()));
+                            () -> node.equals(place.node()) && isGranted(place, node)
+                                    ? Optional.of(new Attempt.Granted(
+                                            place.grant(node), Duration.ofNanos(System.nanoTime() - confirmedAt)))
+                                    : Optional.empty());
         } else {
             signals().recheck(place.request.key(), place.request.id());
         }
+    }
+
+    private static boolean isGranted(Place place, Node node) {
+        return place.standing().kind() == Standing.Kind.GRANTED
+                && !place.session.breaks().isBroken(node);
     }
 
     private static Attempt.Granted granted(Place place, Node node, long called) {

@@ -285,8 +285,8 @@ final class BackendLink implements LockBackend {
         }
 
         @Override
-        public void granted(Request request, Grant grant, Supplier<Duration> age) {
-            hint(() -> client.granted(request, grant, age));
+        public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
+            hint(() -> client.granted(request, word));
         }
 
         @Override
