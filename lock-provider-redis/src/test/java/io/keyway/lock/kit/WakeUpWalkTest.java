@@ -79,6 +79,51 @@ class WakeUpWalkTest {
         walks(1_000, 1_150, true, true);
     }
 
+    /** The grant is broken, and the attempt that finds it so, which gives the lock to the next one, is not answered. */
+    @Test
+    void aGrantByMessageThatIsOlderThanALostAttemptIsNotBelieved() throws Exception {
+        server.ask("FLUSHALL");
+        eye.drain((incarnation, message) -> {});
+        story.clear();
+        try {
+            for (int i = 0; i < 3; i++) {
+                clients.add(new WalkClient(i, server, story));
+                clients.get(i).ask(LOCK, LockMode.EXCLUSIVE, 1, true);
+                settle(clients.get(i));
+            }
+            WalkClient second = clients.get(1);
+            clients.get(0).release(1);
+            settle(clients.get(0));
+            deliver();
+            assertThat(second.messages).as(this::told).hasSize(1);
+
+            second.breakGrant(LOCK, eye.tokens("keyway:{m}:l").get(0));
+            second.recheck(LOCK);
+            second.make(second.calls.get(0), Fate.NOT_ANSWERED);
+            second.answer(second.answers.get(0));
+            deliver();
+            second.hear();
+            WalkClient third = clients.get(2);
+            third.hear();
+
+            assertThat(third.held).as(this::told).hasSize(1);
+            assertOneWriterAlone();
+        } finally {
+            clients.forEach(WalkClient::close);
+            clients.clear();
+        }
+    }
+
+    private static void settle(WalkClient client) {
+        while (!client.calls.isEmpty() || !client.answers.isEmpty()) {
+            if (client.answers.isEmpty()) {
+                client.make(client.calls.get(0), Fate.ANSWERED);
+            } else {
+                client.answer(client.answers.get(0));
+            }
+        }
+    }
+
     private void walks(long from, long to, boolean withLosses, boolean withBreaks) throws Exception {
         for (long seed = from; seed < to; seed++) {
             server.ask("FLUSHALL");
