@@ -174,8 +174,8 @@ final class Messages {
         try {
             link.listen(channel, this::take, () -> {
                 subscription = ++subscriptions;
-                tried.countDown();
                 keys().forEach(signals::recheck);
+                tried.countDown();
             });
         } catch (NotExecutedException | JedisException e) {
             // Said by the events of the connection; the kit runs this again.
