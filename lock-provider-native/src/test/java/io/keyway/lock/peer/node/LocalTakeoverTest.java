@@ -20,7 +20,7 @@ class LocalTakeoverTest {
 
     @Test
     void threeProcessesOutliveTheirHosts() throws Exception {
-        underFire(3, 6, 20261121);
+        underFire(3, 3, 20261121);
     }
 
     @Test

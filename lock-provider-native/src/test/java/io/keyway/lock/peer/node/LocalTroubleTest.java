@@ -19,6 +19,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -122,6 +123,7 @@ class LocalTroubleTest {
     }
 
     @Test
+    @Tag("soak")
     void twoClassLoadersOfOneProcessAreTwoClients() throws Exception {
         history.startTwins();
         history.start();

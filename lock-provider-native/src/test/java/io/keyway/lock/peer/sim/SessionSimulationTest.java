@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** The session machines in many short worlds: what {@link SessionModel} asserts holds in each, and every rare situation came up. */
 class SessionSimulationTest {
-    private static final long SEEDS = Long.getLong("keyway.seeds", 20_000);
+    private static final long SEEDS = Long.getLong("keyway.seeds", 15_000);
 
     @Test
     void sessionsKeepOrderAndBelief() throws InterruptedException {
