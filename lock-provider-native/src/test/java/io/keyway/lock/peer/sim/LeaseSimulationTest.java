@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The lease service under all kinds of faults: every oracle is content after every event, every kind of fault struck something, and every rare situation came up. */
 class LeaseSimulationTest {
-    private static final long EVENTS = Long.getLong("keyway.events", 3_000_000);
+    private static final long EVENTS = Long.getLong("keyway.events", 4_000_000);
 
     /**
      * What no world reaches: two claims of one lock need broken clocks, a claim after the quarantine a clock that is worse still, a used-up range 65,536 uses of one grant. The tests of the lease and of the
