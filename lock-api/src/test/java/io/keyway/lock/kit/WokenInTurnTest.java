@@ -2,13 +2,16 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Owner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** A hint reaches the request whose turn has come, in whichever order the requests of a client came to the store. */
@@ -129,6 +132,47 @@ class WokenInTurnTest extends MachineScript {
         expect();
         machine.attempted(1, at(0), behind(1), at(1));
         expect("waiting 1", "attempt 1");
+    }
+
+    @Test
+    void aGrantByMessageIsHeldWithoutAnAttemptFromWhenItsTermBegan() {
+        waitsAlone();
+        machine.news().granted(1, word(at(5)), at(10));
+        expect("granted 1 token 7 until 6005");
+    }
+
+    @Test
+    void aGrantByMessageWhoseWordIsTakenBackIsAskedFor() {
+        waitsAlone();
+        machine.news().granted(1, Optional::empty, at(10));
+        expect("attempt 1");
+    }
+
+    @Test
+    void aGrantByMessageThatCameAfterABreakIsAskedFor() {
+        waitsAlone();
+        machine.news().ended(KEY, 7, LeaseLoss.Cause.BROKEN, "broken", at(5));
+        machine.news().granted(1, word(at(5)), at(10));
+        expect("attempt 1");
+    }
+
+    @Test
+    void aGrantByMessageThatCameAfterADoubtIsAskedFor() {
+        waitsAlone();
+        machine.news().doubt("fail-over", at(5));
+        machine.news().granted(1, word(at(5)), at(10));
+        expect("attempt 1");
+    }
+
+    private void waitsAlone() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attempted(1, at(0), behind(1), at(1));
+        machine.effects();
+    }
+
+    /** Of a store that granted the first request; taken at 10 ms. */
+    private static Supplier<Optional<Attempt.Granted>> word(long begunAt) {
+        return () -> Optional.of(new Attempt.Granted(grant(1, 7), Duration.ofNanos(at(10) - begunAt)));
     }
 
     /** Behind one holder, and those who wait between. */

@@ -13,6 +13,7 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,8 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What scripts say to this client: {@code R number,number key}, those requests should ask again; {@code G number attempt token
- * key}, that request is granted, from that attempt on; {@code B token key reason}, that grant was broken. It comes over the channel of the client or, of a name that it waits for in a cluster, over a sharded one
- * ({@link ShardChannels}). While nobody listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ * key}, that request is granted, from that attempt on; {@code B token key reason}, that grant was broken. It comes over the
+ * channel of the client or, of a name that it waits for in a cluster, over a sharded one ({@link ShardChannels}). While nobody
+ * listens, messages are lost: so what waits is asked again as soon as the subscription stands.
  */
 final class Messages {
 
@@ -48,7 +50,7 @@ final class Messages {
     private final AtomicBoolean started = new AtomicBoolean();
     private final String queueing;
     private final boolean takesGrants;
-    /** Of what waits, in the map and by the channels alike. */
+    /** Of what waits, in the map and by the sharded channels alike; not needed without those. */
     private final ReentrantLock counting = new ReentrantLock();
 
     private final Map<Long, Waiter> waiting = new ConcurrentHashMap<>();
@@ -125,12 +127,14 @@ final class Messages {
      * @param askedAt the clock before the attempt of which that is the answer
      */
     void waits(Request request, long askedAt) {
+        Waiter waiter = new Waiter(request, askedAt);
+        if (shards == null) {
+            waiting.put(request.id(), waiter);
+            return;
+        }
         counting.lock();
         try {
-            boolean another = waiting.put(request.id(), new Waiter(request, askedAt)) == null;
-            if (shards != null) {
-                shards.waits(request.key().name(), another);
-            }
+            shards.waits(request.key().name(), waiting.put(request.id(), waiter) == null);
         } finally {
             counting.unlock();
         }
@@ -148,10 +152,13 @@ final class Messages {
 
     /** False if another attempt was sent meanwhile. */
     private boolean waitsNoMore(Waiter waiter) {
+        if (shards == null) {
+            return waiting.remove(waiter.request().id(), waiter);
+        }
         counting.lock();
         try {
             boolean gone = waiting.remove(waiter.request().id(), waiter);
-            if (gone && shards != null) {
+            if (gone) {
                 shards.waitsNoMore(waiter.request().key().name());
             }
             return gone;
@@ -214,8 +221,7 @@ final class Messages {
 
     private void granted(LockKey key, long number, long askedAt, long token) {
         Waiter waiter = waiting.get(number);
-        Long answered = waiter == null ? null : waiter.askedAt();
-        if (waiter == null || answered == null || answered != askedAt) {
+        if (waiter == null || !Objects.equals(waiter.askedAt(), askedAt)) {
             // The answer to that attempt is not heard yet, or a later attempt was sent: another one finds the grant, if
             // there is one.
             signals.recheck(key, number);

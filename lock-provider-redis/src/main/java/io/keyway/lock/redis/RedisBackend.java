@@ -142,7 +142,7 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        return request.queue() ? started(messages).queueing(askedAt, lateAttempts.contains(request.id())) : AT_ONCE;
+        return request.queue() ? started(messages).queueing(askedAt, mayArriveLate(request.id())) : AT_ONCE;
     }
 
     private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
@@ -191,10 +191,14 @@ final class RedisBackend implements LockBackend {
 
     /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
     private void buryIfLate(long request, LockKey key, Deadline deadline) throws Exception {
-        if (!lateAttempts.isEmpty() && lateAttempts.contains(request)) {
+        if (mayArriveLate(request)) {
             link.run(new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
             lateAttempts.remove(request);
         }
+    }
+
+    private boolean mayArriveLate(long request) {
+        return !lateAttempts.isEmpty() && lateAttempts.contains(request);
     }
 
     @Override

@@ -153,6 +153,34 @@ class WakeUpTest {
     }
 
     @Test
+    void aConversionThatFindsADeadUpgradeTellsThoseWhoWaitedForIt() throws Exception {
+        granted(lock(1, LockMode.SHARED));
+        Grant reader = granted(lock(2, LockMode.SHARED));
+        waits(lock(3, LockMode.EXCLUSIVE));
+        waits(lock(4, LockMode.SHARED));
+        assertThat(backend.convert(reader, request(5, LOCK, LockMode.EXCLUSIVE, SHORT), LIMIT))
+                .isInstanceOf(Attempt.Waiting.class);
+        backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
+        Grant none = new Grant(99, LOCK, 1, LONG, "");
+        await().atMost(LIMIT).untilAsserted(() -> {
+            assertThat(backend.convert(none, lock(6, LockMode.EXCLUSIVE), LIMIT))
+                    .isInstanceOf(Attempt.Refused.class);
+            assertThat(signals.heard).contains("recheck lock a 4");
+        });
+    }
+
+    @Test
+    void whoeverFindsThatAHoldersKeyHasExpiredGrantsTheLockToTheNext() throws Exception {
+        granted(request(1, LOCK, LockMode.EXCLUSIVE, Duration.ofSeconds(2)));
+        Attempt asked = backend.attempt(lock(2, LockMode.EXCLUSIVE), LIMIT);
+        assumeThat(asked).isInstanceOf(Attempt.Waiting.class);
+        await().atMost(LIMIT).until(() -> server.ask("EXISTS", "keyway:{a}:l").equals(0L));
+        waits(lock(3, LockMode.EXCLUSIVE));
+        await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
+        assertThat(signals.granted.get(0).request()).isEqualTo(lock(2, LockMode.EXCLUSIVE));
+    }
+
+    @Test
     void theNextWriterIsGrantedByTheReleaseItselfForTheTermOfItsAttempt() throws Exception {
         Grant held = granted(lock(1, LockMode.EXCLUSIVE));
         waits(lock(2, LockMode.EXCLUSIVE));

@@ -34,7 +34,7 @@ class GrantByMessageTest extends ReferenceClients {
     private volatile LockBackend.Signals signals;
     private volatile Request waits;
     private String taken;
-    private Duration pause = Duration.ZERO;
+    private volatile Duration pause = Duration.ZERO;
     private volatile long askedAt;
 
     /** The store knows nothing of what is told here, so that each test leaves its lock as it is. */
@@ -89,12 +89,17 @@ class GrantByMessageTest extends ReferenceClients {
         }
     }
 
+    private CompletableFuture<Lease> waits(LockClient waiter) throws InterruptedException {
+        holder.lock(taken).acquire();
+        CompletableFuture<Lease> lease = waiter.lock(taken).acquireAsync();
+        awaitWaiters(holder, taken, 1);
+        return lease;
+    }
+
     @Test
     void itIsTakenWithoutAnotherCall() throws Exception {
-        holder.lock(taken).acquire();
         try (LockClient waiter = waiter()) {
-            CompletableFuture<Lease> lease = waiter.lock(taken).acquireAsync();
-            awaitWaiters(holder, taken, 1);
+            CompletableFuture<Lease> lease = waits(waiter);
             waiter.lock("other").acquireAsync().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(lease.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).token())
                     .isEqualTo(99);
@@ -103,10 +108,8 @@ class GrantByMessageTest extends ReferenceClients {
 
     @Test
     void aPauseBeforeItIsTakenIsPartOfItsTerm() throws Exception {
-        holder.lock(taken).acquire();
         try (LockClient waiter = waiter()) {
-            CompletableFuture<Lease> lease = waiter.lock(taken).acquireAsync();
-            awaitWaiters(holder, taken, 1);
+            CompletableFuture<Lease> lease = waits(waiter);
             pause = TTL;
             var unused = waiter.lock("other").acquireAsync();
             await().atMost(PATIENCE).until(() -> time(holder).nanoTime() - askedAt >= TTL.toNanos());
