@@ -19,6 +19,10 @@ import java.util.concurrent.CompletableFuture;
 /** Rules 408 and 411: whoever brings about the turn of a waiter, the waiter is told. */
 final class WakeUpChecks {
     private static final int ROUNDS = 8;
+
+    /** More than a table of them has places whose author thought of a small number. */
+    private static final int CROWD = 33;
+
     private static final String BEST = "the best of several turns is judged";
 
     private interface Step {
@@ -121,6 +125,33 @@ final class WakeUpChecks {
                     return behind(t, holder, waiter, name);
                 },
                 "a holder released, and the waiter, whom a release had woken before, was not granted");
+    }
+
+    @Check(
+            rules = "LK-411",
+            needs = Feature.WAKE_UP,
+            statistical = BEST,
+            limits = 3,
+            first = "How does a signal find its client if a process has many of them?")
+    void eachOfManyClientsIsWoken(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        List<LockClient> crowd = new ArrayList<>();
+        List<Queue> all = new ArrayList<>();
+        for (int i = 0; i < CROWD; i++) {
+            LockClient waiter = t.client("waiter-" + i);
+            crowd.add(waiter);
+            all.add(behind(t, holder, waiter, t.freshName()));
+        }
+        for (Queue queue : all) {
+            queue.turn().take();
+            queue.waiting().get(0).get().release();
+        }
+        for (LockClient waiter : crowd) {
+            wakes(
+                    t,
+                    name -> behind(t, holder, waiter, name),
+                    CROWD + " clients have waited, and " + waiter.name() + " was not granted when a holder released");
+        }
     }
 
     @Check(

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -28,7 +29,8 @@ import org.junit.jupiter.api.Timeout;
  * that a check that comes to find more, or less, is seen. {@code -Dmutants.record=true} writes the record anew.
  *
  * <p>Two kinds of checks have no place in it. Of the statistical ones chance decides which fail. And those that look at
- * all threads of the JVM would see the mutants that run beside. Nor has a mutant that waits on the machine's clock.
+ * all threads of the JVM would see the mutants that run beside. Nor has a mutant that waits on the machine's clock, nor what
+ * a mutant that errs after a random pause breaks in some runs only.
  */
 @Tag("soak")
 @Timeout(1200)
@@ -40,6 +42,8 @@ class MutantFailuresTest {
     private static final Duration HANGS = Duration.ofSeconds(3);
     private static final int BESIDE = 6;
     private static final String WAITS = "attempt-waits";
+    private static final Map<String, Set<String>> IN_SOME_RUNS =
+            Map.of("place-lost-after-ttl", Set.of("LK-408"), "term-capped", Set.of("LK-301", "LK-310"));
     private static final Map<String, String> WHOLE_JVM = Map.of(
             "LK-212/looking-for-providers-starts-nothing", "it looks at all threads",
             "LK-1004/after-close-no-thread-of-the-client-is-left", "it looks at all threads");
@@ -80,6 +84,9 @@ class MutantFailuresTest {
                         .filter(check -> check.level() != Level.STATISTICAL)
                         .map(CheckResult::rules)
                         .map(rules -> rules.get(0))
+                        .filter(rule -> !IN_SOME_RUNS
+                                .getOrDefault(mutant.name(), Set.of())
+                                .contains(rule))
                         .distinct()
                         .sorted(Comparator.comparingInt(rule -> Integer.parseInt(rule.substring(3))))
                         .map(rule -> " " + rule)

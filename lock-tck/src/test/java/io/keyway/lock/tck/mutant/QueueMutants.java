@@ -2,6 +2,8 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.LockEntry;
 import io.keyway.lock.tck.reference.Place;
@@ -11,6 +13,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +61,13 @@ final class QueueMutants {
                     "wakes-when-all-is-back",
                     "a release of permits wakes who waits if it leaves nobody that holds",
                     "LK-411",
-                    Drowsy::new));
+                    Drowsy::new),
+            Mutant.store(
+                    "134",
+                    "signals-for-16",
+                    "the client that comes sixteenth after another is told what was meant for that one",
+                    "LK-411",
+                    Crowded::new));
 
     private QueueMutants() {}
 
@@ -169,6 +178,33 @@ final class QueueMutants {
                     && left.request().mode() == LockMode.PERMITS
                     && !entry.holders().isEmpty();
             return some ? null : super.next(entry, left);
+        }
+    }
+
+    private static final class Crowded extends ReferenceStore {
+        private static final int PLACES = 16;
+
+        private final Map<Session, Integer> order = new ConcurrentHashMap<>();
+        private final Map<Integer, Session> places = new ConcurrentHashMap<>();
+
+        Crowded(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            order.computeIfAbsent(session, come -> {
+                int place = order.size() % PLACES;
+                places.put(place, come);
+                return place;
+            });
+            return super.attempt(session, request);
+        }
+
+        @Override
+        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+            Place next = super.next(entry, left);
+            return next == null || places.get(order.get(next.session())) == next.session() ? next : null;
         }
     }
 
