@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * writes into. So a break leaves the node of the grant alone: whatever happens to that is its owner's own word to those that
  * wait behind it.
  *
- * <p>The node is created before the first request of the session, and what is heard of it is heard before the answer to any
- * call that the ensemble carried out later, since all comes by one connection to one thread. So a release that is answered
- * knows of each break that came before it.
+ * <p>The node is created before the first request of the session, and what is said there is received before the answer to any
+ * call that the ensemble carried out later, since all comes by one connection. So a release that is answered knows of each
+ * break that came before it.
  */
 final class Breaks implements Watcher {
     private static final byte[] NOTHING = {};
@@ -67,7 +67,13 @@ final class Breaks implements Watcher {
      * @throws KeeperException.NoNodeException if the parent of the node is missing
      */
     Broken heard(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        return limit.await(begin());
+        Broken broken = limit.await(begin());
+        while (!session.isUntouched(path())) {
+            // Something was said there, and its event is on its way.
+            limit.await(session.eventsSoFar());
+            broken = limit.await(begin());
+        }
+        return broken;
     }
 
     /** Whether that grant is known to be broken, without a wait: what is being read is told by its listener later. */

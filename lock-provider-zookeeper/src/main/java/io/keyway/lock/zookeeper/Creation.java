@@ -92,7 +92,7 @@ final class Creation {
             return;
         }
         try {
-            made(limit.await(creation.answer()), creation);
+            made(creation.answer().await(limit), creation);
             pending = false;
         } catch (KeeperException e) {
             pending = false;

@@ -94,7 +94,7 @@ final class Departures {
             place.find(limit);
             Node node = place.node();
             if (node != null) {
-                limit.await(place.session.delete(node.path()));
+                boolean unused = place.session.deleteNow(node.path()).await(limit);
                 place.deleted();
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
@@ -123,7 +123,8 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
+            Reply<Boolean> deletion = saying ? session.changeAndDelete(path) : session.deleteNow(path);
+            boolean done = deletion.await(limit);
             place.deleted();
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {

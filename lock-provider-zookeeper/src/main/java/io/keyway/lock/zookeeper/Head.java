@@ -52,7 +52,7 @@ final class Head {
      * @param prefix the node's path, but for the number
      * @param numbered whether all that were named like it are writers, and their names never come back
      */
-    record Sent(Head head, CompletableFuture<Node> answer, Entry entry, String prefix, boolean numbered) {}
+    record Sent(Head head, Reply<Node> answer, Entry entry, String prefix, boolean numbered) {}
 
     private enum Pledge {
         NONE,
@@ -115,8 +115,7 @@ final class Head {
         byte[] data = numbered ? Note.naming(note, request.id()) : note;
         try {
             // Not inside the monitor, which an answer needs: a handle that is over answers under a lock of its own.
-            CompletableFuture<Node> answer = session.create(prefix, data, CreateMode.EPHEMERAL_SEQUENTIAL);
-            return new Sent(this, answer, entry, prefix, numbered);
+            return new Sent(this, session.createInLine(prefix, data), entry, prefix, numbered);
         } finally {
             delete(sent());
         }
@@ -144,7 +143,7 @@ final class Head {
 
     /** Whether the node of that number, which was just created, is the first. */
     synchronized boolean knowsFirst(int number) {
-        return sure && number == first;
+        return sure && number == first && pledged != null && session.isUntouched(pledged.path());
     }
 
     /** A node of that number stands first in line. */
@@ -192,8 +191,8 @@ final class Head {
     }
 
     /**
-     * What is heard of the pledge is heard before the answer to any creation that comes after it, since both come by one
-     * connection to one thread.
+     * What happens to the pledge is received before the answer to any creation that comes after it, since both come by one
+     * connection.
      */
     private void watch(@Nullable Node node) {
         if (node == null) {

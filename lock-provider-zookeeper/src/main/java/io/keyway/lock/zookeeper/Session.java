@@ -46,11 +46,9 @@ final class Session implements Watcher {
         void broken(Session session, long token, String reason);
     }
 
-    private static final byte[] NOTHING = {};
-
     private final Terms terms;
     private final Listener listener;
-    private final ZooKeeper handle;
+    private final Handle handle;
     private final Breaks breaks;
     private final Map<String, Head> heads = new HashMap<>();
     private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
@@ -257,15 +255,35 @@ final class Session implements Watcher {
         return answer;
     }
 
-    /** In one transaction, so that who watches the data hears of that alone. */
-    CompletableFuture<Boolean> changeAndDelete(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        long sentAt = System.nanoTime();
-        handle.multi(
-                List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)),
-                (rc, asked, context, results) -> written(answer, sentAt, rc, path, () -> true),
-                null);
-        return answer;
+    /** Creates the node of a request. */
+    Reply<Node> createInLine(String prefix, byte[] data) {
+        return handle.createInLine(prefix, data, terms.acl(), this::confirm, created -> {
+            clockAhead = created.getStat().getCtime() - System.currentTimeMillis();
+            return new Node(created.getPath(), created.getStat().getCzxid());
+        });
+    }
+
+    /** Deletes the node of a request. */
+    Reply<Boolean> deleteNow(String path) {
+        return handle.deleteNow(path, this::confirm);
+    }
+
+    /** Deletes the node of a request that has held, and says so to those who watch its data. */
+    Reply<Boolean> changeAndDelete(String path) {
+        return handle.changeAndDelete(path, this::confirm);
+    }
+
+    /**
+     * Whether nothing had happened to the data of that node, which this session watches, before the last answer that this
+     * thread has seen; if not, it is told on the thread of the session's events, perhaps later.
+     */
+    boolean isUntouched(String path) {
+        return handle.isWatched(path);
+    }
+
+    /** Completes when all events were told that came before this call; with no answer of the ensemble it fails. */
+    CompletableFuture<?> eventsSoFar() {
+        return stat("/");
     }
 
     /** {@code version}: that which it must have; -1 for any. */

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
@@ -22,11 +21,10 @@ import org.apache.zookeeper.client.ZKClientConfig;
 record ZooKeeperTarget(String servers, Optional<String> digest, ZKClientConfig config) {
 
     /** Returns at once; the watcher hears when a server has answered. */
-    ZooKeeper connect(int timeoutMillis, Watcher watcher) throws NotExecutedException {
+    Handle connect(int timeoutMillis, Watcher watcher) throws NotExecutedException {
         try {
             HostProvider addresses = new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses());
-            ZooKeeper handle =
-                    new ZooKeeper(servers, timeoutMillis, watcher, false, new Redial(addresses, timeoutMillis), config);
+            Handle handle = new Handle(servers, timeoutMillis, watcher, new Redial(addresses, timeoutMillis), config);
             digest.ifPresent(secret -> handle.addAuthInfo("digest", secret.getBytes(StandardCharsets.UTF_8)));
             return handle;
         } catch (IOException e) {

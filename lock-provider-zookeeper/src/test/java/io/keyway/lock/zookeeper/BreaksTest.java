@@ -16,6 +16,7 @@ import io.keyway.lock.ReleaseOutcome;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
@@ -80,6 +81,20 @@ class BreaksTest {
             assertThat(breaker.admin().breakLease(key, lease.token(), "again")).isFalse();
         }
         await().until(() -> tool().getData(nodeOfTheHolder(), false, null).length == 0);
+    }
+
+    @Test
+    void aReleaseWhoseAnswerOvertakesABreakKnowsOfItToo() throws Exception {
+        Lease lease = holder.lock(name).acquire();
+        String container = new Paths("/keyway").container(key);
+        CompletableFuture<ReleaseOutcome> released;
+        try (HeldUpEvents untold = new HeldUpEvents(holder.unwrap(ZooKeeper.class))) {
+            assertThat(breaker.admin().breakLease(key, lease.token(), "first")).isTrue();
+
+            released = CompletableFuture.supplyAsync(lease::release);
+            await().until(() -> tool().getChildren(container, false).isEmpty());
+        }
+        assertThat(released.get()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
     }
 
     @Test

@@ -12,6 +12,9 @@ import io.keyway.lock.Locks;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -131,6 +134,31 @@ class HeadTest {
     @Test
     void whoeverDeletesThePledgeByHandMakesNobodyBelieve() throws Exception {
         int last = untilItIsPledged();
+        String path = containerMadeAnewUpTo(last);
+
+        // Its number would be the one that it counts on.
+        assertThat(client.lock(name).tryAcquire()).isEmpty();
+
+        handle().delete(path, -1);
+        client.lock(name).acquire().release();
+    }
+
+    @Test
+    void anAnswerThatOvertakesTheEndOfThePledgeIsNotBelieved() throws Exception {
+        int last = untilItIsPledged();
+        Future<Optional<Lease>> taken;
+        try (HeldUpEvents untold = new HeldUpEvents(client.unwrap(ZooKeeper.class))) {
+            String first = containerMadeAnewUpTo(last);
+
+            taken = ForkJoinPool.commonPool().submit(() -> client.lock(name).tryAcquire());
+            await().until(() -> nodes().size() == 2);
+            assertThat(handle().exists(first, false)).isNotNull();
+        }
+        assertThat(taken.get()).isEmpty();
+    }
+
+    /** Numbers begin anew; returns the node of that number, which is the first in line. */
+    private String containerMadeAnewUpTo(int last) throws Exception {
         ZooKeeper tool = handle();
         for (String node : nodes()) {
             tool.delete(container + "/" + node, -1);
@@ -145,12 +173,7 @@ class HeadTest {
             path = tool.create(container + "/ff-1-x-", new byte[0], ANYONE, CreateMode.EPHEMERAL_SEQUENTIAL);
         }
         assertThat(path).endsWith(String.format("-%010d", last));
-
-        // Its number would be the one that it counts on.
-        assertThat(client.lock(name).tryAcquire()).isEmpty();
-
-        tool.delete(path, -1);
-        client.lock(name).acquire().release();
+        return path;
     }
 
     @Test
