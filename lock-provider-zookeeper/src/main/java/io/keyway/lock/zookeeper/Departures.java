@@ -95,10 +95,12 @@ final class Departures {
             Node node = place.node();
             if (node != null) {
                 boolean unused = place.session.deleteNow(node.path()).await(limit);
-                place.deleted();
+                place.deleted(false);
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             // Gone already, perhaps with its session.
+        } finally {
+            place.gone();
         }
     }
 
@@ -125,10 +127,12 @@ final class Departures {
         try {
             Reply<Boolean> deletion = saying ? session.changeAndDelete(path) : session.deleteNow(path);
             boolean done = deletion.await(limit);
-            place.deleted();
+            place.deleted(true);
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             return false;
+        } finally {
+            place.gone();
         }
     }
 }

@@ -3,7 +3,9 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Request;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
@@ -63,6 +65,9 @@ final class Head {
 
     final Session session;
     final String container;
+
+    /** Of this session, by the numbers of their nodes. */
+    private final Map<Integer, Place> writers = new ConcurrentHashMap<>();
 
     /** How many requests are in it; guarded by what hands it out. */
     int users;
@@ -139,6 +144,22 @@ final class Head {
     /** The container has been used so often that it had better be made anew. */
     synchronized boolean isWorn() {
         return worn;
+    }
+
+    /** The node of that number, which was just created, is that writer's. */
+    void stands(int number, Place writer) {
+        writers.put(number, writer);
+    }
+
+    /** That writer's node is not there any more. */
+    void leaves(int number, Place writer) {
+        writers.remove(number, writer);
+    }
+
+    /** Who has the node of that number, if it is a writer of this session; perhaps it has just left. */
+    @Nullable
+    Place writer(int number) {
+        return writers.get(number);
     }
 
     /** Whether the node of that number, which was just created, is the first. */

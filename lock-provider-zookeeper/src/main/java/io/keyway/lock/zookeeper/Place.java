@@ -50,6 +50,9 @@ final class Place {
 
     private volatile boolean everWaited;
 
+    /** For a writer of this session that stands right behind it. */
+    private final Succession succession = new Succession();
+
     /** The grant was handed out. */
     volatile boolean held;
 
@@ -89,7 +92,7 @@ final class Place {
 
     /** Those behind it may watch how it leaves. */
     boolean isFollowed() {
-        return request.mode() == LockMode.EXCLUSIVE && (everWaited || standing.followed());
+        return request.mode() == LockMode.EXCLUSIVE && (everWaited || standing.followed()) && !succession.isAwaited();
     }
 
     boolean isStale() {
@@ -137,7 +140,7 @@ final class Place {
             entering = true;
             Head.Entry entry = creation.send(line);
             if (entry == Head.Entry.ALONE) {
-                creation.settle(limit);
+                settle(limit);
                 if (stands()) {
                     entering = false;
                     return Optional.empty();
@@ -153,11 +156,20 @@ final class Place {
         } catch (KeeperException e) {
             failure = e;
         }
-        creation.settle(limit);
+        settle(limit);
         if (failure != null) {
             throw failure;
         }
         return Optional.of(names);
+    }
+
+    private void settle(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        creation.settle(limit);
+        Creation.Made own = creation.made();
+        if (own != null && request.mode() == LockMode.EXCLUSIVE) {
+            succession.begin();
+            own.head().stands(own.number(), this);
+        }
     }
 
     /** Whether its number says where it stands. */
@@ -197,6 +209,11 @@ final class Place {
     /** Waits behind the writer of the number before, if it is there; if it has left, it looks who else is. */
     private void behind(Creation.Made own) {
         int count = standsAt(Standing.behind(own.before()));
+        Place before = own.head().writer(own.number() - 1);
+        if (before != null && before.succession.isAwaitedBy(after(count))) {
+            own.head().told(true);
+            return;
+        }
         CompletableFuture<?> unused = Ahead.watch(
                         session,
                         container + "/" + own.before(),
@@ -205,12 +222,40 @@ final class Place {
                 .whenComplete((none, failure) -> own.head().told(failure == null));
     }
 
-    /** Its node was deleted by this client. */
-    void deleted() {
+    private Succession.Next after(int count) {
+        return new Succession.Next() {
+            @Override
+            public boolean waits() {
+                return isWatch(count);
+            }
+
+            @Override
+            public void left(boolean held) {
+                follow(held, count);
+            }
+        };
+    }
+
+    /** Its node was deleted by this client. {@code held}: it was granted, so that all before it have left. */
+    void deleted(boolean held) {
         Creation.Made own = creation.made();
         if (own != null) {
             own.head().deleted(own.number());
         }
+        leave(held);
+    }
+
+    private void leave(boolean held) {
+        Creation.Made own = creation.made();
+        if (own != null) {
+            own.head().leaves(own.number(), this);
+        }
+        succession.end(held);
+    }
+
+    /** Whatever has become of its node, nobody is to wait for its word. */
+    void gone() {
+        leave(false);
     }
 
     /** Finds out whether there is a node, and stops to watch for a turn: the request is given up. */
@@ -228,6 +273,7 @@ final class Place {
     void lost() {
         // What it watched was in the way of the old node, and says nothing of the next.
         stopWatching();
+        leave(false);
         creation.lost();
         held = false;
         broken = false;

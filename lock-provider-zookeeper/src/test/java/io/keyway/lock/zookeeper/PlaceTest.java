@@ -104,7 +104,7 @@ class PlaceTest {
         await().until(() -> {
             Place place = entered(own, head);
             limit.await(own.delete(place.node().path()));
-            place.deleted();
+            place.deleted(true);
             return place.node().path().matches(".*/[0-9a-f]+-x-\\d+");
         });
         String before = node(other);
