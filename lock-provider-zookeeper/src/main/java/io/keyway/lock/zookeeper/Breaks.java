@@ -67,13 +67,20 @@ final class Breaks implements Watcher {
      * @throws KeeperException.NoNodeException if the parent of the node is missing
      */
     Broken heard(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        Broken broken = limit.await(begin());
+        CompletableFuture<Broken> known = begin();
+        Broken unused = limit.await(known);
         while (!session.isUntouched(path())) {
             // Something was said there, and its event is on its way.
             limit.await(session.eventsSoFar());
-            broken = limit.await(begin());
+            if (latest.compareAndSet(known, null)) {
+                // Nobody has heard an event: the watch was lost.
+                unused = limit.await(begin());
+            }
+            known = begin();
+            unused = limit.await(known);
         }
-        return broken;
+        // What was read last, since another thread may have heard meanwhile and read anew.
+        return limit.await(begin());
     }
 
     /** Whether that grant is known to be broken, without a wait: what is being read is told by its listener later. */

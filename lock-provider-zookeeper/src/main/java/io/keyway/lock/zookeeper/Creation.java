@@ -92,7 +92,7 @@ final class Creation {
             return;
         }
         try {
-            made(creation.answer().await(limit), creation);
+            made(limit.await(creation.answer()), creation);
             pending = false;
         } catch (KeeperException e) {
             pending = false;

@@ -94,7 +94,7 @@ final class Departures {
             place.find(limit);
             Node node = place.node();
             if (node != null) {
-                boolean unused = place.session.deleteNow(node.path()).await(limit);
+                limit.await(place.session.deleteNow(node.path()));
                 place.deleted(false);
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
@@ -125,8 +125,7 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            Reply<Boolean> deletion = saying ? session.changeAndDelete(path) : session.deleteNow(path);
-            boolean done = deletion.await(limit);
+            boolean done = limit.await(saying ? session.changeAndDelete(path) : session.deleteNow(path));
             place.deleted(true);
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {

@@ -3,13 +3,14 @@ package io.keyway.lock.zookeeper;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 import org.apache.jute.InputArchive;
 import org.apache.jute.OutputArchive;
 import org.apache.jute.Record;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.MultiOperationRecord;
 import org.apache.zookeeper.MultiResponse;
 import org.apache.zookeeper.Op;
@@ -23,15 +24,28 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.proto.Create2Response;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.apache.zookeeper.proto.DeleteRequest;
+import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.proto.RequestHeader;
 
 /**
- * A handle that also knows calls which wake the thread that waits for the answer as soon as it is received. ZooKeeper's own
- * ones either do that and know no time limit, or are answered on the thread of the session's events: one more change of
- * threads, a tenth of what a pair of a creation and a deletion takes in all.
+ * A handle that also knows calls whose answers are completed by the thread that receives them. ZooKeeper's own calls either
+ * wait without a limit of time, or are answered on the thread of the session's events: one more change of threads, a tenth
+ * of what a pair of a creation and a deletion takes in all.
+ *
+ * <p>Such an answer may overtake events that were received before it ({@link #isWatched}). It is to be waited for and not to be
+ * followed up: the thread that receives has to go on receiving. {@code queuePacket} is a public method of ZooKeeper 3.9 that
+ * its own calls are made of.
  */
 final class Handle extends ZooKeeper {
     private static final byte[] NOTHING = {};
+
+    private static final Record EMPTY = new Record() {
+        @Override
+        public void serialize(OutputArchive archive, String tag) {}
+
+        @Override
+        public void deserialize(InputArchive archive, String tag) {}
+    };
 
     Handle(String servers, int timeoutMillis, Watcher watcher, HostProvider addresses, ZKClientConfig config)
             throws IOException {
@@ -39,72 +53,114 @@ final class Handle extends ZooKeeper {
     }
 
     /**
-     * Whether the watch of that node's data is in force. It is taken out when its event is received, before the event is told:
-     * so after an answer, true says that nothing had happened to the node when the call was carried out.
+     * Whether the watch of that node's data is in force. When its event is received it is taken out at once, and told later. So
+     * if it was in force before a call, and is after its answer, nothing had happened to the node when the call was carried
+     * out, unless the node was watched anew meanwhile.
      */
     boolean isWatched(String path) {
         return getDataWatches().contains(path);
     }
 
     /** Creates an ephemeral sequential node. */
-    Reply<Node> createInLine(
-            String prefix, byte[] data, List<ACL> acl, LongConsumer confirmed, Function<Create2Response, Node> node) {
-        Record request = new CreateRequest(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL.toFlag());
+    CompletableFuture<Node> createInLine(
+            String prefix, byte[] data, List<ACL> acl, Runnable done, Function<Create2Response, Node> node) {
         Create2Response created = new Create2Response();
-        return new Reply<>(
-                prefix,
-                (header, content) -> cnxn.queuePacket(
-                        type(ZooDefs.OpCode.create2), header, request, content, null, prefix, prefix, null, null),
-                created,
-                () -> node.apply(created),
-                confirmed);
+        CreateRequest request = new CreateRequest(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL.toFlag());
+        return send(ZooDefs.OpCode.create2, prefix, request, created, () -> {
+            done.run();
+            return node.apply(created);
+        });
     }
 
     /** Deletes a node. */
-    Reply<Boolean> deleteNow(String path, LongConsumer confirmed) {
-        Record request = new DeleteRequest(path, -1);
-        return new Reply<>(
-                path,
-                (header, content) -> cnxn.queuePacket(
-                        type(ZooDefs.OpCode.delete), header, request, content, null, path, path, null, null),
-                NOTHING_SAID,
-                () -> true,
-                confirmed);
+    CompletableFuture<Boolean> deleteNow(String path, Runnable done) {
+        return send(ZooDefs.OpCode.delete, path, new DeleteRequest(path, -1), EMPTY, () -> {
+            done.run();
+            return true;
+        });
     }
 
     /** Changes a node and deletes it, in one transaction, so that who watches the data hears of that alone. */
-    Reply<Boolean> changeAndDelete(String path, LongConsumer confirmed) {
+    CompletableFuture<Boolean> changeAndDelete(String path, Runnable done) {
         Record request = new MultiOperationRecord(List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)));
         MultiResponse results = new MultiResponse();
-        return new Reply<>(
-                path,
-                (header, content) -> cnxn.queuePacket(
-                        type(ZooDefs.OpCode.multi), header, request, content, null, path, path, null, null),
-                results,
-                () -> allDone(results, path),
-                confirmed);
+        return send(ZooDefs.OpCode.multi, path, request, results, () -> {
+            failIfNotDone(results, path);
+            done.run();
+            return true;
+        });
     }
 
-    private static boolean allDone(MultiResponse results, String path) throws KeeperException {
+    private static void failIfNotDone(MultiResponse results, String path) throws KeeperException {
         for (OpResult result : results.getResultList()) {
-            if (result instanceof OpResult.ErrorResult error && error.getErr() != KeeperException.Code.OK.intValue()) {
-                throw KeeperException.create(KeeperException.Code.get(error.getErr()), path);
+            if (result instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()) {
+                throw KeeperException.create(Code.get(error.getErr()), path);
             }
         }
-        return true;
     }
 
-    private static RequestHeader type(int operation) {
+    private <T> CompletableFuture<T> send(
+            int operation, String path, Record request, Record response, Content.Value<T> value) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         RequestHeader header = new RequestHeader();
         header.setType(operation);
-        return header;
+        Object unused = cnxn.queuePacket(
+                header,
+                new Failure(answer, path),
+                request,
+                new Content<>(response, value, answer),
+                null,
+                path,
+                path,
+                null,
+                null);
+        return answer;
     }
 
-    private static final Record NOTHING_SAID = new Record() {
-        @Override
-        public void serialize(OutputArchive archive, String tag) {}
+    /** What every answer without success, and every loss of the connection, is put into. */
+    private static final class Failure extends ReplyHeader {
+        private final CompletableFuture<?> answer;
+        private final String path;
+
+        Failure(CompletableFuture<?> answer, String path) {
+            this.answer = answer;
+            this.path = path;
+        }
 
         @Override
-        public void deserialize(InputArchive archive, String tag) {}
-    };
+        public void setErr(int code) {
+            super.setErr(code);
+            if (code != Code.OK.intValue()) {
+                answer.completeExceptionally(KeeperException.create(Code.get(code), path));
+            }
+        }
+    }
+
+    /** What every other answer is read into. */
+    private record Content<T>(Record response, Value<T> value, CompletableFuture<T> answer) implements Record {
+
+        interface Value<T> {
+            T get() throws KeeperException;
+        }
+
+        @Override
+        public void deserialize(InputArchive archive, String tag) throws IOException {
+            try {
+                response.deserialize(archive, tag);
+                answer.complete(value.get());
+            } catch (KeeperException e) {
+                answer.completeExceptionally(e);
+            } finally {
+                if (!answer.isDone()) {
+                    // It could not be read: the connection is given up.
+                    answer.completeExceptionally(new KeeperException.ConnectionLossException());
+                }
+            }
+        }
+
+        @Override
+        public void serialize(OutputArchive archive, String tag) throws IOException {
+            response.serialize(archive, tag);
+        }
+    }
 }

@@ -54,7 +54,7 @@ final class Head {
      * @param prefix the node's path, but for the number
      * @param numbered whether all that were named like it are writers, and their names never come back
      */
-    record Sent(Head head, Reply<Node> answer, Entry entry, String prefix, boolean numbered) {}
+    record Sent(Head head, CompletableFuture<Node> answer, Entry entry, String prefix, boolean numbered) {}
 
     private enum Pledge {
         NONE,
@@ -119,7 +119,8 @@ final class Head {
         }
         byte[] data = numbered ? Note.naming(note, request.id()) : note;
         try {
-            // Not inside the monitor, which an answer needs: a handle that is over answers under a lock of its own.
+            // Not inside the monitor: a handle that is over answers under a lock of its own, and answers ask for the
+            // monitor.
             return new Sent(this, session.createInLine(prefix, data), entry, prefix, numbered);
         } finally {
             delete(sent());
@@ -163,8 +164,13 @@ final class Head {
     }
 
     /** Whether the node of that number, which was just created, is the first. */
-    synchronized boolean knowsFirst(int number) {
-        return sure && number == first && pledged != null && session.isUntouched(pledged.path());
+    boolean knowsFirst(int number) {
+        Node there;
+        synchronized (this) {
+            there = sure && number == first ? pledged : null;
+        }
+        // What has happened to the pledge may have been received and not told yet.
+        return there != null && session.isUntouched(there.path());
     }
 
     /** A node of that number stands first in line. */

@@ -25,7 +25,7 @@ record Limit(Deadline end) {
         try {
             return answer.get(end.nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            TimeoutException late = late();
+            TimeoutException late = new TimeoutException("the ensemble did not answer in time");
             late.initCause(e);
             throw late;
         } catch (ExecutionException e) {
@@ -34,9 +34,5 @@ record Limit(Deadline end) {
             }
             throw new IllegalStateException(e.getCause());
         }
-    }
-
-    static TimeoutException late() {
-        return new TimeoutException("the ensemble did not answer in time");
     }
 }

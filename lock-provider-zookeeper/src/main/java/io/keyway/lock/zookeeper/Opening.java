@@ -83,6 +83,8 @@ final class Opening {
             long one = Math.max(100, Math.min(1000, all / request.get(ZooKeeperOptions.SESSIONS)));
             config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(one));
         }
+        // The watch of what is broken has to outlast a connection.
+        config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "false");
         if (tls) {
             config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
             config.setProperty(

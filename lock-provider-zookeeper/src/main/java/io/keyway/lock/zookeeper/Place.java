@@ -291,7 +291,7 @@ final class Place {
             own.head().told(would);
         }
         entering = false;
-        look(line, 0);
+        look(line, 0, false);
     }
 
     /** Whether its number, without the listing, would have told what that says. */
@@ -305,22 +305,24 @@ final class Place {
     /**
      * Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the node.
      *
-     * @param lineWatch the count of the watch that came with the listing, 0 if none did
+     * @param asOf the count of what was watched when it was asked for, without which it says nothing; 0 for an attempt's own
+     * @param watchesLine whether a watch of the line came with it
      */
-    private boolean look(Line line, int lineWatch) {
-        Creation.Made own = creation.made();
-        Standing seen = own == null ? Standing.ABSENT : line.of(own.name());
+    private boolean look(Line line, int asOf, boolean watchesLine) {
+        Standing seen;
         int count;
         synchronized (this) {
-            if (lineWatch != 0 && lineWatch != watch) {
+            if (asOf != 0 && asOf != watch) {
                 return false;
             }
+            Creation.Made own = creation.made();
+            seen = own == null ? Standing.ABSENT : line.of(own.name());
             boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
             count = standsAt(seen);
-            if (lineWatch != 0) {
+            if (watchesLine) {
                 // It still watches what it was told of.
-                watch = lineWatch;
-                count = lineWatch;
+                watch = asOf;
+                count = asOf;
             }
             if (seen.kind() == Standing.Kind.GRANTED) {
                 if (seen.ahead().orElse(1) == 0) {
@@ -337,7 +339,7 @@ final class Place {
         }
         if (seen.behind().isPresent()) {
             watch(seen.behind().get(), seen.then(), count);
-        } else if (lineWatch == 0) {
+        } else if (!watchesLine) {
             lookAndWatchLine();
         }
         return false;
@@ -399,7 +401,7 @@ final class Place {
                     .whenComplete((names, failure) -> {
                         if (failure != null) {
                             stale = true;
-                        } else if (isWatch(count) && look(Line.of(names), 0)) {
+                        } else if (look(Line.of(names), count, false)) {
                             turn.accept(this);
                         }
                     });
@@ -420,7 +422,7 @@ final class Place {
                 .whenComplete((names, failure) -> {
                     if (failure != null) {
                         stale = true;
-                    } else if (look(Line.of(names), count)) {
+                    } else if (look(Line.of(names), count, true)) {
                         turn.accept(this);
                     }
                 });

@@ -19,7 +19,6 @@ final class PlainConfig extends ZKClientConfig {
             LOGIN_CONTEXT_NAME_KEY,
             ENABLE_CLIENT_SASL_KEY,
             ZOOKEEPER_SERVER_REALM,
-            DISABLE_AUTO_WATCH_RESET,
             // Without it there is no DIGEST-MD5.
             X509Util.FIPS_MODE_PROPERTY);
 

@@ -124,7 +124,8 @@ final class Renewals {
     }
 
     private void deleted(Held held) {
-        if (held.place.held) {
+        Node node = held.place.node();
+        if (held.place.held && node != null && node.czxid() == held.grant.token()) {
             held.place.broken = true;
             signals.ended(
                     held.grant.key(),

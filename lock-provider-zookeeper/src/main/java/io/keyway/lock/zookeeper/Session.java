@@ -255,27 +255,33 @@ final class Session implements Watcher {
         return answer;
     }
 
-    /** Creates the node of a request. */
-    Reply<Node> createInLine(String prefix, byte[] data) {
-        return handle.createInLine(prefix, data, terms.acl(), this::confirm, created -> {
+    /** Creates the node of a request; answered as {@link Handle} does. */
+    CompletableFuture<Node> createInLine(String prefix, byte[] data) {
+        return handle.createInLine(prefix, data, terms.acl(), confirming(), created -> {
             clockAhead = created.getStat().getCtime() - System.currentTimeMillis();
             return new Node(created.getPath(), created.getStat().getCzxid());
         });
     }
 
-    /** Deletes the node of a request. */
-    Reply<Boolean> deleteNow(String path) {
-        return handle.deleteNow(path, this::confirm);
+    /** Deletes the node of a request; answered as {@link Handle} does. */
+    CompletableFuture<Boolean> deleteNow(String path) {
+        return handle.deleteNow(path, confirming());
     }
 
-    /** Deletes the node of a request that has held, and says so to those who watch its data. */
-    Reply<Boolean> changeAndDelete(String path) {
-        return handle.changeAndDelete(path, this::confirm);
+    /** As the other, and says to those who watch its data that the request has held. */
+    CompletableFuture<Boolean> changeAndDelete(String path) {
+        return handle.changeAndDelete(path, confirming());
+    }
+
+    /** To be run when the ensemble has carried out what is sent now. */
+    private Runnable confirming() {
+        long sentAt = System.nanoTime();
+        return () -> confirm(sentAt);
     }
 
     /**
-     * Whether nothing had happened to the data of that node, which this session watches, before the last answer that this
-     * thread has seen; if not, it is told on the thread of the session's events, perhaps later.
+     * Whether nothing had happened to the data of that node before the last answer that this thread has seen, if this session
+     * has watched them since before that call; otherwise it is told on the thread of the session's events, perhaps later.
      */
     boolean isUntouched(String path) {
         return handle.isWatched(path);

@@ -200,7 +200,7 @@ final class ZooKeeperBackend implements LockBackend {
                 + " requests without a pause; it is made anew as soon as nobody holds or waits there");
     }
 
-    /** On the thread of the session's events. */
+    /** On the thread of the session's events, or of a caller who has just left. */
     private void turnHasCome(Place place) {
         Session session = place.session;
         long confirmedAt = session.confirmedAt();

@@ -12,6 +12,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
@@ -158,6 +159,41 @@ class NumberedTest {
         assertThat(standing()).allMatch(node -> node.matches("[0-9a-f]+-x-\\d+"));
         assertThat(waits).isNotDone();
         held.release();
+        waits.get().release();
+    }
+
+    @Test
+    void whoGivesUpHandsNothingOverToTheNextOfItsClient() throws Exception {
+        LockClient client = pledged("ttl=10m");
+        Lease held = watcher.lock(name).acquire();
+        CompletableFuture<Lease> gives = client.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 2);
+        CompletableFuture<Lease> waits = client.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 3);
+
+        assertThat(gives.cancel(true)).isTrue();
+        await().until(() -> standing().size() == 2);
+        client.lock(name + "-elsewhere").acquire().release();
+
+        assertThat(waits).isNotDone();
+        held.release();
+        waits.get().release();
+    }
+
+    @Test
+    void theNextOfAClientIsNotLeftWaitingForAReleaseWhoseAnswerIsLost() throws Exception {
+        LockClient client = pledged("ttl=10m&requestTimeout=20s");
+        Lease held = client.lock(name).acquire();
+        CompletableFuture<Lease> waits = client.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 2);
+        proxies.get(0).set(Direction.TO_CLIENT, Fault.DISCARDING);
+        CompletableFuture<ReleaseOutcome> released = CompletableFuture.supplyAsync(held::release);
+        await().until(() -> standing().size() == 1);
+
+        proxies.get(0).heal();
+        proxies.get(0).reset();
+
+        assertThat(released.get()).isEqualTo(ReleaseOutcome.RELEASED);
         waits.get().release();
     }
 
