@@ -100,7 +100,7 @@ final class Handle extends ZooKeeper {
     }
 
     private <T> CompletableFuture<T> send(
-            int operation, String path, Record request, Record response, Content.Value<T> value) {
+            int operation, String path, Record request, Record response, Reading.Value<T> value) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         RequestHeader header = new RequestHeader();
         header.setType(operation);
@@ -108,7 +108,7 @@ final class Handle extends ZooKeeper {
                 header,
                 new Failure(answer, path),
                 request,
-                new Content<>(response, value, answer),
+                new Reading<>(response, value, answer),
                 null,
                 path,
                 path,
@@ -137,7 +137,7 @@ final class Handle extends ZooKeeper {
     }
 
     /** What every other answer is read into. */
-    private record Content<T>(Record response, Value<T> value, CompletableFuture<T> answer) implements Record {
+    private record Reading<T>(Record response, Value<T> value, CompletableFuture<T> answer) implements Record {
 
         interface Value<T> {
             T get() throws KeeperException;
