@@ -69,9 +69,14 @@ final class Departures {
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         withdrawn.add(request.id());
         Place place = places.get(request.id());
-        if (place == null) {
-            return;
+        if (place != null) {
+            withdraw(place, limit);
         }
+    }
+
+    /** Deletes whatever stands of it and forgets it; waits until no other call for it is under way. */
+    void withdraw(Place place, Limit limit)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         place.held = false;
         place.begin(limit);
         try {

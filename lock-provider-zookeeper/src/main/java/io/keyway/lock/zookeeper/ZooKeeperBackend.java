@@ -114,7 +114,7 @@ final class ZooKeeperBackend implements LockBackend {
         }
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until);
-        Place place = places.of(request, session, paths.container(request.key()), this::turnHasCome);
+        Place place = place(request, session, until);
         place.begin(until);
         try {
             Attempt result = attempt(place, called, until);
@@ -132,6 +132,17 @@ final class ZooKeeperBackend implements LockBackend {
         } finally {
             place.end();
         }
+    }
+
+    private Place place(Request request, Session session, Limit until) throws Exception {
+        String container = paths.container(request.key());
+        Place place = places.of(request, session, container, this::turnHasCome);
+        if (place.request.capacity() != request.capacity()) {
+            // Its node says by which capacity everybody is to judge it, and a node's name does not change.
+            departures.withdraw(place, until);
+            place = places.of(request, session, container, this::turnHasCome);
+        }
+        return place;
     }
 
     private Attempt attempt(Place place, long called, Limit until) throws Exception {

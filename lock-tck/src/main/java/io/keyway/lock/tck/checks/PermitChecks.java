@@ -346,6 +346,8 @@ final class PermitChecks {
         Request waits = waiter.permits(t.name(), 1, 2, t.longer(8));
         t.neverBefore(end, waiter.isGranted(waits), "a third of two permits was granted");
         holder.release(one);
+        // Whoever is told of it has been told.
+        t.pass(t.ttl(1, 24));
         t.neverBefore(
                 end,
                 waiter.isGranted(Verbs.stating(1, waits)),
