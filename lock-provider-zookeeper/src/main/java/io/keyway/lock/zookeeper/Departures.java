@@ -46,7 +46,7 @@ final class Departures {
             return Answer.NOT_HELD;
         }
         place.held = false;
-        boolean done = end(place, grant.cookie(), place.isFollowed(), limit);
+        boolean done = end(place, grant.cookie(), true, place.isFollowed(), limit);
         boolean broken = done && wasBroken(place, grant.token(), limit);
         gone(place);
         return done && !broken ? Answer.DONE : Answer.NOT_HELD;
@@ -85,7 +85,7 @@ final class Departures {
                 place.session.awaitConnected(limit);
                 leave(place, limit);
             } else if (node != null) {
-                boolean unused = end(place, node.path(), false, limit);
+                boolean unused = end(place, node.path(), false, false, limit);
             }
             gone(place);
         } finally {
@@ -109,7 +109,9 @@ final class Departures {
         }
     }
 
+    /** Its request is over, or its node is not there any more. */
     void gone(Place place) {
+        place.gone();
         boolean known = places.remove(place);
         Head head = place.head();
         if (known && head != null) {
@@ -118,11 +120,12 @@ final class Departures {
     }
 
     /**
-     * Deletes the node of a grant; false if it was gone.
+     * Deletes a node; false if it was gone.
      *
+     * @param held whether it was granted
      * @param saying whether those behind it are told that it held
      */
-    private boolean end(Place place, String path, boolean saying, Limit limit)
+    private boolean end(Place place, String path, boolean held, boolean saying, Limit limit)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         // After a session that was given up another one deletes what that has left.
         Session session = place.session.isLost()
@@ -131,7 +134,7 @@ final class Departures {
         session.awaitConnected(limit);
         try {
             boolean done = limit.await(saying ? session.changeAndDelete(path) : session.deleteNow(path));
-            place.deleted(true);
+            place.deleted(held);
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             return false;

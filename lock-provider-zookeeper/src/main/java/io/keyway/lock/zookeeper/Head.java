@@ -67,7 +67,7 @@ final class Head {
     final String container;
 
     /** Of this session, by the numbers of their nodes. */
-    private final Map<Integer, Place> writers = new ConcurrentHashMap<>();
+    private final Map<Integer, Succession> writers = new ConcurrentHashMap<>();
 
     /** How many requests are in it; guarded by what hands it out. */
     int users;
@@ -148,18 +148,18 @@ final class Head {
     }
 
     /** The node of that number, which was just created, is that writer's. */
-    void stands(int number, Place writer) {
+    void stands(int number, Succession writer) {
         writers.put(number, writer);
     }
 
     /** That writer's node is not there any more. */
-    void leaves(int number, Place writer) {
+    void leaves(int number, Succession writer) {
         writers.remove(number, writer);
     }
 
     /** Who has the node of that number, if it is a writer of this session; perhaps it has just left. */
     @Nullable
-    Place writer(int number) {
+    Succession writer(int number) {
         return writers.get(number);
     }
 

@@ -50,8 +50,11 @@ final class Place {
 
     private volatile boolean everWaited;
 
-    /** For a writer of this session that stands right behind it. */
-    private final Succession succession = new Succession();
+    /** For a writer of this session that stands right behind the node. */
+    private volatile Succession succession = new Succession();
+
+    /** The node that has it; null if none does. */
+    private volatile Creation.@Nullable Made followed;
 
     /** The grant was handed out. */
     volatile boolean held;
@@ -166,9 +169,10 @@ final class Place {
     private void settle(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         creation.settle(limit);
         Creation.Made own = creation.made();
-        if (own != null && request.mode() == LockMode.EXCLUSIVE) {
-            succession.begin();
-            own.head().stands(own.number(), this);
+        if (own != null && !own.equals(followed) && request.mode() == LockMode.EXCLUSIVE) {
+            succession = new Succession();
+            followed = own;
+            own.head().stands(own.number(), succession);
         }
     }
 
@@ -209,8 +213,8 @@ final class Place {
     /** Waits behind the writer of the number before, if it is there; if it has left, it looks who else is. */
     private void behind(Creation.Made own) {
         int count = standsAt(Standing.behind(own.before()));
-        Place before = own.head().writer(own.number() - 1);
-        if (before != null && before.succession.isAwaitedBy(after(count))) {
+        Succession before = own.head().writer(own.number() - 1);
+        if (before != null && before.isAwaitedBy(after(count))) {
             own.head().told(true);
             return;
         }
@@ -246,9 +250,9 @@ final class Place {
     }
 
     private void leave(boolean held) {
-        Creation.Made own = creation.made();
+        Creation.Made own = followed;
         if (own != null) {
-            own.head().leaves(own.number(), this);
+            own.head().leaves(own.number(), succession);
         }
         succession.end(held);
     }
@@ -370,7 +374,7 @@ final class Place {
 
             @Override
             public void lostSight() {
-                stale = true;
+                Place.this.lostSight();
             }
         };
     }
@@ -400,11 +404,19 @@ final class Place {
             CompletableFuture<List<String>> unused = session.children(container, null)
                     .whenComplete((names, failure) -> {
                         if (failure != null) {
-                            stale = true;
+                            lostSight();
                         } else if (look(Line.of(names), count, false)) {
                             turn.accept(this);
                         }
                     });
+        }
+    }
+
+    /** Nobody will tell it: it has to ask. */
+    private void lostSight() {
+        stale = true;
+        if (!session.isOver()) {
+            turn.accept(this);
         }
     }
 
@@ -421,7 +433,7 @@ final class Place {
         CompletableFuture<List<String>> unused = session.children(container, watcher)
                 .whenComplete((names, failure) -> {
                     if (failure != null) {
-                        stale = true;
+                        lostSight();
                     } else if (look(Line.of(names), count, true)) {
                         turn.accept(this);
                     }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -24,10 +25,13 @@ import org.apache.zookeeper.Watcher;
 final class Renewals {
     private final LockBackend.Signals signals;
     private final Places places;
+    private final Consumer<Place> gone;
 
-    Renewals(LockBackend.Signals signals, Places places) {
+    /** {@code gone}: is told of places whose nodes are not there any more. */
+    Renewals(LockBackend.Signals signals, Places places, Consumer<Place> gone) {
         this.signals = signals;
         this.places = places;
+        this.gone = gone;
     }
 
     private record Held(Grant grant, Place place) {}
@@ -78,7 +82,10 @@ final class Renewals {
                 for (int i = 0; i < codes.size(); i++) {
                     switch (codes.get(i)) {
                         case OK, RUNTIMEINCONSISTENCY -> again.add(asked.get(i));
-                        case NONODE -> answers.put(asked.get(i).grant, Answer.NOT_HELD);
+                        case NONODE -> {
+                            answers.put(asked.get(i).grant, Answer.NOT_HELD);
+                            gone.accept(asked.get(i).place);
+                        }
                         default -> {}
                     }
                 }
@@ -127,6 +134,7 @@ final class Renewals {
         Node node = held.place.node();
         if (held.place.held && node != null && node.czxid() == held.grant.token()) {
             held.place.broken = true;
+            held.place.gone();
             signals.ended(
                     held.grant.key(),
                     held.grant.token(),

@@ -287,9 +287,19 @@ final class Session implements Watcher {
         return handle.isWatched(path);
     }
 
-    /** Completes when all events were told that came before this call; with no answer of the ensemble it fails. */
-    CompletableFuture<?> eventsSoFar() {
-        return stat("/");
+    /** Completes when all events were told that were received before; without an answer of the ensemble it fails. */
+    CompletableFuture<Boolean> eventsSoFar() {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle.exists(
+                "/",
+                false,
+                (rc, asked, context, stat) -> {
+                    // What it says does not matter, nor whether this client may ask.
+                    boolean answered = rc == Code.NOAUTH.intValue() || rc == Code.NONODE.intValue();
+                    answered(answer, answered ? Code.OK.intValue() : rc, "/", () -> true);
+                },
+                null);
+        return answer;
     }
 
     /** {@code version}: that which it must have; -1 for any. */

@@ -4,8 +4,8 @@ package io.keyway.lock.zookeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a writer leaves, for the writer of the same session that stands right behind it: that one is told here, and watches no
- * node.
+ * How a writer's node leaves, for the writer of the same session that stands right behind it: that one is told here, and
+ * watches no node.
  */
 final class Succession {
 
@@ -20,11 +20,6 @@ final class Succession {
 
     private @Nullable Next next;
     private boolean over;
-
-    /** The writer has a node, and will say how it leaves. */
-    synchronized void begin() {
-        over = false;
-    }
 
     /** False if the writer says nothing any more, so that its node is to be watched. */
     synchronized boolean isAwaitedBy(Next follower) {

@@ -88,7 +88,7 @@ final class ZooKeeperBackend implements LockBackend {
     @Override
     public void start(Signals told, Incarnation client) throws NotExecutedException, InterruptedException {
         signals = told;
-        renewals = new Renewals(told, places);
+        renewals = new Renewals(told, places, departures::gone);
         sessions.runIn(told);
         if (settings.eager().isPresent()) {
             Session unused = sessions.connected(

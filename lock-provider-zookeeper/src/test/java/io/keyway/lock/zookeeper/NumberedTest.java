@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -195,6 +196,23 @@ class NumberedTest {
 
         assertThat(released.get()).isEqualTo(ReleaseOutcome.RELEASED);
         waits.get().release();
+    }
+
+    @Test
+    void theNextOfAClientIsNotLeftWaitingForANodeThatSomebodyDeleted() throws Exception {
+        LockClient client = pledged("ttl=4s");
+        Lease held = client.lock(name).acquire();
+        CompletableFuture<Lease> waits = client.lock(name).acquireAsync();
+        await().until(() -> standing().size() == 2);
+        String first = standing().stream()
+                .min(Comparator.comparing(
+                        node -> Ticket.parse(node).orElseThrow().number()))
+                .orElseThrow();
+
+        watcher.unwrap(ZooKeeper.class).delete(container() + "/" + first, -1);
+
+        waits.get().release();
+        assertThat(held.isHeld()).isFalse();
     }
 
     @Test
