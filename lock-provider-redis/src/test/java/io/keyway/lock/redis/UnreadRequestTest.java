@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Connection;
@@ -53,6 +54,7 @@ class UnreadRequestTest {
     }
 
     @Test
+    @Tag("soak")
     void endsWithTheCallUnderTls() throws Exception {
         Certificates certificates = Certificates.make(directory);
         int port = Ports.free();

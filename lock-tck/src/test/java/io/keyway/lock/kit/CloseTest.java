@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,6 +33,7 @@ class CloseTest extends ReferenceClients {
     private static final String REAL = "lock:reference://real?closeTimeout=2s";
 
     @Test
+    @Tag("soak")
     void underAHundredWaitingThreads() throws Exception {
         LockClient other = open(REAL, ClientOptions.defaults().withName("other"));
         LockClient client = open(REAL, ClientOptions.defaults().withName("closing"));

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +31,7 @@ class FilesTest {
     Path temporary;
 
     @Test
+    @Tag("soak")
     void processesThatAreKilledNeverLeaveTwoHoldersOrALowerToken() throws Exception {
         try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=2s", 2, false)) {
             crew.startTwins();

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LeaseScaleTest {
@@ -76,6 +77,7 @@ class LeaseScaleTest {
     }
 
     @Test
+    @Tag("soak")
     void aMillionNamesUsedOnceLeaveNoMachine() {
         LeaseWorld world = new LeaseWorld(LeaseSettings.defaults().withoutCache());
         LeaseWorld.Client client = world.client();

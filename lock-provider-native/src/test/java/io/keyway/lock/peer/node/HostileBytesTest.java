@@ -20,6 +20,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +93,7 @@ class HostileBytesTest {
     }
 
     @Test
+    @Tag("soak")
     void aFrameThatEndsInTheMiddleIsWaitedForSomeSecondsOnly() throws Exception {
         try (RawPeer peer = new RawPeer(host);
                 RawPeer impatient = new RawPeer(host)) {
@@ -144,6 +146,7 @@ class HostileBytesTest {
     }
 
     @Test
+    @Tag("soak")
     void aThousandConnectionsThatSayNothing() throws Exception {
         List<RawPeer> silent = new ArrayList<>();
         try {

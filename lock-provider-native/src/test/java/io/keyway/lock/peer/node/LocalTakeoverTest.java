@@ -19,6 +19,7 @@ class LocalTakeoverTest {
     Path directory;
 
     @Test
+    @Tag("soak")
     void threeProcessesOutliveTheirHosts() throws Exception {
         underFire(3, 3, 20261121);
     }

@@ -73,6 +73,7 @@ class LocalTroubleTest {
     }
 
     @Test
+    @Tag("soak")
     void theMemberFileIsDeletedOverwrittenAndPutBack() throws Exception {
         byte[] clean = cleanFile();
         crewOf(3);
@@ -168,6 +169,7 @@ class LocalTroubleTest {
     }
 
     @Test
+    @Tag("soak")
     void theWallClockIsSteppedByADayBetweenTheLivesOfTheHost() throws Exception {
         try (BeliefCrew guests = new BeliefCrew(directory, "&host=none")) {
             Duration[] steps = {Duration.ZERO, Duration.ofDays(1), Duration.ofDays(-1)};

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +59,7 @@ class ClusterFiveProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void oneOfTwoHoldsEachLockAndThenTheOther() throws Exception {
         for (int i = 0; i < 5; i++) {
             String name = "exclusion-" + i; // spread over the members

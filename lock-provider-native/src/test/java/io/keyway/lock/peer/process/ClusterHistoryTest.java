@@ -19,7 +19,7 @@ class ClusterHistoryTest {
     @Test
     @Timeout(300)
     void aFewHistories() throws Exception {
-        histories(3, 20261121);
+        histories(2, 20261121);
     }
 
     @Test

@@ -60,6 +60,7 @@ class SessionSearchTest {
     }
 
     @Test
+    @Tag("soak")
     void smallWorldsKeepEveryPromise() {
         Search search = new Search();
         int most = 15_000;

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -162,6 +163,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void aProviderThatAlwaysEndsTheJvmIsGivenUp() throws Exception {
         TckResult run = run(
                 Defect.inTryAcquire("if (!name.startsWith(\"tck/look\")) Runtime.getRuntime().halt(7);"),

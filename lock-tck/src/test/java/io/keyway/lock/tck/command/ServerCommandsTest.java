@@ -14,6 +14,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.command.OddProviders.Defect;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -53,6 +54,7 @@ class ServerCommandsTest {
     }
 
     @Test
+    @Tag("soak")
     void aCommandThatFailsIsNoFaultOfTheProvider() throws Exception {
         TckResult run = run(new ServerCommands("echo no such server; exit 3", note("started"), null, null));
         assertThat(run.outcome()).isEqualTo(Outcome.INCOMPLETE);
