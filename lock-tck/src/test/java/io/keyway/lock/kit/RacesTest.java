@@ -54,7 +54,7 @@ class RacesTest extends ReferenceClients {
         LockClient client = open(REAL, ClientOptions.defaults().withName("real"));
         faults(client).hang(Verb.ATTEMPT);
         Running<Lease> waiting = inThread(() -> client.lock("x").acquire());
-        await().atMost(PATIENCE).until(() -> waiting.thread().getState() == Thread.State.WAITING);
+        await().atMost(PATIENCE).until(() -> faults(client).isHanging(Verb.ATTEMPT));
         waiting.thread().interrupt();
         assertThatThrownBy(waiting::get).hasCauseInstanceOf(InterruptedException.class);
         faults(client).resume(Verb.ATTEMPT);
@@ -71,7 +71,7 @@ class RacesTest extends ReferenceClients {
             lease.close();
             return Thread.currentThread().isInterrupted();
         });
-        await().atMost(PATIENCE).until(() -> releasing.thread().getState() == Thread.State.WAITING);
+        await().atMost(PATIENCE).until(() -> faults(client).isHanging(Verb.RELEASE));
         releasing.thread().interrupt();
         faults(client).resume(Verb.RELEASE);
         assertThat(releasing.get()).isTrue();

@@ -16,6 +16,7 @@ public final class ReferenceFaults {
     private final Map<Verb, Integer> dropped = new EnumMap<>(Verb.class);
     private final Map<Verb, Integer> failed = new EnumMap<>(Verb.class);
     private final Map<Verb, CountDownLatch> hung = new EnumMap<>(Verb.class);
+    private final Map<Verb, Integer> hanging = new EnumMap<>(Verb.class);
     private final BooleanSupplier down;
     private final Runnable broken;
     private final Consumer<Boolean> told;
@@ -48,6 +49,11 @@ public final class ReferenceFaults {
     /** Calls block until {@link #resume}; they are executed then, however late. */
     public synchronized void hang(Verb verb) {
         hung.put(verb, new CountDownLatch(1));
+    }
+
+    /** Whether a call has come that blocks because of {@link #hang}. */
+    public synchronized boolean isHanging(Verb verb) {
+        return hanging.getOrDefault(verb, 0) > 0;
     }
 
     /** Ends {@link #hang}. */
@@ -93,7 +99,7 @@ public final class ReferenceFaults {
             latch = hung.get(verb);
         }
         if (latch != null) {
-            latch.await();
+            await(verb, latch);
         }
         boolean drop;
         synchronized (this) {
@@ -110,6 +116,19 @@ public final class ReferenceFaults {
             throw new IOException("the reply was lost");
         }
         return result;
+    }
+
+    private void await(Verb verb, CountDownLatch latch) throws InterruptedException {
+        count(verb, 1);
+        try {
+            latch.await();
+        } finally {
+            count(verb, -1);
+        }
+    }
+
+    private synchronized void count(Verb verb, int more) {
+        hanging.merge(verb, more, Integer::sum);
     }
 
     private static boolean take(Map<Verb, Integer> counts, Verb verb) {
