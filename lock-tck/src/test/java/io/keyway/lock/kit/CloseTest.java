@@ -99,7 +99,7 @@ class CloseTest extends ReferenceClients {
     @Test
     void isBoundedThoughTheStoreHangsAndAListenerToo() throws Exception {
         LockClient client = open(
-                "lock:reference://real?closeTimeout=200ms",
+                "lock:reference://hung?closeTimeout=200ms",
                 ClientOptions.defaults().withName("hung"));
         CountDownLatch forever = new CountDownLatch(1);
         Lease lease = client.lock("x").acquire();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RacesTest extends ReferenceClients {
 
-    private static final String REAL = "lock:reference://real?closeTimeout=4s";
+    private static final String REAL = "lock:reference://races?closeTimeout=4s";
 
     @Test
     void anInterruptBeforeTheCallSendsNothing() {
