@@ -142,6 +142,12 @@ class WakeUpTest {
 
     @Test
     void whoeverFindsADeadUpgradeTellsThoseWhoWaitedForIt() throws Exception {
+        waitsForAnUpgradeThatDies();
+        assertHeardWhileAsking("recheck lock a 4", lock(6, LockMode.EXCLUSIVE));
+    }
+
+    /** The fourth request waits, for an upgrade of a reader alone. */
+    private void waitsForAnUpgradeThatDies() throws Exception {
         granted(lock(1, LockMode.SHARED));
         Grant reader = granted(lock(2, LockMode.SHARED));
         waits(lock(3, LockMode.EXCLUSIVE));
@@ -149,18 +155,11 @@ class WakeUpTest {
         assertThat(backend.convert(reader, request(5, LOCK, LockMode.EXCLUSIVE, SHORT), LIMIT))
                 .isInstanceOf(Attempt.Waiting.class);
         backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
-        assertHeardWhileAsking("recheck lock a 4", lock(6, LockMode.EXCLUSIVE));
     }
 
     @Test
     void aConversionThatFindsADeadUpgradeTellsThoseWhoWaitedForIt() throws Exception {
-        granted(lock(1, LockMode.SHARED));
-        Grant reader = granted(lock(2, LockMode.SHARED));
-        waits(lock(3, LockMode.EXCLUSIVE));
-        waits(lock(4, LockMode.SHARED));
-        assertThat(backend.convert(reader, request(5, LOCK, LockMode.EXCLUSIVE, SHORT), LIMIT))
-                .isInstanceOf(Attempt.Waiting.class);
-        backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
+        waitsForAnUpgradeThatDies();
         Grant none = new Grant(99, LOCK, 1, LONG, "");
         await().atMost(LIMIT).untilAsserted(() -> {
             assertThat(backend.convert(none, lock(6, LockMode.EXCLUSIVE), LIMIT))

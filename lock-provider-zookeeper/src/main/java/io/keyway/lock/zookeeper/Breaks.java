@@ -72,10 +72,8 @@ final class Breaks implements Watcher {
         while (!session.isUntouched(path())) {
             // Something was said there, and its event is on its way.
             limit.await(session.eventsSoFar());
-            if (latest.compareAndSet(known, null)) {
-                // Nobody has heard an event: the watch was lost.
-                unused = limit.await(begin());
-            }
+            // If nobody has heard it the watch was lost.
+            latest.compareAndSet(known, null);
             known = begin();
             unused = limit.await(known);
         }

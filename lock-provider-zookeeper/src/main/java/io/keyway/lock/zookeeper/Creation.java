@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Request;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
@@ -36,8 +37,9 @@ final class Creation {
      *
      * @param sent how
      * @param number of the node
+     * @param succession for a writer of this session that stands right behind it
      */
-    record Made(Node node, Head.Sent sent, int number) {
+    record Made(Node node, Head.Sent sent, int number, Succession succession) {
 
         Head head() {
             return sent.head();
@@ -117,7 +119,11 @@ final class Creation {
     private void made(Node node, Head.Sent creation) {
         int number = Ticket.number(node.path(), creation.prefix().length());
         creation.head().created(number);
-        made = new Made(node, creation, number);
+        Made there = new Made(node, creation, number, new Succession());
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            creation.head().stands(number, there.succession);
+        }
+        made = there;
     }
 
     /** The node is not there any more. */

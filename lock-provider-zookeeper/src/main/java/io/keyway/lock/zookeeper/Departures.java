@@ -99,7 +99,7 @@ final class Departures {
             place.find(limit);
             Node node = place.node();
             if (node != null) {
-                limit.await(place.session.deleteNow(node.path()));
+                limit.await(place.session.delete(node.path()));
                 place.deleted(false);
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
@@ -133,7 +133,7 @@ final class Departures {
                 : place.session;
         session.awaitConnected(limit);
         try {
-            boolean done = limit.await(saying ? session.changeAndDelete(path) : session.deleteNow(path));
+            boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
             place.deleted(held);
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {

@@ -29,8 +29,7 @@ import org.apache.zookeeper.proto.RequestHeader;
 
 /**
  * A handle that also knows calls whose answers are completed by the thread that receives them. ZooKeeper's own calls either
- * wait without a limit of time, or are answered on the thread of the session's events: one more change of threads, a tenth
- * of what a pair of a creation and a deletion takes in all.
+ * wait without a limit of time, or are answered on the thread of the session's events: one more change of threads.
  *
  * <p>Such an answer may overtake events that were received before it ({@link #isWatched}). It is to be waited for and not to be
  * followed up: the thread that receives has to go on receiving. {@code queuePacket} is a public method of ZooKeeper 3.9 that
@@ -66,41 +65,32 @@ final class Handle extends ZooKeeper {
             String prefix, byte[] data, List<ACL> acl, Runnable done, Function<Create2Response, Node> node) {
         Create2Response created = new Create2Response();
         CreateRequest request = new CreateRequest(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL.toFlag());
-        return send(ZooDefs.OpCode.create2, prefix, request, created, () -> {
-            done.run();
-            return node.apply(created);
-        });
+        return send(ZooDefs.OpCode.create2, prefix, request, created, done, () -> node.apply(created));
     }
 
     /** Deletes a node. */
     CompletableFuture<Boolean> deleteNow(String path, Runnable done) {
-        return send(ZooDefs.OpCode.delete, path, new DeleteRequest(path, -1), EMPTY, () -> {
-            done.run();
-            return true;
-        });
+        return send(ZooDefs.OpCode.delete, path, new DeleteRequest(path, -1), EMPTY, done, () -> true);
     }
 
     /** Changes a node and deletes it, in one transaction, so that who watches the data hears of that alone. */
     CompletableFuture<Boolean> changeAndDelete(String path, Runnable done) {
         Record request = new MultiOperationRecord(List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)));
         MultiResponse results = new MultiResponse();
-        return send(ZooDefs.OpCode.multi, path, request, results, () -> {
-            failIfNotDone(results, path);
-            done.run();
-            return true;
-        });
+        return send(ZooDefs.OpCode.multi, path, request, results, done, () -> allDone(results, path));
     }
 
-    private static void failIfNotDone(MultiResponse results, String path) throws KeeperException {
+    private static boolean allDone(MultiResponse results, String path) throws KeeperException {
         for (OpResult result : results.getResultList()) {
             if (result instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()) {
                 throw KeeperException.create(Code.get(error.getErr()), path);
             }
         }
+        return true;
     }
 
     private <T> CompletableFuture<T> send(
-            int operation, String path, Record request, Record response, Reading.Value<T> value) {
+            int operation, String path, Record request, Record response, Runnable done, Reading.Value<T> value) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         RequestHeader header = new RequestHeader();
         header.setType(operation);
@@ -108,7 +98,7 @@ final class Handle extends ZooKeeper {
                 header,
                 new Failure(answer, path),
                 request,
-                new Reading<>(response, value, answer),
+                new Reading<>(response, done, value, answer),
                 null,
                 path,
                 path,
@@ -137,7 +127,8 @@ final class Handle extends ZooKeeper {
     }
 
     /** What every other answer is read into. */
-    private record Reading<T>(Record response, Value<T> value, CompletableFuture<T> answer) implements Record {
+    private record Reading<T>(Record response, Runnable done, Value<T> value, CompletableFuture<T> answer)
+            implements Record {
 
         interface Value<T> {
             T get() throws KeeperException;
@@ -147,7 +138,9 @@ final class Handle extends ZooKeeper {
         public void deserialize(InputArchive archive, String tag) throws IOException {
             try {
                 response.deserialize(archive, tag);
-                answer.complete(value.get());
+                T read = value.get();
+                done.run();
+                answer.complete(read);
             } catch (KeeperException e) {
                 answer.completeExceptionally(e);
             } finally {

@@ -50,12 +50,6 @@ final class Place {
 
     private volatile boolean everWaited;
 
-    /** For a writer of this session that stands right behind the node. */
-    private volatile Succession succession = new Succession();
-
-    /** The node that has it; null if none does. */
-    private volatile Creation.@Nullable Made followed;
-
     /** The grant was handed out. */
     volatile boolean held;
 
@@ -95,7 +89,10 @@ final class Place {
 
     /** Those behind it may watch how it leaves. */
     boolean isFollowed() {
-        return request.mode() == LockMode.EXCLUSIVE && (everWaited || standing.followed()) && !succession.isAwaited();
+        Creation.Made own = creation.made();
+        return request.mode() == LockMode.EXCLUSIVE
+                && (everWaited || standing.followed())
+                && (own == null || !own.succession().isAwaited());
     }
 
     boolean isStale() {
@@ -143,7 +140,7 @@ final class Place {
             entering = true;
             Head.Entry entry = creation.send(line);
             if (entry == Head.Entry.ALONE) {
-                settle(limit);
+                creation.settle(limit);
                 if (stands()) {
                     entering = false;
                     return Optional.empty();
@@ -159,21 +156,11 @@ final class Place {
         } catch (KeeperException e) {
             failure = e;
         }
-        settle(limit);
+        creation.settle(limit);
         if (failure != null) {
             throw failure;
         }
         return Optional.of(names);
-    }
-
-    private void settle(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        creation.settle(limit);
-        Creation.Made own = creation.made();
-        if (own != null && !own.equals(followed) && request.mode() == LockMode.EXCLUSIVE) {
-            succession = new Succession();
-            followed = own;
-            own.head().stands(own.number(), succession);
-        }
     }
 
     /** Whether its number says where it stands. */
@@ -250,11 +237,11 @@ final class Place {
     }
 
     private void leave(boolean held) {
-        Creation.Made own = followed;
+        Creation.Made own = creation.made();
         if (own != null) {
-            own.head().leaves(own.number(), succession);
+            own.head().leaves(own.number(), own.succession());
+            own.succession().end(held);
         }
-        succession.end(held);
     }
 
     /** Whatever has become of its node, nobody is to wait for its word. */

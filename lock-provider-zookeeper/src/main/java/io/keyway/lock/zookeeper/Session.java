@@ -240,31 +240,24 @@ final class Session implements Watcher {
                 data,
                 terms.acl(),
                 mode,
-                (rc, asked, context, created, stat) -> written(answer, sentAt, rc, path, () -> {
-                    clockAhead = stat.getCtime() - System.currentTimeMillis();
-                    return new Node(created, stat.getCzxid());
-                }),
+                (rc, asked, context, created, stat) -> written(answer, sentAt, rc, path, () -> created(created, stat)),
                 null);
-        return answer;
-    }
-
-    CompletableFuture<Boolean> delete(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        long sentAt = System.nanoTime();
-        handle.delete(path, -1, (rc, asked, context) -> written(answer, sentAt, rc, path, () -> true), null);
         return answer;
     }
 
     /** Creates the node of a request; answered as {@link Handle} does. */
     CompletableFuture<Node> createInLine(String prefix, byte[] data) {
-        return handle.createInLine(prefix, data, terms.acl(), confirming(), created -> {
-            clockAhead = created.getStat().getCtime() - System.currentTimeMillis();
-            return new Node(created.getPath(), created.getStat().getCzxid());
-        });
+        return handle.createInLine(
+                prefix, data, terms.acl(), confirming(), created -> created(created.getPath(), created.getStat()));
     }
 
-    /** Deletes the node of a request; answered as {@link Handle} does. */
-    CompletableFuture<Boolean> deleteNow(String path) {
+    private Node created(String path, Stat stat) {
+        clockAhead = stat.getCtime() - System.currentTimeMillis();
+        return new Node(path, stat.getCzxid());
+    }
+
+    /** Answered as {@link Handle} does. */
+    CompletableFuture<Boolean> delete(String path) {
         return handle.deleteNow(path, confirming());
     }
 

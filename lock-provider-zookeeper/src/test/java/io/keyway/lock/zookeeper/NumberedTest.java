@@ -148,33 +148,33 @@ class NumberedTest {
         LockClient second = pledged("ttl=10m");
         LockClient third = pledged("ttl=10m");
         Lease held = first.lock(name).acquire();
-        CompletableFuture<Lease> gives = second.lock(name).acquireAsync();
-        await().until(() -> standing().size() == 2);
-        CompletableFuture<Lease> waits = third.lock(name).acquireAsync();
-        await().until(() -> standing().size() == 3);
-
-        assertThat(gives.cancel(true)).isTrue();
-        await().until(() -> standing().size() == 2);
-        third.lock(name + "-elsewhere").acquire().release();
-
-        assertThat(standing()).allMatch(node -> node.matches("[0-9a-f]+-x-\\d+"));
-        assertThat(waits).isNotDone();
-        held.release();
-        waits.get().release();
+        assertThat(numbered()).isEqualTo(1);
+        handsNothingOver(held, second, third);
     }
 
     @Test
     void whoGivesUpHandsNothingOverToTheNextOfItsClient() throws Exception {
         LockClient client = pledged("ttl=10m");
-        Lease held = watcher.lock(name).acquire();
-        CompletableFuture<Lease> gives = client.lock(name).acquireAsync();
+        handsNothingOver(watcher.lock(name).acquire(), client, client);
+    }
+
+    private long numbered() throws Exception {
+        return standing().stream()
+                .filter(node -> node.matches("[0-9a-f]+-x-\\d+"))
+                .count();
+    }
+
+    private void handsNothingOver(Lease held, LockClient givesUp, LockClient next) throws Exception {
+        long before = numbered();
+        CompletableFuture<Lease> gives = givesUp.lock(name).acquireAsync();
         await().until(() -> standing().size() == 2);
-        CompletableFuture<Lease> waits = client.lock(name).acquireAsync();
+        CompletableFuture<Lease> waits = next.lock(name).acquireAsync();
         await().until(() -> standing().size() == 3);
+        assertThat(numbered()).isEqualTo(before + 2);
 
         assertThat(gives.cancel(true)).isTrue();
         await().until(() -> standing().size() == 2);
-        client.lock(name + "-elsewhere").acquire().release();
+        next.lock(name + "-elsewhere").acquire().release();
 
         assertThat(waits).isNotDone();
         held.release();
