@@ -4,6 +4,7 @@ package io.keyway.lock.bench;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -16,8 +17,13 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
 /**
- * The limit: an ephemeral sequential node is created and deleted, each with an answer, on ZooKeeper's own client. Whether it
- * is the first is not asked, so that nothing is locked: what no lock on ephemeral sequential nodes can do without.
+ * The limit: an ephemeral sequential node is created and deleted, each with an answer, on ZooKeeper's own client. What no lock
+ * on ephemeral sequential nodes can do without, and no more than that, so that nothing is safe:
+ *
+ * <ul>
+ *   <li>alone, nobody is asked whether the node is the first;
+ *   <li>in a queue, whatever happens to the node of the number before is taken for the lock.
+ * </ul>
  */
 final class BareZooKeeperContender implements Contender {
     // ZooKeeper looks for a null in it, which a List.of does not allow.
@@ -26,8 +32,10 @@ final class BareZooKeeperContender implements Contender {
 
     private final ZooKeeper client;
     private final Set<String> parents = ConcurrentHashMap.newKeySet();
+    private final boolean queue;
 
-    BareZooKeeperContender(String servers) throws IOException, InterruptedException {
+    private BareZooKeeperContender(String servers, boolean queue) throws IOException, InterruptedException {
+        this.queue = queue;
         CountDownLatch connected = new CountDownLatch(1);
         client = new ZooKeeper(servers, 40_000, event -> {
             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
@@ -37,9 +45,17 @@ final class BareZooKeeperContender implements Contender {
         connected.await();
     }
 
+    static Contender alone(String servers) throws IOException, InterruptedException {
+        return new BareZooKeeperContender(servers, false);
+    }
+
+    static Contender queue(String servers) throws IOException, InterruptedException {
+        return new BareZooKeeperContender(servers, true);
+    }
+
     @Override
     public String name() {
-        return "bare nodes";
+        return queue ? "bare queue" : "bare nodes";
     }
 
     @Override
@@ -48,8 +64,26 @@ final class BareZooKeeperContender implements Contender {
         if (parents.add(parent)) {
             make(parent);
         }
-        String path = client.create(parent + "/x-", new byte[0], ANYONE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        String prefix = parent + "/x-";
+        String path = client.create(prefix, new byte[0], ANYONE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        if (queue) {
+            awaitEnd(prefix, Integer.parseInt(path.substring(prefix.length())) - 1);
+        }
         return () -> client.delete(path, -1);
+    }
+
+    private void awaitEnd(String prefix, int before) throws InterruptedException {
+        CountDownLatch over = new CountDownLatch(1);
+        client.getData(
+                prefix + String.format(Locale.ROOT, "%010d", before),
+                event -> over.countDown(),
+                (rc, asked, context, data, stat) -> {
+                    if (rc != KeeperException.Code.OK.intValue()) {
+                        over.countDown();
+                    }
+                },
+                null);
+        over.await();
     }
 
     private void make(String parent) throws Exception {

@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median of
- * the rounds; a longer one before them warms up and does not count.
+ * the rounds that count. Those before them warm up, in turn too: what one contender makes the compiler assume of code that all
+ * of them run, the next one refutes, and it is compiled anew.
  */
 final class Comparison {
 
@@ -56,12 +57,12 @@ final class Comparison {
             for (Contender.Opener opener : openers) {
                 loads.add(Load.open(opener, clients, requests));
             }
-            for (int round = 0; round <= rounds; round++) {
+            long warming = warmUp.dividedBy(time);
+            for (long round = -warming; round < rounds; round++) {
                 for (Load load : loads) {
                     String name = load.name();
-                    Duration length = round == 0 ? warmUp : time;
-                    Load.Round result = load.run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), length);
-                    if (round > 0) {
+                    Load.Round result = load.run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), time);
+                    if (round >= 0) {
                         results.computeIfAbsent(name, n -> new ArrayList<>()).add(result);
                     }
                 }

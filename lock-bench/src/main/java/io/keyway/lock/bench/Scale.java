@@ -18,7 +18,8 @@ final class Scale {
 
     @Option(
             names = "--warm-up",
-            description = "Seconds of a contender that do not count, before its rounds. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Seconds of a contender that do not count, in rounds before those. Default: ${DEFAULT-VALUE}.")
     private int warmUp;
 
     @Option(names = "--waiters", description = "Threads that want the same lock. Default: ${DEFAULT-VALUE}.")
@@ -29,7 +30,7 @@ final class Scale {
 
     /**
      * @param seconds the default length of a round
-     * @param warmUp the default length of the one before them
+     * @param warmUp the default length of those before them, together
      */
     Scale(int seconds, int warmUp) {
         this.seconds = seconds;

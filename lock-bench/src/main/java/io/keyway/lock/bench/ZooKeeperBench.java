@@ -59,8 +59,8 @@ final class ZooKeeperBench implements Callable<Integer> {
         scale.compare(
                 out,
                 () -> received(list),
-                List.of(keyway, curator, spread(list, BareZooKeeperContender::new)),
-                List.of(keyway, curator));
+                List.of(keyway, curator, spread(list, BareZooKeeperContender::alone)),
+                List.of(keyway, curator, spread(list, BareZooKeeperContender::queue)));
     }
 
     private interface OpenerAt {
