@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -95,6 +97,21 @@ class BreaksTest {
             await().until(() -> tool().getChildren(container, false).isEmpty());
         }
         assertThat(released.get()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+    }
+
+    @Test
+    void watchesOutlastAConnectionWhateverTheConfigurationSays() throws Exception {
+        ZKClientConfig forgetful = new PlainConfig();
+        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        ClientOptions options = ClientOptions.defaults().with(ZooKeeperOptions.CLIENT_CONFIG, forgetful);
+        try (LockClient client = Locks.open(server.url() + "?ttl=10m&closeTimeout=2s", options);
+                Lease lease = client.lock(name).acquire()) {
+            assertThat(client.unwrap(ZooKeeper.class)
+                            .getClientConfig()
+                            .getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET))
+                    .as("for %s", lease)
+                    .isFalse();
+        }
     }
 
     @Test

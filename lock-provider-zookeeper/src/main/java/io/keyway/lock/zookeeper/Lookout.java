@@ -1,0 +1,276 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a request stands in its line, and the one node that it watches while it waits: that which decides when its turn comes.
+ * What the watch says is followed up on the thread of the session's events, without a wait.
+ */
+final class Lookout {
+    private final Request request;
+    private final Session session;
+    private final String container;
+    private final Supplier<Creation.@Nullable Made> made;
+    private final Runnable turn;
+
+    private volatile Standing standing = Standing.ABSENT;
+
+    /** What is watched is not known: look again. */
+    private volatile boolean stale = true;
+
+    private volatile long lookedAt;
+
+    /** Counts what is watched; an answer or event of an earlier watch says nothing. */
+    private int watch;
+
+    /** It was not granted at once, and those behind it have not been told that it is. */
+    private volatile boolean waited;
+
+    private volatile boolean everWaited;
+
+    /**
+     * For one request.
+     *
+     * @param made its node, while it is known to be there
+     * @param turn is told when its turn has come, or when it has to ask
+     */
+    Lookout(Request request, Session session, String container, Supplier<Creation.@Nullable Made> made, Runnable turn) {
+        this.request = request;
+        this.session = session;
+        this.container = container;
+        this.made = made;
+        this.turn = turn;
+    }
+
+    Standing standing() {
+        return standing;
+    }
+
+    /** What is watched is not known: look again. */
+    boolean isStale() {
+        return stale;
+    }
+
+    long lookedAt() {
+        return lookedAt;
+    }
+
+    /** Others may stand behind it. */
+    boolean hasFollowers() {
+        return everWaited || standing.followed();
+    }
+
+    /** It was granted; true if it had to wait for it. */
+    boolean endWait() {
+        boolean first = waited;
+        waited = false;
+        return first;
+    }
+
+    /** Its node is not there: it stands nowhere. */
+    void leave() {
+        standing = Standing.ABSENT;
+        stale = true;
+    }
+
+    /** Its number says that nobody stands before it. */
+    void standFirst() {
+        standsAt(Standing.FIRST_BY_NUMBER);
+    }
+
+    /** It is known where it stands; returns the count of what it is to watch. */
+    private synchronized int standsAt(Standing seen) {
+        standing = seen;
+        lookedAt = System.nanoTime();
+        stale = false;
+        boolean waits = seen.kind() != Standing.Kind.GRANTED;
+        waited |= waits;
+        everWaited |= waits;
+        return ++watch;
+    }
+
+    /** Its number says behind whom it waits: the writer of the number before. If that has left, it looks who else is there. */
+    void standBehind(Creation.Made own) {
+        int count = standsAt(Standing.behind(own.before()));
+        Succession before = own.head().writer(own.number() - 1);
+        if (before != null && before.isAwaitedBy(after(count))) {
+            own.head().told(true);
+            return;
+        }
+        CompletableFuture<?> unused = Ahead.watch(
+                        session,
+                        container + "/" + own.before(),
+                        Standing.Knowledge.ALL_LEFT_IF_IT_HELD,
+                        listener(count))
+                .whenComplete((none, failure) -> own.head().told(failure == null));
+    }
+
+    private Succession.Next after(int count) {
+        return new Succession.Next() {
+            @Override
+            public boolean waits() {
+                return isWatch(count);
+            }
+
+            @Override
+            public void left(boolean held) {
+                follow(held, count);
+            }
+        };
+    }
+
+    /** Takes the listing of an attempt. */
+    void look(Line line) {
+        look(line, 0, false);
+    }
+
+    /**
+     * Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the node.
+     *
+     * @param asOf the count of what was watched when it was asked for, without which it says nothing; 0 for an attempt's own
+     * @param watchesLine whether a watch of the line came with it
+     */
+    private boolean look(Line line, int asOf, boolean watchesLine) {
+        Standing seen;
+        int count;
+        synchronized (this) {
+            if (asOf != 0 && asOf != watch) {
+                return false;
+            }
+            Creation.Made own = made.get();
+            seen = own == null ? Standing.ABSENT : line.of(own.name());
+            boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
+            count = standsAt(seen);
+            if (watchesLine) {
+                // It still watches what it was told of.
+                watch = asOf;
+                count = asOf;
+            }
+            if (seen.kind() == Standing.Kind.GRANTED) {
+                if (seen.ahead().orElse(1) == 0) {
+                    tellFirst();
+                }
+                return !wasGranted;
+            }
+        }
+        if (seen.kind() == Standing.Kind.ABSENT) {
+            return true;
+        }
+        if (!request.queue()) {
+            return false;
+        }
+        if (seen.behind().isPresent()) {
+            watch(seen.behind().get(), seen.then(), count);
+        } else if (!watchesLine) {
+            lookAndWatchLine();
+        }
+        return false;
+    }
+
+    private void tellFirst() {
+        Creation.Made own = made.get();
+        if (own != null) {
+            own.head().isFirst(own.number(), own.sent().entry());
+        }
+    }
+
+    private void watch(String name, Standing.Knowledge then, int count) {
+        String path = container + "/" + name;
+        if (request.mode() == LockMode.PERMITS) {
+            Ahead.watchPermits(session, path, listener(count));
+        } else {
+            CompletableFuture<?> unused = Ahead.watch(session, path, then, listener(count));
+        }
+    }
+
+    private Ahead.Listener listener(int count) {
+        return new Ahead.Listener() {
+            @Override
+            public void left(boolean nobody) {
+                follow(nobody, count);
+            }
+
+            @Override
+            public void lostSight() {
+                Lookout.this.lostSight();
+            }
+        };
+    }
+
+    /** Whom it watched has left or changed. */
+    private void follow(boolean granted, int count) {
+        boolean wasFirst;
+        synchronized (this) {
+            if (count != watch) {
+                return;
+            }
+            wasFirst = standing.kind() == Standing.Kind.FIRST;
+            if (granted) {
+                watch++;
+                standing = standing.granted();
+                if (request.mode() == LockMode.EXCLUSIVE) {
+                    // A reader may have other readers before it.
+                    tellFirst();
+                }
+            }
+        }
+        if (granted) {
+            turn.run();
+        } else if (wasFirst) {
+            lookAndWatchLine();
+        } else {
+            CompletableFuture<List<String>> unused = session.children(container, null)
+                    .whenComplete((names, failure) -> {
+                        if (failure != null) {
+                            lostSight();
+                        } else if (look(Line.of(names), count, false)) {
+                            turn.run();
+                        }
+                    });
+        }
+    }
+
+    /** Nobody will tell it: it has to ask. */
+    private void lostSight() {
+        stale = true;
+        if (!session.isOver()) {
+            turn.run();
+        }
+    }
+
+    private void lookAndWatchLine() {
+        int count;
+        synchronized (this) {
+            count = ++watch;
+        }
+        Watcher watcher = event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                follow(false, count);
+            }
+        };
+        CompletableFuture<List<String>> unused = session.children(container, watcher)
+                .whenComplete((names, failure) -> {
+                    if (failure != null) {
+                        lostSight();
+                    } else if (look(Line.of(names), count, true)) {
+                        turn.run();
+                    }
+                });
+    }
+
+    private synchronized boolean isWatch(int count) {
+        return count == watch;
+    }
+
+    /** Whatever is watched says nothing more. */
+    synchronized void stop() {
+        watch++;
+    }
+}
