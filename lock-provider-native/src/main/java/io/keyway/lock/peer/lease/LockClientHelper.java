@@ -36,21 +36,14 @@ class LockClientHelper implements Machine {
     private static final int INQUIRY = 2;
     private static final int GRACE = 3;
 
-    /** A grant that lapsed while it was in use: its user has until {@code at} to stop. */
-    private record Grace(Peer session, long token, long used, long at) {}
-
-    /** A grant that was broken while it was in use: its member is told when its user has stopped, and keeps the lock until then. */
-    private record Stopping(Peer session, long used, CachedGrant word) {}
-
     private final Key key;
     private final LeaseSettings settings;
     private LocalWaiters waiters;
     private Inquirer inquirer;
     private OpenReleases releases;
+    private OpenEndings endings;
     private @Nullable Offer offer;
     private @Nullable ClientGrant grant;
-    private @Nullable Grace grace;
-    private @Nullable Stopping stopping;
     /** The ttl with which this key awaits its session; 0 if it does not. */
     private long awaiting;
 
@@ -60,6 +53,7 @@ class LockClientHelper implements Machine {
         this.waiters = new LocalWaiters(key, settings.cache());
         this.inquirer = new Inquirer(key, INQUIRY);
         this.releases = new OpenReleases(key);
+        this.endings = new OpenEndings(key, GRACE);
     }
 
     Phase phase() {
@@ -150,7 +144,7 @@ class LockClientHelper implements Machine {
         if (slot == INQUIRY) {
             inquirer.due(turn);
         } else if (slot == GRACE) {
-            endGrace(turn);
+            endings.endGrace(turn);
         } else if (slot == FROZEN) {
             if (grant != null && grant.frozen && !grant.word.belief().holds(turn.now())) {
                 end(grant, EndCause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
@@ -173,12 +167,7 @@ class LockClientHelper implements Machine {
     private void release(long token, Turn turn) {
         ClientGrant held = grant;
         if (held == null || !held.word.active(token)) {
-            if (grace != null && grace.used() == token) {
-                endGrace(turn);
-            }
-            if (stopping != null && stopping.used() == token) {
-                stopped(stopping, turn);
-            }
+            endings.released(token, held != null, turn);
             if (!releases.awaits(token)) {
                 releases.tell(token, LeaseNotice.Outcome.NOT_HELD, turn);
             }
@@ -397,13 +386,7 @@ class LockClientHelper implements Machine {
             turn.tell(new LeaseNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
         if (release && turn.client().exists()) {
-            CachedGrant word = held.word;
-            grace = new Grace(turn.client().session(), word.token(), word.used(), word.deadline() + word.ttl() / 4);
-            if (use == null || turn.now() - grace.at() >= 0) {
-                endGrace(turn);
-            } else {
-                turn.timer(GRACE, grace.at());
-            }
+            endings.lapsed(held.word, use != null, turn);
         }
     }
 
@@ -418,14 +401,6 @@ class LockClientHelper implements Machine {
         CachedGrant.Use use = held.word.use();
         if (use != null) {
             turn.tell(new LeaseNotice.Certain(key, use.token(), use.user()));
-        }
-    }
-
-    private void endGrace(Turn turn) {
-        if (grace != null) {
-            turn.send(grace.session(), new LeaseMessage.Release(key, grace.token(), grace.used()));
-            grace = null;
-            turn.timer(GRACE, Turn.NEVER);
         }
     }
 
@@ -470,8 +445,7 @@ class LockClientHelper implements Machine {
             } else {
                 turn.send(from, new LeaseMessage.Denied(key, token));
             }
-        } else if ((grace != null && grace.token() == token)
-                || (stopping != null && stopping.word().token() == token)) {
+        } else if (endings.contains(token)) {
             turn.send(from, new LeaseMessage.Denied(key, token));
         }
     }
@@ -505,31 +479,21 @@ class LockClientHelper implements Machine {
             CachedGrant.Use use =
                     held == null || (held.frozen && !held.reasserted) ? null : held.word.closeActive(revoke.token());
             if (held == null || use == null) {
-                if (stopping == null || stopping.used() != revoke.token()) {
+                if (!endings.stops(revoke.token())) {
                     turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), 0, 0));
                 }
                 return;
             }
             gone(held, turn);
             turn.tell(new LeaseNotice.Ended(key, use.token(), EndCause.BROKEN, broken(revoke.reason()), use.user()));
-            stopping = new Stopping(from, use.token(), held.word);
+            endings.broken(from, use.token(), held.word);
             if (settings.stopsBeforeRevoked()) {
                 // Held on to, so that the session goes on renewing it.
                 turn.client().hold(key, held.word.ttl());
             } else {
-                stopped(stopping, turn);
+                endings.released(use.token(), false, turn);
             }
         }
-    }
-
-    private void stopped(Stopping broken, Turn turn) {
-        stopping = null;
-        if (grant == null) {
-            turn.client().unhold(key, broken.word().ttl());
-        }
-        turn.send(
-                broken.session(),
-                new LeaseMessage.Revoked(key, broken.used(), broken.word().token(), broken.used()));
     }
 
     private static String broken(String reason) {
@@ -564,9 +528,7 @@ class LockClientHelper implements Machine {
 
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
         offer = null;
-        grace = null;
-        stopping = null;
-        turn.timer(GRACE, Turn.NEVER);
+        endings.forget(turn);
         waiters.unsent();
         releases.lost(turn);
         ClientGrant held = grant;
@@ -691,7 +653,7 @@ class LockClientHelper implements Machine {
 
     @Override
     public boolean atRest() {
-        return awaiting == 0 && grant == null && grace == null && stopping == null;
+        return awaiting == 0 && grant == null && endings.isEmpty();
     }
 
     /** A helper of the same kind, for {@link #copy}. */
@@ -709,8 +671,7 @@ class LockClientHelper implements Machine {
             LocalWaiters.Waiter waiter = copy.waiters.find(offer.waiter().call.request());
             copy.offer = waiter == null ? null : offer.of(waiter);
         }
-        copy.grace = grace;
-        copy.stopping = stopping;
+        copy.endings = endings.copy();
         copy.releases = releases.copy();
         copy.awaiting = awaiting;
         return copy;
@@ -735,14 +696,7 @@ class LockClientHelper implements Machine {
         if (grant != null) {
             grant.encode(out);
         }
-        out.put(grace != null);
-        if (grace != null) {
-            out.put(grace.session()).put(grace.token()).put(grace.used()).time(grace.at());
-        }
-        out.put(stopping != null);
-        if (stopping != null) {
-            out.put(stopping.session()).put(stopping.used()).put(stopping.word().token());
-        }
+        endings.encode(out);
         releases.encode(out);
         out.put(awaiting);
     }
