@@ -57,7 +57,7 @@ final class Comparison {
             for (Contender.Opener opener : openers) {
                 loads.add(Load.open(opener, clients, requests));
             }
-            long warming = warmUp.dividedBy(time);
+            long warming = warmUp.plus(time).minusNanos(1).dividedBy(time);
             for (long round = -warming; round < rounds; round++) {
                 for (Load load : loads) {
                     String name = load.name();

@@ -53,7 +53,6 @@ final class Lookout {
         return standing;
     }
 
-    /** What is watched is not known: look again. */
     boolean isStale() {
         return stale;
     }
@@ -74,8 +73,9 @@ final class Lookout {
         return first;
     }
 
-    /** Its node is not there: it stands nowhere. */
-    void leave() {
+    /** Its node is not there; what it watched was in the way of that, and says nothing of the next. */
+    void standNowhere() {
+        stop();
         standing = Standing.ABSENT;
         stale = true;
     }
@@ -226,15 +226,19 @@ final class Lookout {
         } else if (wasFirst) {
             lookAndWatchLine();
         } else {
-            CompletableFuture<List<String>> unused = session.children(container, null)
-                    .whenComplete((names, failure) -> {
-                        if (failure != null) {
-                            lostSight();
-                        } else if (look(Line.of(names), count, false)) {
-                            turn.run();
-                        }
-                    });
+            list(null, count);
         }
+    }
+
+    private void list(@Nullable Watcher watcher, int count) {
+        CompletableFuture<List<String>> unused = session.children(container, watcher)
+                .whenComplete((names, failure) -> {
+                    if (failure != null) {
+                        lostSight();
+                    } else if (look(Line.of(names), count, watcher != null)) {
+                        turn.run();
+                    }
+                });
     }
 
     /** Nobody will tell it: it has to ask. */
@@ -255,14 +259,7 @@ final class Lookout {
                 follow(false, count);
             }
         };
-        CompletableFuture<List<String>> unused = session.children(container, watcher)
-                .whenComplete((names, failure) -> {
-                    if (failure != null) {
-                        lostSight();
-                    } else if (look(Line.of(names), count, true)) {
-                        turn.run();
-                    }
-                });
+        list(watcher, count);
     }
 
     private synchronized boolean isWatch(int count) {

@@ -202,14 +202,12 @@ final class Place {
 
     /** The node is gone: the request stands nowhere. */
     void lost() {
-        // What it watched was in the way of the old node, and says nothing of the next.
-        lookout.stop();
+        lookout.standNowhere();
         leave(false);
         creation.lost();
         held = false;
         broken = false;
         watched = false;
-        lookout.leave();
     }
 
     /** Takes the listing of an attempt. */

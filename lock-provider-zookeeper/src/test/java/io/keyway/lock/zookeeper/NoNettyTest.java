@@ -8,6 +8,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Locks;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.client.ZooKeeperSaslClient;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,13 @@ class NoNettyTest {
                 .isInstanceOf(InvalidLockUrlException.class)
                 .hasMessageContaining("io.netty:netty-handler")
                 .hasMessageContaining("io.netty:netty-transport-classes-epoll");
+    }
+
+    @Test
+    void zooKeepersOwnConfigurationNeedsIt() {
+        assertThatThrownBy(ZKClientConfig::new)
+                .isInstanceOf(NoClassDefFoundError.class)
+                .hasMessageContaining("io/netty/handler");
     }
 
     @Test
