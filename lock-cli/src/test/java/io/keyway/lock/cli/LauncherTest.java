@@ -47,9 +47,10 @@ class LauncherTest {
         script(
                 bin.resolve("mvn"),
                 "echo build >>'" + builds + "'; while [ -e '" + directory.resolve("slow") + "' ]; do sleep 0.02; done; "
-                        + "[ ! -e '" + directory.resolve("broken") + "' ] || { echo no; exit 1; }; "
+                        + "[ ! -e '" + directory.resolve("broken")
+                        + "' ] || { printf '\\033[31mno\\033[0m\\n'; exit 1; }; "
                         + "mkdir -p lock-cli/target/lib && echo x >lock-cli/target/lock-cli-1.jar && "
-                        + "echo x >lock-cli/target/lib/lock-api-1.jar; echo noise; cat >/dev/null");
+                        + "echo x >lock-cli/target/lib/lock-api-1.jar; printf '\\033[0m'; echo noise; cat >/dev/null");
         javaHome = directory.resolve("jdk");
         // It writes down how it was called; the archive of classes is none of its business.
         script(
@@ -77,7 +78,8 @@ class LauncherTest {
                 .contains("/lock-api-1.jar:")
                 .contains("/lock-cli-1.jar>")
                 .doesNotContain("noise");
-        assertThat(first.err()).contains("keyway: building").contains("noise");
+        assertThat(first.err()).as("Maven's own words and colours").startsWith("keyway: building");
+        assertThat(first.err().lines()).hasSize(1);
         ChildProcess second = keyway("show");
         assertThat(second.exitCode()).isZero();
         assertThat(second.err()).isEmpty();
@@ -164,11 +166,54 @@ class LauncherTest {
         Path broken = Files.createFile(directory.resolve("broken"));
         ChildProcess first = keyway("show");
         assertThat(first.exitCode()).isEqualTo(125);
-        assertThat(first.err()).contains("keyway: the build failed");
+        assertThat(first.err()).contains("no\nkeyway: the build failed").doesNotContain("\033");
         assertThat(first.out()).isEmpty();
         Files.delete(broken);
 
         assertThat(keyway("show").exitCode()).isZero();
+    }
+
+    @Test
+    void whoeverMayNotBuildIsToldSo() throws Exception {
+        Files.createDirectories(root.resolve("lock-cli/target"));
+        // Not even root can make a file there.
+        Files.createSymbolicLink(root.resolve("lock-cli/target/app"), Path.of("/proc"));
+
+        ChildProcess child = keyway("show");
+
+        assertThat(child.exitCode()).isEqualTo(125);
+        assertThat(child.err()).contains("this user cannot write to " + root.resolve("lock-cli/target/app"));
+        assertThat(builds).doesNotExist();
+    }
+
+    @Test
+    void eachJdkHasAnArchiveOfItsOwn() throws Exception {
+        // What is told apart is the archive: a class list is thrown away, and a dump writes the file that it is told.
+        script(
+                javaHome.resolve("bin/java"),
+                "for word; do case $word in -XX:SharedArchiveFile=*) archive=${word#*=};; esac; done; "
+                        + "case \"$*\" in *DumpLoaded*) exit 0;; *Xshare:dump*) echo x >\"$archive\"; exit 0;; esac; "
+                        + "echo \"$archive\"");
+        String first = keywayOutput();
+        assertThat(first).endsWith(".jsa");
+        assertThat(keywayOutput()).isEqualTo(first);
+
+        write(javaHome.resolve("release"), "JAVA_VERSION=\"25.0.1\"\nJAVA_RUNTIME_VERSION=\"25.0.1+8\"\n");
+        ChildProcess other = keyway("show");
+        assertThat(other.exitCode()).isZero();
+        assertThat(other.out()).endsWith(".jsa").isNotEqualTo(first);
+        assertThat(other.err()).isEqualTo("keyway: preparing for Java 25.0.1, once ...");
+        ChildProcess again = keyway("show");
+        assertThat(again.exitCode()).isZero();
+        assertThat(again.out()).isEqualTo(other.out());
+        assertThat(again.err()).isEmpty();
+        assertThat(builds()).isEqualTo(1);
+    }
+
+    private String keywayOutput() throws Exception {
+        ChildProcess child = keyway("show");
+        assertThat(child.exitCode()).isZero();
+        return child.out();
     }
 
     @Test

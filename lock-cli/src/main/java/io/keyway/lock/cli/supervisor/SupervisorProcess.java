@@ -31,7 +31,7 @@ final class SupervisorProcess {
         List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", IGNORING, "keyway-supervisor"));
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         words.addAll(List.of("-Xrs", "-Xmx32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
-        words.addAll(List.of("-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr"));
+        words.addAll(List.of("-Xshare:auto", "-Xlog:disable", "-Xlog:all=error,cds=off:stderr"));
         String archive = System.getProperty("keyway.archive");
         if (archive != null) {
             words.add("-XX:SharedArchiveFile=" + archive);
