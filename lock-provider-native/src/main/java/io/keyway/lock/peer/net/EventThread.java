@@ -2,7 +2,9 @@
 package io.keyway.lock.peer.net;
 
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.ThreadFactory;
@@ -12,16 +14,38 @@ import org.jspecify.annotations.Nullable;
 /** One event loop with its one thread, owned by whoever made it. */
 public final class EventThread implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 5;
+    private static final boolean SINCE_4_2 = isPresent("io.netty.channel.SingleThreadIoEventLoop");
 
-    // Without a group: one that ends would leave a thread of Netty's own behind for a second.
-    private final SingleThreadIoEventLoop loop;
+    private final EventLoop loop;
     private volatile @Nullable Thread thread;
 
     /** @param name of the thread */
     public EventThread(String name) {
         ThreadFactory threads = new DefaultThreadFactory(name, true);
         ThreadFactory known = task -> started(threads.newThread(task));
-        this.loop = new SingleThreadIoEventLoop(null, known, NioIoHandler.newFactory());
+        this.loop = SINCE_4_2 ? Bare.loop(known) : loopOfAGroup(known);
+    }
+
+    /** A loop without a group: a group that ends leaves a thread of Netty's own behind for a second. */
+    private static final class Bare {
+        static EventLoop loop(ThreadFactory threads) {
+            return new SingleThreadIoEventLoop(null, threads, NioIoHandler.newFactory());
+        }
+    }
+
+    @SuppressWarnings("deprecation") // Netty 4.1, which many applications have, offers nothing else
+    private static EventLoop loopOfAGroup(ThreadFactory threads) {
+        EventLoopGroup group = new NioEventLoopGroup(1, threads); // its own type answers next() differently in 4.2
+        return group.next();
+    }
+
+    private static boolean isPresent(String type) {
+        try {
+            Class.forName(type, false, EventThread.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
     }
 
     private Thread started(Thread made) {
