@@ -23,6 +23,8 @@ public enum Feature {
     CACHING,
     /** {@link DistributedReadWriteLock#tryUpgrade}. */
     UPGRADE,
+    /** {@link LockOptions#withHoldAtLeast}. */
+    HOLD_AT_LEAST,
     /** Several locks at once, with detection of deadlocks. */
     TRANSACTIONS;
 

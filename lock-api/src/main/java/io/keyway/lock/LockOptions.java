@@ -19,25 +19,28 @@ public final class LockOptions {
     /** The most bytes of UTF-8 in all keys and values of the metadata. */
     public static final int MAX_METADATA_BYTES = 1024;
 
-    private static final LockOptions NONE = new LockOptions(null, null, null, null, null);
+    private static final LockOptions NONE = new LockOptions(null, null, null, null, null, null);
 
     private final @Nullable Duration ttl;
     private final @Nullable Duration maxHold;
     private final @Nullable Renewal renewal;
     private final @Nullable Map<String, String> metadata;
     private final @Nullable Duration warnAfter;
+    private final @Nullable Duration holdAtLeast;
 
     private LockOptions(
             @Nullable Duration ttl,
             @Nullable Duration maxHold,
             @Nullable Renewal renewal,
             @Nullable Map<String, String> metadata,
-            @Nullable Duration warnAfter) {
+            @Nullable Duration warnAfter,
+            @Nullable Duration holdAtLeast) {
         this.ttl = ttl;
         this.maxHold = maxHold;
         this.renewal = renewal;
         this.metadata = metadata;
         this.warnAfter = warnAfter;
+        this.holdAtLeast = holdAtLeast;
     }
 
     /** Returns options that leave every field open. */
@@ -55,7 +58,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("ttl " + Durations.format(ttl) + " is outside "
                     + Durations.format(MIN_TTL) + " to " + Durations.format(MAX_TTL));
         }
-        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter);
+        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -64,12 +67,13 @@ public final class LockOptions {
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(ttl, positive("maxHold", maxHold), renewal, metadata, warnAfter);
+        return new LockOptions(ttl, positive("maxHold", maxHold), renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /** Sets whether the lease is renewed. */
     public LockOptions withRenewal(Renewal renewal) {
-        return new LockOptions(ttl, maxHold, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter);
+        return new LockOptions(
+                ttl, maxHold, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -91,7 +95,7 @@ public final class LockOptions {
             throw new IllegalArgumentException(
                     "metadata is " + bytes + " bytes long in UTF-8, more than " + MAX_METADATA_BYTES);
         }
-        return new LockOptions(ttl, maxHold, renewal, copy, warnAfter);
+        return new LockOptions(ttl, maxHold, renewal, copy, warnAfter, holdAtLeast);
     }
 
     /**
@@ -100,7 +104,25 @@ public final class LockOptions {
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withWarnAfter(Duration warnAfter) {
-        return new LockOptions(ttl, maxHold, renewal, metadata, positive("warnAfter", warnAfter));
+        return new LockOptions(ttl, maxHold, renewal, metadata, positive("warnAfter", warnAfter), holdAtLeast);
+    }
+
+    /**
+     * Sets how long after its grant the store keeps the lock from others at the least, also after its release, its loss or
+     * the death of its holder; only a break ends it sooner. So that a short job which several machines start at about the
+     * same time runs once. The store counts, from when it grants.
+     *
+     * <p>Needs {@link Feature#HOLD_AT_LEAST}: a lock with it at a provider without throws {@link UnsupportedFeatureException}.
+     * A lease with it is never served from a cache.
+     *
+     * @throws IllegalArgumentException if not positive or more than 24h; the provider may narrow this at acquire
+     */
+    public LockOptions withHoldAtLeast(Duration holdAtLeast) {
+        if (positive("holdAtLeast", holdAtLeast).compareTo(MAX_TTL) > 0) {
+            throw new IllegalArgumentException("holdAtLeast " + Durations.format(holdAtLeast) + " is longer than "
+                    + Durations.format(MAX_TTL));
+        }
+        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /** Returns these options with the fields that {@code upper} sets laid over them. */
@@ -113,7 +135,8 @@ public final class LockOptions {
                 upper.maxHold != null ? upper.maxHold : maxHold,
                 upper.renewal != null ? upper.renewal : renewal,
                 upper.metadata != null ? upper.metadata : metadata,
-                upper.warnAfter != null ? upper.warnAfter : warnAfter);
+                upper.warnAfter != null ? upper.warnAfter : warnAfter,
+                upper.holdAtLeast != null ? upper.holdAtLeast : holdAtLeast);
     }
 
     /** Returns the ttl, if set. */
@@ -141,6 +164,11 @@ public final class LockOptions {
         return Optional.ofNullable(warnAfter);
     }
 
+    /** Returns how long the store keeps the lock from others at the least, if set. */
+    public Optional<Duration> holdAtLeast() {
+        return Optional.ofNullable(holdAtLeast);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof LockOptions o
@@ -148,12 +176,13 @@ public final class LockOptions {
                 && Objects.equals(maxHold, o.maxHold)
                 && renewal == o.renewal
                 && Objects.equals(metadata, o.metadata)
-                && Objects.equals(warnAfter, o.warnAfter);
+                && Objects.equals(warnAfter, o.warnAfter)
+                && Objects.equals(holdAtLeast, o.holdAtLeast);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(ttl, maxHold, renewal, metadata, warnAfter);
+        return Objects.hash(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /** Returns the fields that are set. */
@@ -165,6 +194,7 @@ public final class LockOptions {
         append(out, "renewal", renewal);
         append(out, "metadata", metadata);
         append(out, "warnAfter", warnAfter == null ? null : Durations.format(warnAfter));
+        append(out, "holdAtLeast", holdAtLeast == null ? null : Durations.format(holdAtLeast));
         return out.append('}').toString();
     }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -24,7 +25,8 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
     }
 
     /**
-     * One grant in force.
+     * One grant in force, or one that has ended and whose place is kept for the rest of its
+     * {@link LockOptions#withHoldAtLeast} time.
      *
      * @param client the name of the holder's client
      * @param mode its mode
@@ -32,6 +34,7 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
      * @param token its fencing token
      * @param since how long it has been held, in whichever mode
      * @param metadata what the holder said about itself
+     * @param kept how much longer the place of a grant that has ended is kept; empty for a grant in force
      */
     public record Holder(
             String client,
@@ -39,13 +42,26 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
             int permits,
             OptionalLong token,
             Duration since,
-            Map<String, String> metadata) {
+            Map<String, String> metadata,
+            Optional<Duration> kept) {
+        /** A grant in force. */
+        public Holder(
+                String client,
+                LockMode mode,
+                int permits,
+                OptionalLong token,
+                Duration since,
+                Map<String, String> metadata) {
+            this(client, mode, permits, token, since, metadata, Optional.empty());
+        }
+
         /** Copies the metadata. */
         public Holder {
             Objects.requireNonNull(client, "client");
             Objects.requireNonNull(mode, "mode");
             Objects.requireNonNull(token, "token");
             Objects.requireNonNull(since, "since");
+            Objects.requireNonNull(kept, "kept");
             metadata = Map.copyOf(metadata);
         }
     }

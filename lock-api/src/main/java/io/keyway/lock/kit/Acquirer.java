@@ -98,7 +98,7 @@ final class Acquirer {
             told.completeExceptionally(closed());
         } else if (!told.complete(shape.apply(result))) {
             // Nobody will take it.
-            result.ifPresent(lease -> ((HeldLease) lease).beginRelease());
+            result.ifPresent(lease -> ((HeldLease) lease).abandon());
         }
     }
 
@@ -114,7 +114,9 @@ final class Acquirer {
     }
 
     private boolean reacquire(HeldLease lease) {
-        if (!client.engine()
+        // What is to be held at least for some time is held by the store alone.
+        if (!terms.holdAtLeast().isZero()
+                || !client.engine()
                 .reacquire(
                         key, mode, lease.permits(), terms.ttl(), terms.owner().metadata(), lease)) {
             return false;
@@ -132,7 +134,16 @@ final class Acquirer {
     }
 
     private Request request(int permits, int capacity, boolean queue) {
-        return new Request(client.nextRequestId(), key, mode, permits, capacity, terms.ttl(), queue, terms.owner());
+        return new Request(
+                client.nextRequestId(),
+                key,
+                mode,
+                permits,
+                capacity,
+                terms.ttl(),
+                queue,
+                terms.owner(),
+                terms.holdAtLeast());
     }
 
     private Optional<Lease> delivered(Optional<Lease> outcome) {

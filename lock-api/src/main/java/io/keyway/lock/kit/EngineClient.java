@@ -188,7 +188,11 @@ final class EngineClient implements LockClient {
     }
 
     Terms terms(LockOptions options) {
-        return Terms.of(options, settings.ttl(), settings.name(), engine.guarantees());
+        if (options.holdAtLeast().isPresent()) {
+            require(Feature.HOLD_AT_LEAST);
+        }
+        return Terms.of(
+                options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
     }
 
     void tell(LockEvent.Type type, @Nullable LockKey key, OptionalLong token, Optional<String> from, long afterNanos) {

@@ -25,6 +25,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -244,7 +245,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     @Override
     public ReleaseOutcome release() {
-        beginRelease(true);
+        beginRelease(hold -> hold.releaseWaiting(token));
         ReleaseOutcome known = outcome();
         return known != null ? known : awaitOutcome();
     }
@@ -361,11 +362,15 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     /** Sends the release, once; does not wait. */
     void beginRelease() {
-        beginRelease(false);
+        beginRelease(hold -> hold.release(token));
     }
 
-    /** @param waits whether the calling thread waits for the answer in any case */
-    private void beginRelease(boolean waits) {
+    /** Nobody will take this lease: as {@link #beginRelease}, whatever time it was to be held at least. */
+    void abandon() {
+        beginRelease(hold -> hold.abandon(token));
+    }
+
+    private void beginRelease(Function<LockEngine.Hold, CompletionStage<Answer>> way) {
         // The question first: what has lapsed is lost, not released.
         state();
         if (!toReleasing()) {
@@ -376,8 +381,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         long timeUp = client.time().nanoTime() + client.requestTimeout().toNanos();
         CompletableFuture<Answer> answer;
         try {
-            LockEngine.Hold hold = hold();
-            answer = (waits ? hold.releaseWaiting(token) : hold.release(token)).toCompletableFuture();
+            answer = way.apply(hold()).toCompletableFuture();
         } catch (RuntimeException e) {
             LOG.log(Level.WARNING, "The release of " + key + " (token " + token + ") failed; it expires", e);
             conclude(Answer.UNKNOWN);

@@ -206,6 +206,8 @@ final class PendingAcquire implements LockEngine.Sink {
             }
             lease.granted(hold, token);
             outcome.complete(Optional.of(lease));
+        } else if (from == null) {
+            hold.abandon(token);
         } else {
             hold.release(token);
         }

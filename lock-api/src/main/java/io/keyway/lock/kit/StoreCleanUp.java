@@ -85,7 +85,8 @@ final class StoreCleanUp {
     }
 
     void release(StoreEntry entry) {
-        call(entry, new StoreEffect.Release(entry.held()));
+        boolean keeps = !entry.abandoned && !entry.request.holdAtLeast().isZero();
+        call(entry, new StoreEffect.Release(entry.held(), keeps));
     }
 
     private void call(StoreEntry entry, StoreEffect effect) {

@@ -22,7 +22,8 @@ sealed interface StoreEffect {
     /** One batch; all of one ttl. */
     record Renew(List<Grant> grants) implements StoreEffect {}
 
-    record Release(Grant grant) implements StoreEffect {}
+    /** {@code keeps}: its place stays for what is left of the time that it was to be held at least. */
+    record Release(Grant grant, boolean keeps) implements StoreEffect {}
 
     record Withdraw(Request request) implements StoreEffect {}
 

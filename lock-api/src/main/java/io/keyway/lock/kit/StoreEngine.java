@@ -141,6 +141,15 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         });
     }
 
+    /** As {@link #release(StoreHold)}, of a grant that reached nobody. */
+    void abandon(StoreHold hold) {
+        input((machine, now) -> {
+            if (!machine.abandon(hold.id(), now)) {
+                hold.releasedLate();
+            }
+        });
+    }
+
     String server() {
         return server;
     }
@@ -158,6 +167,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     @Override
     public Guarantees guarantees() {
         return backend.guarantees();
+    }
+
+    @Override
+    public Duration longestHoldAtLeast() {
+        return backend.longestHoldAtLeast();
     }
 
     @Override

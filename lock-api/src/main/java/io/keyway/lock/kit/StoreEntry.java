@@ -75,6 +75,9 @@ final class StoreEntry {
     /** When the next renewal is due: half a ttl after the echo, or sooner in trouble. */
     long renewDue;
 
+    /** Its grant reached nobody: it ends at once, even if it was to be held at least for some time. */
+    boolean abandoned;
+
     /** A release or withdrawal was sent whose effect is unknown: "not held" may be its own doing. */
     boolean sentBefore;
 

@@ -46,6 +46,11 @@ final class StoreHold implements LockEngine.Hold {
         return release(engine::releaseWaiting);
     }
 
+    @Override
+    public CompletionStage<Answer> abandon(long token) {
+        return release(engine::abandon);
+    }
+
     private CompletionStage<Answer> release(Consumer<StoreHold> way) {
         StoreHold next = successor;
         if (next != null) {

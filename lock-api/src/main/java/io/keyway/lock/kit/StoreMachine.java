@@ -137,8 +137,18 @@ final class StoreMachine {
         if (entry.phase == StoreEntry.Phase.WANTED) {
             startWithdraw(entry, now);
         } else if (entry.phase == StoreEntry.Phase.HELD) {
+            entry.abandoned = true;
             startRelease(entry, now);
         }
+    }
+
+    /** As {@link #release}, for a grant that reached nobody. */
+    boolean abandon(long id, long now) {
+        StoreEntry entry = entries.get(id);
+        if (entry != null && entry.phase == StoreEntry.Phase.HELD) {
+            entry.abandoned = true;
+        }
+        return release(id, now);
     }
 
     /** False if that grant is over already, and nothing will be said of it. */

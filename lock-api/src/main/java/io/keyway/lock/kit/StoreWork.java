@@ -101,7 +101,7 @@ final class StoreWork {
         } else if (effect instanceof StoreEffect.Renew renew) {
             workers.urgent(() -> renew(renew.grants()));
         } else if (effect instanceof StoreEffect.Release release) {
-            run(false, () -> release(release.grant()), lent);
+            run(false, () -> release(release), lent);
         } else if (effect instanceof StoreEffect.Withdraw withdraw) {
             workers.urgent(() -> withdraw(withdraw.request()));
         } else {
@@ -145,9 +145,12 @@ final class StoreWork {
         }
     }
 
-    private void release(Grant grant) {
+    private void release(StoreEffect.Release release) {
+        Grant grant = release.grant();
+        Duration limit = settings.requestTimeout();
         try {
-            Answer answer = calls.make(store -> store.release(grant, settings.requestTimeout()));
+            Answer answer = calls.make(
+                    store -> release.keeps() ? store.keep(grant, limit) : store.release(grant, limit));
             inputs.accept((machine, now) -> machine.released(grant.id(), answer, now));
         } catch (Exception e) {
             boolean maybe = maybeExecuted(e);

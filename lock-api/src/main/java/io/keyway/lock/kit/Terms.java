@@ -15,14 +15,21 @@ record Terms(
         @Nullable Duration maxHold,
         Renewal renewal,
         Owner owner,
-        @Nullable Duration warnAfter) {
+        @Nullable Duration warnAfter,
+        Duration holdAtLeast) {
 
     /**
      * Resolves {@code options}, of which only the ttl has a default from elsewhere.
      *
-     * @throws IllegalArgumentException if the ttl is outside the provider's bounds
+     * @param longestHoldAtLeast the provider's bound
+     * @throws IllegalArgumentException if the ttl or holdAtLeast is outside the provider's bounds
      */
-    static Terms of(LockOptions options, Duration defaultTtl, String client, Guarantees guarantees) {
+    static Terms of(
+            LockOptions options,
+            Duration defaultTtl,
+            String client,
+            Guarantees guarantees,
+            Duration longestHoldAtLeast) {
         Duration ttl = options.ttl().orElse(defaultTtl);
         Duration min = guarantees.minTtl();
         Duration max = guarantees.maxTtl();
@@ -31,12 +38,18 @@ record Terms(
                     "ttl " + text(ttl) + " is outside what this provider grants: " + text(min) + " to " + text(max)
                             + "; set another one with LockOptions.withTtl or the option ttl of the URL");
         }
+        Duration holdAtLeast = options.holdAtLeast().orElse(Duration.ZERO);
+        if (holdAtLeast.compareTo(longestHoldAtLeast) > 0) {
+            throw new IllegalArgumentException("holdAtLeast " + text(holdAtLeast) + " is longer than this provider keeps "
+                    + "a lock for nobody: " + text(longestHoldAtLeast));
+        }
         return new Terms(
                 ttl,
                 options.maxHold().orElse(null),
                 options.renewal().orElse(Renewal.AUTO),
                 new Owner(client, options.metadata().orElse(Map.of())),
-                options.warnAfter().orElse(null));
+                options.warnAfter().orElse(null),
+                holdAtLeast);
     }
 
     /** A duration as URLs write it, in whole milliseconds (rounded up) and in the largest unit that divides it. */

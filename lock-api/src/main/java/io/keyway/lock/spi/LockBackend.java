@@ -5,6 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.UnsupportedFeatureException;
@@ -68,6 +69,25 @@ public interface LockBackend extends AutoCloseable {
      * and answers NOT_HELD.
      */
     Answer release(Grant grant, Duration limit) throws Exception;
+
+    /**
+     * As {@link #release}, but the place of the grant stays until {@link Request#holdAtLeast()} has passed since it was made,
+     * by the store's own time; needed with HOLD_AT_LEAST. The kit ends by it each grant that asked for such a time and
+     * reached its owner.
+     *
+     * <p>The store also keeps the place by itself when the term of such a grant ends first. A place that is kept is no grant
+     * in force: {@link #renew}, {@link #release} and a further call answer NOT_HELD, an attempt of its request finds it like
+     * another's grant, {@link #withdraw} leaves it alone, {@link #show} shows it, {@link #breakGrant} ends it at once. When its
+     * time has passed, waiters are told as of a release.
+     */
+    default Answer keep(Grant grant, Duration limit) throws Exception {
+        throw new UnsupportedFeatureException(Feature.HOLD_AT_LEAST, "this store");
+    }
+
+    /** Returns the longest time that {@link Request#holdAtLeast()} may ask for; of interest with HOLD_AT_LEAST. */
+    default Duration longestHoldAtLeast() {
+        return LockOptions.MAX_TTL;
+    }
 
     /**
      * Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. What it does to a grant

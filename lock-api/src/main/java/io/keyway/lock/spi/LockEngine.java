@@ -7,6 +7,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.UnsupportedFeatureException;
@@ -78,6 +79,11 @@ public interface LockEngine extends AutoCloseable {
 
     /** Returns what the engine promises. */
     Guarantees guarantees();
+
+    /** As {@link LockBackend#longestHoldAtLeast}. */
+    default Duration longestHoldAtLeast() {
+        return LockOptions.MAX_TTL;
+    }
 
     /** As {@link io.keyway.lock.LockAdmin#list}. */
     CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit);
@@ -155,9 +161,15 @@ public interface LockEngine extends AutoCloseable {
         /**
          * Ends the grant; idempotent. Already complete when the release is local. After an end that the engine told, or
          * that the deadline brought, it says that the owner has stopped: an engine that passes the lock on only then
-         * need not wait longer. The answer is then of no interest.
+         * need not wait longer. The answer is then of no interest. A grant that asked for a {@link Request#holdAtLeast()}
+         * is ended as by {@link LockBackend#keep}.
          */
         CompletionStage<Answer> release(long token);
+
+        /** Ends a grant that reached nobody, at once, whatever its {@link Request#holdAtLeast()}. */
+        default CompletionStage<Answer> abandon(long token) {
+            return release(token);
+        }
 
         /** As {@link #release}, by a thread that waits for the answer, as {@link LockEngine#submitWaiting}. */
         default CompletionStage<Answer> releaseWaiting(long token) {

@@ -17,14 +17,33 @@ import java.util.Objects;
  * @param ttl how long the authority keeps the grant for a silent holder
  * @param queue whether to wait behind others; if not, one attempt
  * @param owner who asks
+ * @param holdAtLeast how long after the grant the authority keeps others out at the least; zero for no such time, and
+ *     always without {@link io.keyway.lock.Feature#HOLD_AT_LEAST}
  */
 public record Request(
-        long id, LockKey key, LockMode mode, int permits, int capacity, Duration ttl, boolean queue, Owner owner) {
-    /** Checks that nothing is null. */
+        long id,
+        LockKey key,
+        LockMode mode,
+        int permits,
+        int capacity,
+        Duration ttl,
+        boolean queue,
+        Owner owner,
+        Duration holdAtLeast) {
+    /** Checks that nothing is null, and that no time is negative. */
     public Request {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(ttl, "ttl");
         Objects.requireNonNull(owner, "owner");
+        if (holdAtLeast.isNegative()) {
+            throw new IllegalArgumentException("holdAtLeast " + holdAtLeast + " is negative");
+        }
+    }
+
+    /** A request that is not held at least for any time. */
+    public Request(
+            long id, LockKey key, LockMode mode, int permits, int capacity, Duration ttl, boolean queue, Owner owner) {
+        this(id, key, mode, permits, capacity, ttl, queue, owner, Duration.ZERO);
     }
 }

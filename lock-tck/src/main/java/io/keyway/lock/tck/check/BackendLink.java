@@ -186,6 +186,11 @@ final class BackendLink implements LockBackend {
     }
 
     @Override
+    public Answer keep(Grant grant, Duration limit) throws Exception {
+        return over(limit, left -> backend.keep(grant, left));
+    }
+
+    @Override
     public void withdraw(Request request, Duration limit) throws Exception {
         over(limit, left -> {
             backend.withdraw(request, left);
@@ -214,6 +219,11 @@ final class BackendLink implements LockBackend {
     }
 
     // What needs no link
+
+    @Override
+    public Duration longestHoldAtLeast() {
+        return backend.longestHoldAtLeast();
+    }
 
     @Override
     public boolean prompt() {

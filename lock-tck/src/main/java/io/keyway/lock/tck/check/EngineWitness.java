@@ -80,6 +80,11 @@ final class EngineWitness implements LockEngine {
     }
 
     @Override
+    public Duration longestHoldAtLeast() {
+        return engine.longestHoldAtLeast();
+    }
+
+    @Override
     public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
         return engine.list(prefix, after, max, limit);
     }

@@ -59,6 +59,11 @@ public final class Verbs {
         return new Request(++ids, trial.key(name), mode, 1, 1, ttl, true, owner);
     }
 
+    /** A new request for that lock that is to be held at least for that time; for a provider with HOLD_AT_LEAST. */
+    public Request heldAtLeast(String name, Duration ttl, Duration holdAtLeast) {
+        return new Request(++ids, trial.key(name), LockMode.EXCLUSIVE, 1, 1, ttl, true, owner, holdAtLeast);
+    }
+
     /** A new request for permits of that semaphore that waits in the queue. */
     public Request permits(String name, int permits, int capacity, Duration ttl) {
         LockKey key = LockKey.semaphore(LockName.of(name));
@@ -75,7 +80,8 @@ public final class Verbs {
                 capacity,
                 request.ttl(),
                 request.queue(),
-                request.owner());
+                request.owner(),
+                request.holdAtLeast());
     }
 
     /** A new request for that lock that does not wait. */
@@ -165,6 +171,11 @@ public final class Verbs {
     /** Renews the grants by one call, with that limit. */
     public List<Answer> renew(Duration limit, Grant... grants) throws Exception {
         return backend.renew(List.of(grants), limit);
+    }
+
+    /** Gives the grant back, and leaves its place for what is left of the time that it was to be held at least. */
+    public Answer keep(Grant grant) throws Exception {
+        return backend.keep(grant, LIMIT);
     }
 
     /** Gives the grant back. */

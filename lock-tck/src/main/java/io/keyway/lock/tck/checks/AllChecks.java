@@ -45,6 +45,7 @@ public final class AllChecks {
                 new LeakChecks(),
                 new VerbChecks(),
                 new TermChecks(),
+                new HoldAtLeastChecks(),
                 new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
                 new EngineChecks(),

@@ -6,6 +6,7 @@ import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
@@ -59,6 +60,13 @@ final class FeatureChecks {
         Lease write = lock.write().acquire();
         refused(t, Feature.UPGRADE, "downgrade", () -> lock.downgrade(write));
         t.expect(write.isHeld(), "a downgrade that was refused has ended the write lease");
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.HOLD_AT_LEAST, from = Profile.SMOKE, first = FIRST)
+    void holdingAtLeastIsRefusedIfNotDeclared(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        LockOptions options = LockOptions.none().withHoldAtLeast(t.ttl());
+        refused(t, Feature.HOLD_AT_LEAST, "lock.with", () -> client.lock(t.name()).with(options));
     }
 
     private static void refused(Trial t, Feature feature, String call, java.util.concurrent.Callable<?> made)

@@ -88,7 +88,7 @@ public final class LockEntry {
     @Nullable
     Place holder(Session session, long request) {
         for (Place holder : holders) {
-            if (holder.isOf(session, request)) {
+            if (holder.holds(session, request)) {
                 return holder;
             }
         }
@@ -110,6 +110,15 @@ public final class LockEntry {
         if (upgrading == holder) {
             endUpgrade();
         }
+    }
+
+    /** The grant is over, and its place stays for as long as it was to be held at least; false if that time has passed. */
+    boolean keep(Place holder, long now) {
+        boolean kept = holder.keep(now);
+        if (kept && upgrading == holder) {
+            endUpgrade();
+        }
+        return kept;
     }
 
     void broke(Place holder, String reason) {
@@ -187,7 +196,12 @@ public final class LockEntry {
      */
     boolean expire(long now) {
         boolean changed = holders.removeIf(holder -> holder.isOver(now));
-        if (upgrading != null && !holders.contains(upgrading)) {
+        for (Place holder : holders) {
+            if (now - holder.expires >= 0 && !holder.kept && holder.broken == null) {
+                holder.outlastTerm();
+            }
+        }
+        if (upgrading != null && (upgrading.kept || !holders.contains(upgrading))) {
             // An upgrade ends with what it was to upgrade.
             endUpgrade();
         }
@@ -203,8 +217,8 @@ public final class LockEntry {
         Place first = first();
         long next = first == null ? Long.MAX_VALUE : first.expires;
         for (Place holder : holders) {
-            if (first == null || holder.expires - next < 0) {
-                next = holder.expires;
+            if (first == null || holder.leaves() - next < 0) {
+                next = holder.leaves();
             }
         }
         return next;

@@ -6,6 +6,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,14 @@ public final class Place {
     /** Why an operator ended it; it keeps its place until its holder has answered, or can believe no more. */
     @Nullable
     String broken;
+
+    /** Until when a holder stays after its release, and after the end of its term, if it was to be held at least so long. */
+    long keptUntil;
+
+    long outlastsTermUntil;
+
+    /** It is no grant any more, and stays for what is left of that time. */
+    boolean kept;
 
     /** What an upgraded holder was, until its client has shown by a renewal that it knows of the upgrade. */
     private @Nullable Request before;
@@ -81,7 +90,35 @@ public final class Place {
     }
 
     boolean isOver(long now) {
-        return now - expires >= 0;
+        return now - leaves() >= 0;
+    }
+
+    /** Whether it holds, and nothing has ended that yet. */
+    boolean holds(Session client, long id) {
+        return !kept && isOf(client, id);
+    }
+
+    /** A holder was released; false if nothing keeps its place. */
+    boolean keep(long now) {
+        kept = now - keptUntil < 0;
+        return kept;
+    }
+
+    /** The term of a holder has ended. */
+    void outlastTerm() {
+        keptUntil = outlastsTermUntil;
+        kept = true;
+    }
+
+    /** When it leaves unless it is heard of before. */
+    long leaves() {
+        if (token == 0 || broken != null) {
+            return expires;
+        }
+        if (kept) {
+            return keptUntil;
+        }
+        return outlastsTermUntil - expires > 0 ? outlastsTermUntil : expires;
     }
 
     /** Returns the grant of a holder. */
@@ -96,7 +133,8 @@ public final class Place {
                 request.permits(),
                 OptionalLong.of(token),
                 Duration.ofNanos(now - since),
-                request.owner().metadata());
+                request.owner().metadata(),
+                kept || now - expires >= 0 ? Optional.of(Duration.ofNanos(leaves() - now)) : Optional.empty());
     }
 
     LockStatus.Waiter waiter(long now) {

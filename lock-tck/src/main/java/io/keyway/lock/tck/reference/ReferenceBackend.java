@@ -108,6 +108,11 @@ public class ReferenceBackend implements LockBackend {
     }
 
     @Override
+    public Answer keep(Grant grant, Duration limit) throws Exception {
+        return faults.call(Verb.RELEASE, () -> store.keep(session(), grant));
+    }
+
+    @Override
     public void withdraw(Request request, Duration limit) throws Exception {
         faults.call(Verb.WITHDRAW, () -> {
             store.withdraw(session(), request);

@@ -102,6 +102,8 @@ public class ReferenceStore extends StoreTurns {
         Place holder = new Place(session, request, turn.now);
         holder.token = nextToken(session, request.key());
         holder.expires = expiry(request, true, turn.now);
+        holder.keptUntil = keptUntil(request, turn.now);
+        holder.outlastsTermUntil = outlastsTermUntil(request, turn.now);
         entry.leave(session, request.id());
         entry.add(holder);
         if (request.mode() != LockMode.EXCLUSIVE) {
@@ -135,6 +137,15 @@ public class ReferenceStore extends StoreTurns {
 
     /** Ends the grant if it is in force; of one that was broken it says that its holder has stopped. */
     public Answer release(Session session, Grant grant) {
+        return finish(session, grant, false);
+    }
+
+    /** As {@link #release}, but the place stays for what is left of the time that it was to be held at least. */
+    public Answer keep(Session session, Grant grant) {
+        return finish(session, grant, true);
+    }
+
+    private Answer finish(Session session, Grant grant, boolean keeps) {
         Turn turn = begin();
         try {
             LockEntry entry = look(turn, grant.key());
@@ -142,8 +153,10 @@ public class ReferenceStore extends StoreTurns {
             if (entry == null || holder == null) {
                 return Answer.NOT_HELD;
             }
-            entry.remove(holder);
-            wake(turn, entry, holder);
+            if (!keeps || holder.broken != null || !entry.keep(holder, turn.now)) {
+                entry.remove(holder);
+                wake(turn, entry, holder);
+            }
             settle(entry);
             return holder.broken == null ? Answer.DONE : Answer.NOT_HELD;
         } finally {
@@ -188,6 +201,12 @@ public class ReferenceStore extends StoreTurns {
             LockEntry entry = look(turn, key);
             if (entry != null) {
                 for (Place holder : entry.holders()) {
+                    if (holder.token == token && holder.kept) {
+                        entry.remove(holder);
+                        wake(turn, entry, holder);
+                        settle(entry);
+                        return true;
+                    }
                     if (holder.token == token && holder.broken == null) {
                         entry.broke(holder, reason);
                         turn.broken(holder, reason);

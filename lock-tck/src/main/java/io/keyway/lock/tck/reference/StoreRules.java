@@ -58,6 +58,16 @@ public abstract class StoreRules {
         return now + request.ttl().toNanos();
     }
 
+    /** Returns until when a grant that was made at {@code since} keeps its place after its release (LK-520). */
+    protected long keptUntil(Request request, long since) {
+        return since + request.holdAtLeast().toNanos();
+    }
+
+    /** Returns until when a grant that was made at {@code since} keeps its place after the end of its term (LK-520). */
+    protected long outlastsTermUntil(Request request, long since) {
+        return since + request.holdAtLeast().toNanos();
+    }
+
     /** Returns the holder that a message about that grant is about: by its id and token, never by its client alone (LK-701). */
     protected @Nullable Place inForce(LockEntry entry, Session session, Grant grant) {
         return entry.holder(session, grant);

@@ -44,7 +44,7 @@ final class Table {
         long last = now;
         for (LockEntry entry : entries.values()) {
             for (Place holder : entry.holders()) {
-                last = holder.expires - last > 0 ? holder.expires : last;
+                last = holder.leaves() - last > 0 ? holder.leaves() : last;
             }
         }
         return last;

@@ -22,6 +22,14 @@ final class AlteredRequests {
 
     private static Request of(Request request, long id, boolean queue, Owner owner) {
         return new Request(
-                id, request.key(), request.mode(), request.permits(), request.capacity(), request.ttl(), queue, owner);
+                id,
+                request.key(),
+                request.mode(),
+                request.permits(),
+                request.capacity(),
+                request.ttl(),
+                queue,
+                owner,
+                request.holdAtLeast());
     }
 }

@@ -11,6 +11,7 @@ final class Mutants {
                     GrantMutants.ALL,
                     TokenMutants.ALL,
                     TermMutants.ALL,
+                    HoldAtLeastMutants.ALL,
                     QueueMutants.ALL,
                     OrderMutants.ALL,
                     ReleaseMutants.ALL,

@@ -1,0 +1,206 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.Capacity;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Rules 520 to 522: a lock that is kept for some time at the least. That it passed on too early is certain however slow the
+ * machine, since the time is counted from before the grant was asked for, which is before the store began to count.
+ */
+final class HoldAtLeastChecks {
+
+    @Check(
+            rules = "LK-520",
+            needs = Feature.HOLD_AT_LEAST,
+            from = Profile.SMOKE,
+            first = "Does LockBackend.keep leave the place, and does the store end it by its own time?")
+    void aReleasedLockIsKeptForItsTime(Trial t) throws Exception {
+        LockClient rival = atWork(t);
+        Duration atLeast = t.ttl(3, 2);
+        long sent = t.now();
+        Lease lease = acquired(t, t.client("holder"), atLeast);
+        t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, lease.release());
+        t.expect(!lease.isHeld(), "a lease that was released is held: only the place of its grant is kept");
+        notBefore(t, rival, sent, atLeast, "released at once");
+    }
+
+    @Check(
+            rules = "LK-520",
+            needs = Feature.HOLD_AT_LEAST,
+            first = "Does a client that closes end its grants by LockBackend.keep too?")
+    void theCloseOfItsClientLeavesItKept(Trial t) throws Exception {
+        LockClient rival = atWork(t);
+        LockClient holder = t.client("holder");
+        Duration atLeast = t.ttl(3, 2);
+        long sent = t.now();
+        acquired(t, holder, atLeast);
+        holder.close();
+        notBefore(t, rival, sent, atLeast, "held by a client that was closed at once");
+    }
+
+    @Check(
+            rules = {"LK-520", "LK-513"},
+            needs = Feature.HOLD_AT_LEAST,
+            means = Means.LINK,
+            first = "Does the store itself keep the place of a grant whose ttl has ended?")
+    void theDeathOfItsHolderLeavesItKept(Trial t) throws Exception {
+        LockClient rival = atWork(t);
+        ClientLink link = t.link("holder");
+        Duration atLeast = t.ttl().multipliedBy(3);
+        long sent = t.now();
+        Lease lease = acquired(t, link.client(), atLeast);
+        link.cut();
+        notBefore(t, rival, sent, atLeast, "held by a client that nothing was heard of since");
+        t.expect(!lease.isHeld(), "a holder that was cut off for three of its ttl believes");
+        link.heal();
+    }
+
+    @Check(
+            rules = "LK-521",
+            needs = Feature.HOLD_AT_LEAST,
+            first = "Is the time counted from the grant, whatever was renewed since?")
+    void aLockThatWasHeldForLongerIsFreeAtItsRelease(Trial t) throws Exception {
+        LockClient rival = atWork(t);
+        Lease lease = acquired(t, t.client("holder"), t.ttl());
+        t.pass(t.ttl(3, 2));
+        t.expect(lease.isHeld(), "a lease was not renewed until the time that it was to be held at least");
+        lease.release();
+        t.takesSoon(rival, t.name(), "a lock that was held longer than it had to be is not free after its release");
+    }
+
+    @Check(
+            rules = {"LK-521", "LK-701"},
+            needs = Feature.HOLD_AT_LEAST,
+            first = "Can a message of the former holder find the place that is kept?")
+    void aKeptPlaceIsNoGrant(Trial t) throws Exception {
+        Verbs verbs = t.verbs("holder");
+        LockClient rival = atWork(t);
+        Duration atLeast = t.ttl(3, 2);
+        Request request = verbs.heldAtLeast(t.name(), t.ttl(), atLeast);
+        long sent = t.now();
+        Grant grant = verbs.granted(request, "a free lock was not granted");
+        t.expectEqual("the answer to keep", Answer.DONE, verbs.keep(grant));
+        t.expectEqual("the answer to a renewal of what is kept", List.of(Answer.NOT_HELD), verbs.renew(grant));
+        t.expectEqual("the answer to a release of what is kept", Answer.NOT_HELD, verbs.release(grant));
+        t.expect(!verbs.isGranted(request), "an attempt brought back a grant that had been given up by keep");
+        verbs.withdraw(request);
+        notBefore(t, rival, sent, atLeast, "given up by keep, released and withdrawn");
+    }
+
+    @Check(
+            rules = "LK-522",
+            needs = Feature.HOLD_AT_LEAST,
+            first = "Do release and withdraw end such a grant as any other?")
+    void aGrantThatReachedNobodyIsEndedAtOnce(Trial t) throws Exception {
+        Verbs verbs = t.verbs("holder");
+        LockClient rival = atWork(t);
+        Duration atLeast = t.ttl().multipliedBy(16);
+        Grant released = verbs.granted(verbs.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
+        t.expectEqual("the answer to a release", Answer.DONE, verbs.release(released));
+        t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.release, and its place was kept")
+                .release();
+        Request withdrawn = verbs.heldAtLeast(t.name(), t.ttl(), atLeast);
+        verbs.grantedInTime(withdrawn, "a free lock was not granted");
+        verbs.withdraw(withdrawn);
+        t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.withdraw, and its place was kept")
+                .release();
+    }
+
+    @Check(
+            rules = "LK-520",
+            needs = {Feature.HOLD_AT_LEAST, Feature.LIST, Feature.BREAK},
+            first = "Does a break look at places that are kept, and end them at once, since nobody has to stop?")
+    void aBreakEndsWhatIsKept(Trial t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient rival = atWork(t);
+        Lease lease = acquired(t, holder, t.ttl().multipliedBy(16));
+        lease.release();
+        List<LockStatus.Holder> shown = t.status(rival, t.key(t.name())).holders();
+        t.expect(
+                shown.size() == 1 && shown.get(0).kept().isPresent(),
+                "a lock that is kept after its release is shown as " + shown + ": it has one holder, with Holder.kept");
+        t.expect(
+                rival.admin().breakLease(t.key(t.name()), lease.token(), "not needed any more"),
+                "the break of a lock that is kept after its release came to nothing");
+        t.takesSoon(rival, t.name(), "a lock that was kept after its release was broken, and is not free");
+    }
+
+    @Check(
+            rules = {"LK-520", "LK-1301"},
+            needs = {Feature.HOLD_AT_LEAST, Feature.SEMAPHORE},
+            first = "Do places that are kept count as permits that are out?")
+    void permitsAreKeptToo(Trial t) throws Exception {
+        Capacity two = Capacity.of(2);
+        Duration atLeast = t.ttl(3, 2);
+        long sent = t.now();
+        Lease lease = t.client("holder")
+                .semaphore(t.name(), two)
+                .with(t.terms().withHoldAtLeast(atLeast))
+                .acquire();
+        lease.release();
+        LockClient rival = t.client("rival");
+        Optional<Lease> other = rival.semaphore(t.name(), two).tryAcquire();
+        t.expect(other.isPresent(), "one permit of two is kept, and the other one was refused");
+        Task<Long> taken = t.start("the acquire of the permit that is kept", () -> {
+            rival.semaphore(t.name(), two).acquire();
+            return t.now();
+        });
+        isKept(t, taken, sent, atLeast, "a permit that was released at once");
+    }
+
+    /** One that has been connected: what it then asks takes no longer than it must. */
+    private static LockClient atWork(Trial t) throws InterruptedException {
+        LockClient rival = t.client("rival");
+        rival.lock(t.freshName()).acquire().close();
+        return rival;
+    }
+
+    private static Lease acquired(Trial t, LockClient client, Duration atLeast) throws InterruptedException {
+        return client.lock(t.name())
+                .with(t.terms().withHoldAtLeast(atLeast))
+                .tryAcquire()
+                .orElseThrow(() -> t.failure("a free lock was refused to a request that is to be held at least for "
+                        + Trial.text(atLeast)));
+    }
+
+    private static void notBefore(Trial t, LockClient rival, long sent, Duration atLeast, String how)
+            throws InterruptedException {
+        Task<Long> taken = t.start("the acquire of the next holder", () -> {
+            rival.lock(t.name()).acquire();
+            return t.now();
+        });
+        isKept(t, taken, sent, atLeast, "a lock that was " + how);
+    }
+
+    private static void isKept(Trial t, Task<Long> taken, long sent, Duration atLeast, String what)
+            throws InterruptedException {
+        String kept = what + " and was to be held at least for " + Trial.text(atLeast);
+        // Clocks may differ by a little.
+        long end = sent + atLeast.toNanos() / 100 * 98;
+        if (t.happens(Duration.ofNanos(Math.max(1, end - t.now())), taken::isDone)) {
+            long early = end - taken.get();
+            t.never(early > 0, kept + " went to the next " + Trial.text(Duration.ofNanos(early)) + " too early");
+        }
+        t.expect(
+                t.endsWithin(t.ttl(1, 2).plus(atLeast.dividedBy(50)), taken),
+                kept + " is not free when that time has passed, and half a ttl more");
+    }
+}
