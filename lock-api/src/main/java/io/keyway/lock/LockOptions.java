@@ -119,8 +119,8 @@ public final class LockOptions {
      */
     public LockOptions withHoldAtLeast(Duration holdAtLeast) {
         if (positive("holdAtLeast", holdAtLeast).compareTo(MAX_TTL) > 0) {
-            throw new IllegalArgumentException("holdAtLeast " + Durations.format(holdAtLeast) + " is longer than "
-                    + Durations.format(MAX_TTL));
+            throw new IllegalArgumentException(
+                    "holdAtLeast " + Durations.format(holdAtLeast) + " is longer than " + Durations.format(MAX_TTL));
         }
         return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
     }

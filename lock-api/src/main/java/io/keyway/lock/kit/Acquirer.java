@@ -117,8 +117,13 @@ final class Acquirer {
         // What is to be held at least for some time is held by the store alone.
         if (!terms.holdAtLeast().isZero()
                 || !client.engine()
-                .reacquire(
-                        key, mode, lease.permits(), terms.ttl(), terms.owner().metadata(), lease)) {
+                        .reacquire(
+                                key,
+                                mode,
+                                lease.permits(),
+                                terms.ttl(),
+                                terms.owner().metadata(),
+                                lease)) {
             return false;
         }
         if (closedMeanwhile(lease)) {

@@ -191,8 +191,7 @@ final class EngineClient implements LockClient {
         if (options.holdAtLeast().isPresent()) {
             require(Feature.HOLD_AT_LEAST);
         }
-        return Terms.of(
-                options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
+        return Terms.of(options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
     }
 
     void tell(LockEvent.Type type, @Nullable LockKey key, OptionalLong token, Optional<String> from, long afterNanos) {

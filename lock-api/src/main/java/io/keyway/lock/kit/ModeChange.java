@@ -86,15 +86,7 @@ final class ModeChange {
         Terms terms = from.terms();
         HeldLease to = new HeldLease(client, key, mode, 1, terms);
         Request request = new Request(
-                client.nextRequestId(),
-                key,
-                mode,
-                1,
-                1,
-                terms.ttl(),
-                queue,
-                terms.owner(),
-                terms.holdAtLeast());
+                client.nextRequestId(), key, mode, 1, 1, terms.ttl(), queue, terms.owner(), terms.holdAtLeast());
         PendingAcquire pending = new PendingAcquire(client, to, request, wait, from);
         pending.send();
         return pending;

@@ -149,8 +149,8 @@ final class StoreWork {
         Grant grant = release.grant();
         Duration limit = settings.requestTimeout();
         try {
-            Answer answer = calls.make(
-                    store -> release.keeps() ? store.keep(grant, limit) : store.release(grant, limit));
+            Answer answer =
+                    calls.make(store -> release.keeps() ? store.keep(grant, limit) : store.release(grant, limit));
             inputs.accept((machine, now) -> machine.released(grant.id(), answer, now));
         } catch (Exception e) {
             boolean maybe = maybeExecuted(e);

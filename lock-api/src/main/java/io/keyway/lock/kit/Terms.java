@@ -40,8 +40,8 @@ record Terms(
         }
         Duration holdAtLeast = options.holdAtLeast().orElse(Duration.ZERO);
         if (holdAtLeast.compareTo(longestHoldAtLeast) > 0) {
-            throw new IllegalArgumentException("holdAtLeast " + text(holdAtLeast) + " is longer than this provider keeps "
-                    + "a lock for nobody: " + text(longestHoldAtLeast));
+            throw new IllegalArgumentException("holdAtLeast " + text(holdAtLeast)
+                    + " is longer than this provider keeps " + "a lock for nobody: " + text(longestHoldAtLeast));
         }
         return new Terms(
                 ttl,

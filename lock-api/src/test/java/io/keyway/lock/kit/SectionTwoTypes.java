@@ -110,6 +110,7 @@ final class SectionTwoTypes {
                                 Feature.WAKE_UP,
                                 Feature.CACHING,
                                 Feature.UPGRADE,
+                                Feature.HOLD_AT_LEAST,
                                 Feature.TRANSACTIONS)
                         .equals(Set.of(Feature.values())),
                 "features");

@@ -19,6 +19,7 @@ import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -46,6 +47,7 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
     private static final RedisScript RENEW = RedisScript.read("renew");
     private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common");
+    private static final RedisScript KEEP = RedisScript.read("keep", "common");
     private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common");
     private static final RedisScript BURY = RedisScript.read("bury");
     private static final RedisScript BREAK = RedisScript.read("break", "common");
@@ -114,13 +116,13 @@ final class RedisBackend implements LockBackend {
         started(messages).begin(deadline);
         String id = id(request.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = {
-            RedisKeys.bytes(id),
-            millis(request.ttl()),
-            what(request),
-            Protocol.toByteArray(request.capacity()),
-            queueing(request, askedAt)
-        };
+        byte[][] arguments = withHoldAtLeast(
+                request,
+                RedisKeys.bytes(id),
+                millis(request.ttl()),
+                what(request),
+                Protocol.toByteArray(request.capacity()),
+                queueing(request, askedAt));
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
         return taken(request, new ScriptCall(script, keys.all(request.key(), id), arguments), askedAt, deadline);
     }
@@ -130,15 +132,24 @@ final class RedisBackend implements LockBackend {
         Deadline deadline = Deadline.after(limit);
         String id = id(wanted.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = {
-            RedisKeys.bytes(id),
-            millis(wanted.ttl()),
-            what(wanted),
-            RedisKeys.bytes(id(held.id())),
-            Protocol.toByteArray(held.token()),
-            queueing(wanted, askedAt)
-        };
+        byte[][] arguments = withHoldAtLeast(
+                wanted,
+                RedisKeys.bytes(id),
+                millis(wanted.ttl()),
+                what(wanted),
+                RedisKeys.bytes(id(held.id())),
+                Protocol.toByteArray(held.token()),
+                queueing(wanted, askedAt));
         return taken(wanted, new ScriptCall(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
+    }
+
+    private static byte[][] withHoldAtLeast(Request request, byte[]... arguments) {
+        if (request.holdAtLeast().isZero()) {
+            return arguments;
+        }
+        byte[][] all = Arrays.copyOf(arguments, arguments.length + 1);
+        all[arguments.length] = millis(request.holdAtLeast());
+        return all;
     }
 
     private byte[] queueing(Request request, long askedAt) {
@@ -238,10 +249,19 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
+        return end(RELEASE, grant, limit);
+    }
+
+    @Override
+    public Answer keep(Grant grant, Duration limit) throws Exception {
+        return end(KEEP, grant, limit);
+    }
+
+    private Answer end(RedisScript script, Grant grant, Duration limit) throws Exception {
         byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
         Deadline deadline = Deadline.after(limit);
         buryIfLate(grant.id(), grant.key(), deadline);
-        Object reply = link.run(new ScriptCall(RELEASE, keys.line(grant.key()), arguments), deadline);
+        Object reply = link.run(new ScriptCall(script, keys.line(grant.key()), arguments), deadline);
         return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
 
@@ -283,7 +303,7 @@ final class RedisBackend implements LockBackend {
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         byte[][] arguments = {Protocol.toByteArray(token), RedisKeys.bytes(reason)};
-        return Replies.number(link.run(new ScriptCall(BREAK, keys.one(key), arguments), Deadline.after(limit))) == 1;
+        return Replies.number(link.run(new ScriptCall(BREAK, keys.line(key), arguments), Deadline.after(limit))) == 1;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Reads what scripts return. */
@@ -41,13 +42,15 @@ final class Replies {
         for (Object each : list(reply)) {
             List<?> words = list(each);
             Owner owner = OwnerText.read(text(words.get(4)));
+            long kept = number(words.get(5));
             holders.add(new LockStatus.Holder(
                     owner.client(),
                     mode(words),
                     (int) number(words.get(1)),
                     OptionalLong.of(number(words.get(2))),
                     since(words),
-                    owner.metadata()));
+                    owner.metadata(),
+                    kept == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(kept * 1000))));
         }
         return holders;
     }

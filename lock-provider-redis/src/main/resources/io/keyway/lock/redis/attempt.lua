@@ -3,6 +3,7 @@
 local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)
+local at_least = ARGV[6] and ARGV[6] * 1000
 local sharded, asked = string.find(ARGV[5], 's') ~= nil, string.match(ARGV[5], 'g(.+)')
 
 if redis.call('EXISTS', KEYS[4]) == 1 then
@@ -29,7 +30,7 @@ if redis.call('EXISTS', waiters) == 1 then
   if waiter then
     -- Heard of: it lives, however late it is.
     waiter = unpack_one(waiter)
-    waiter[4], waiter[3], waiter[8], waiter[9], waiter[10] = now() + ttl, capacity, 0, sharded, asked
+    waiter[4], waiter[3], waiter[8], waiter[9], waiter[10] = now() + ttl, capacity, 0, sharded, asked or false
     redis.call('HSET', waiters, id, pack(waiter))
     turn = false
   end
@@ -54,6 +55,7 @@ if turn then
     redis.call('HSET', holders, '#', pack(all))
   end
   keep(holders, ttl)
+  hold_at_least(id, now(), at_least)
   if mode ~= 'X' then
     -- There may be room for the next, too.
     wake(all or {1, permits, mode})
@@ -65,7 +67,7 @@ if ARGV[5] ~= '' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false, at_least or false}
     redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end

@@ -1,10 +1,12 @@
 -- Shared by the scripts of one name. All that is known of it:
 --   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and permits, a
---            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl} of the reader that an
---            upgraded holder was, until a renewal shows that its client knows of the upgrade; and unless one is alone, '#'
---            {how many, permits out, mode, none of them ends before}
---   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked}, and 'u' for the
---            reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
+--            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl, kept until} of the
+--            reader that an upgraded holder was, until a renewal shows that its client knows of the upgrade; by id and '='
+--            until when its place is to be kept at least; by '=' and token the record of a place that is kept and no grant
+--            any more; and unless one is alone, '#' {how many, permits out, mode, none of them ends before}
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, time to be kept at
+--            least}, and 'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds
+--            by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 --   floor    the highest token, the last key of each script that may grant
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
@@ -72,7 +74,32 @@ local function each_holder(action)
 end
 
 local function forget(id)
-  redis.call('HDEL', holders, id, id .. '!', id .. '^')
+  redis.call('HDEL', holders, id, id .. '!', id .. '^', id .. '=')
+end
+
+-- The place of a grant made at that time is to be kept for so long at least; nothing if it is nil or false.
+local function hold_at_least(id, since, micros)
+  if micros then
+    redis.call('HSET', holders, id .. '=', string.format('%.0f', since + micros))
+    keep(holders, since + micros - now())
+  end
+end
+
+-- Until when the place of that holder is kept if its grant ends now; nil if it is not.
+local function kept_until(id)
+  local kept = tonumber(redis.call('HGET', holders, id .. '=') or nil)
+  return kept and kept > now() and redis.call('HEXISTS', holders, id .. '!') == 0 and kept or nil
+end
+
+-- The grant is over, and its place stays until then: no message that names the grant finds it.
+local function leave_place(id, holder, ends)
+  forget(id)
+  holder[ENDS] = ends
+  write('=' .. string.format('%.0f', holder[TOKEN]), holder)
+end
+
+local function is_no_grant(id)
+  return string.sub(id, 1, 1) == '='
 end
 
 -- What is known of all holders together, after those whose time is over were dropped; nil if nobody holds. The second
@@ -85,6 +112,10 @@ local function holding()
   end
   local left, dropped = {0, 0, '', math.huge}, false
   each_holder(function(id, holder)
+    local kept = holder[ENDS] <= now() and kept_until(id)
+    if kept then
+      leave_place(id, holder, kept)
+    end
     if holder[ENDS] <= now() then
       forget(id)
       dropped = true
@@ -202,6 +233,7 @@ local function hand_over(id, waiter)
   unqueue(id)
   write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7]})
   keep(holders, waiter[4] - now())
+  hold_at_least(id, now(), waiter[11])
   tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders,
     waiter[9])
 end

@@ -1,7 +1,7 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
 -- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held; how to queue, as
--- in an attempt
+-- in an attempt; milliseconds for which the place is to be kept at least, if any
 -- Returns the new token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
 -- {-1, 0, owners...} if it is refused; or 'withdrawn'.
 local id, ttl, held = ARGV[1], ARGV[2] * 1000, ARGV[4]
@@ -40,12 +40,14 @@ if upgrade then
   redis.call('HDEL', waiters, 'u')
 end
 local token = new_token()
-redis.call('HDEL', holders, held, held .. '^', '#')
+local kept = kept_until(held)
+redis.call('HDEL', holders, held, held .. '^', held .. '=', '#')
 write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner})
 if mode == 'X' then
-  redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL]}))
+  redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL], kept or false}))
 end
 keep(holders, ttl)
+hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] * 1000)
 if mode == 'S' then
   -- A writer that has become a reader may leave room for others.
   wake({1, 1, mode})

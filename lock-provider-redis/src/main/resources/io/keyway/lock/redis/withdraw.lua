@@ -14,6 +14,9 @@ if reader then
   forget(id)
   write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER]})
   redis.call('HDEL', holders, '#')
+  if reader[4] then
+    redis.call('HSET', holders, reader[1] .. '=', string.format('%.0f', reader[4]))
+  end
   all = {1, 1, 'S', mine[ENDS]}
   changed = true
 elseif mine then

@@ -66,7 +66,11 @@ final class FeatureChecks {
     void holdingAtLeastIsRefusedIfNotDeclared(Trial t) throws Exception {
         LockClient client = t.client("first");
         LockOptions options = LockOptions.none().withHoldAtLeast(t.ttl());
-        refused(t, Feature.HOLD_AT_LEAST, "lock.with", () -> client.lock(t.name()).with(options));
+        refused(
+                t,
+                Feature.HOLD_AT_LEAST,
+                "lock.with",
+                () -> client.lock(t.name()).with(options));
     }
 
     private static void refused(Trial t, Feature feature, String call, java.util.concurrent.Callable<?> made)

@@ -177,8 +177,8 @@ final class HoldAtLeastChecks {
         return client.lock(t.name())
                 .with(t.terms().withHoldAtLeast(atLeast))
                 .tryAcquire()
-                .orElseThrow(() -> t.failure("a free lock was refused to a request that is to be held at least for "
-                        + Trial.text(atLeast)));
+                .orElseThrow(() -> t.failure(
+                        "a free lock was refused to a request that is to be held at least for " + Trial.text(atLeast)));
     }
 
     private static void notBefore(Trial t, LockClient rival, long sent, Duration atLeast, String how)
