@@ -2,4 +2,4 @@
 package io.keyway.lock.peer.cluster;
 
 /** One cell of one member: what decides on a share of the names. */
-record Authority(NodeId node, int shard) {}
+public record Authority(NodeId node, int shard) {}

@@ -7,6 +7,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseSettings;
@@ -26,7 +27,7 @@ public final class ClusterMode {
     private ClusterMode() {}
 
     /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
-    public static Seat seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, String> ears) {
+    public static Seat seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, Origin> ears) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = addresses(url);

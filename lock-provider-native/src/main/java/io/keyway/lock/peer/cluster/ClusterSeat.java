@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
@@ -26,14 +27,14 @@ public final class ClusterSeat implements Seat {
     private final ClusterPlace place;
     private final WakefulClock clock = new WakefulClock();
     private final TimeSource time;
-    private final BiConsumer<Notice, String> ears;
+    private final BiConsumer<Notice, Origin> ears;
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Switchboard running;
     private boolean closed;
 
-    /** @param ears told what the cells tell, and of which server */
-    ClusterSeat(String client, ClusterPlace place, TimeSource timers, BiConsumer<Notice, String> ears) {
+    /** @param ears told what the cells tell, and which of them */
+    ClusterSeat(String client, ClusterPlace place, TimeSource timers, BiConsumer<Notice, Origin> ears) {
         this.client = client;
         this.place = place;
         this.time = new WakefulTime(clock, timers);

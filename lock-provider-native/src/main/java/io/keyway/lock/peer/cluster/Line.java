@@ -1,141 +1,52 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
-import io.keyway.lock.peer.kernel.DurableRecord;
-import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.Connector;
-import io.keyway.lock.peer.net.HostNames;
-import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Greeting;
-import io.netty.channel.EventLoop;
-import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.function.Function;
-import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** A cell that dials one authority of a cluster: at several addresses in turn, until one answers. Its state is looked at on the event thread only. */
-final class Line implements CellLoop.Surroundings {
-    /** Who has lines; called on the event thread. */
-    interface Operator {
-        void heard(Line line, Notice notice);
-
-        /** A batch of turns is over. */
-        void turned(Line line, ClientSession session);
-    }
-
-    private final CellLoop loop;
-    private final Operator operator;
-    private final UnaryOperator<NodeId> dialled;
-    private final HostNames names;
-    private final Connector connector;
-    private final CountDownLatch goodbye = new CountDownLatch(1);
-    private List<NodeId> addresses;
-    private int next;
+/** A cell of a client that talks to one authority of a cluster, as {@link Router} sees it. Its state is the router's. */
+public abstract class Line implements Origin {
     private volatile String server;
-    private boolean connected;
+    private volatile @Nullable NodeId node;
     private @Nullable Greeting greeting;
     private @Nullable Unreachable trouble;
 
     /**
      * @param server whom this is about, in messages
-     * @param addresses where members say they are, tried in this order, again and again
-     * @param dialled where such an address is reached
+     * @param node the member that it is for; null while any member will do
      */
-    Line(
-            EventLoop events,
-            LongSupplier clock,
-            Cell cell,
-            String server,
-            List<NodeId> addresses,
-            UnaryOperator<NodeId> dialled,
-            HostNames names,
-            Function<CellLoop, Connector> connectors,
-            Operator operator) {
+    protected Line(String server, @Nullable NodeId node) {
         this.server = server;
-        this.addresses = addresses;
-        this.dialled = dialled;
-        this.names = names;
-        this.operator = operator;
-        this.loop = new CellLoop(events, cell, this, Long.MAX_VALUE, clock);
-        this.connector = connectors.apply(loop);
+        this.node = node;
     }
 
-    CellLoop loop() {
-        return loop;
-    }
-
-    /** Whom it talks to: a member's id, or the cluster while that is not known. */
-    String server() {
+    /** A member's id, or the cluster while that is not known. */
+    @Override
+    public final String server() {
         return server;
     }
 
-    /** It talks to that member from now on; the address at which it answered comes first. */
-    void settled(NodeId node) {
-        NodeId good = addresses.get(Math.floorMod(next - 1, addresses.size()));
-        server = node.toString();
-        addresses = good.equals(node) ? List.of(node) : List.of(good, node);
-        next = 0;
+    /** The member that it is for; null while any member will do. */
+    final @Nullable NodeId node() {
+        return node;
     }
 
-    @Override
-    public void dial(long link) {
-        NodeId address = dialled.apply(addresses.get(Math.floorMod(next++, addresses.size())));
-        names.find(
-                address.host(),
-                address.port(),
-                found -> connector.connect(link, found, why -> loop.refused(link, why)),
-                why -> loop.refused(link, why));
-    }
-
-    @Override
-    public void persist(DurableRecord record, long ticket) {
-        throw new IllegalStateException("clients have nothing to persist");
-    }
-
-    @Override
-    public void heard(Notice notice) {
-        operator.heard(this, notice);
-    }
-
-    @Override
-    public void turned(SessionLayer sessions) {
-        ClientSession session = (ClientSession) sessions;
-        operator.turned(this, session);
-        if (session.closed()) {
-            goodbye.countDown();
-        }
-    }
-
-    CountDownLatch goodbye() {
-        return goodbye;
-    }
-
-    /** True if a connection stands now that did not, or the other way round. */
-    boolean changes(boolean now) {
-        boolean changed = now != connected;
-        connected = now;
-        return changed;
-    }
-
-    boolean connected() {
-        return connected;
+    /** It talks to that member from now on. */
+    protected void settled(NodeId member) {
+        node = member;
+        server = member.toString();
     }
 
     /** What its member said last of itself; null before the first welcome. */
-    @Nullable
-    Greeting greeting() {
+    final @Nullable Greeting greeting() {
         return greeting;
     }
 
     /** True if that greeting was not seen before. */
     @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
-    boolean greeted(@Nullable Greeting now) {
+    final boolean greeted(@Nullable Greeting now) {
         boolean fresh = now != null && now != greeting;
         greeting = now;
         return fresh;
@@ -143,7 +54,7 @@ final class Line implements CellLoop.Surroundings {
 
     /** True if that trouble was not seen before. */
     @SuppressWarnings("ReferenceEquality") // each attempt counts, also one that fails in the same way
-    boolean troubled(@Nullable Unreachable now) {
+    final boolean troubled(@Nullable Unreachable now) {
         boolean fresh = now != null && now != trouble;
         trouble = now;
         return fresh;

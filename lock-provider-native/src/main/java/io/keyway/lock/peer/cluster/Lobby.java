@@ -24,12 +24,19 @@ final class Lobby {
         this.ears = ears;
     }
 
-    void add(Input.Command command, long now) {
-        if (command.call() instanceof LeaseCall.Withdraw withdraw) {
-            guests.removeIf(guest -> guest.command().call() instanceof LeaseCall.Acquire acquire
-                    && acquire.request() == withdraw.request());
-            return;
+    /** True if that request waited here; it does no more. */
+    boolean withdraw(long request) {
+        for (Guest guest : guests) {
+            if (guest.command().call() instanceof LeaseCall.Acquire acquire && acquire.request() == request) {
+                guests.remove(guest);
+                ears.accept(new LeaseNotice.Withdrawn(guest.command().key(), request, acquire.user()));
+                return true;
+            }
         }
+        return false;
+    }
+
+    void add(Input.Command command, long now) {
         Guest guest = new Guest(command, now);
         guests.add(guest);
         Unreachable known = trouble;
@@ -55,23 +62,33 @@ final class Lobby {
     /** Nobody will answer before a configuration is changed. */
     void refuse(String why) {
         for (Guest guest : guests) {
-            Key key = guest.command().key();
-            if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
-                ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, acquire.user()));
-            } else {
-                ears.accept(new LeaseNotice.Failed(key, question(guest.command()), why, null));
-            }
+            fail(guest.command(), why);
         }
         guests.clear();
     }
 
-    /** Who still waits for an answer, in order, each question with the time that is left for it; the lobby is empty then. */
+    private void fail(Input.Command command, String why) {
+        Key key = command.key();
+        if (command.call() instanceof LeaseCall.Acquire acquire) {
+            ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, acquire.user()));
+        } else {
+            ears.accept(new LeaseNotice.Failed(key, question(command), why, null));
+        }
+    }
+
+    /**
+     * Who still waits for an answer, in order, each question with the time that is left for it, and each request with the time that it has waited; the lobby is empty then. Questions whose time is over are
+     * answered: nothing is asked late, and above all nothing is broken late.
+     */
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();
         for (Guest guest : guests) {
             LeaseCall call = left((LeaseCall) guest.command().call(), now - guest.since());
             if (call != null) {
                 left.add(new Input.Command(guest.command().key(), call));
+            } else {
+                Unreachable known = trouble;
+                fail(guest.command(), known == null ? "no member of the cluster answered in time" : known.why());
             }
         }
         guests.clear();
@@ -88,7 +105,7 @@ final class Lobby {
         return command.call() instanceof LeaseCall.ListNames list ? list.request() : 0;
     }
 
-    /** A question that nobody waits for any more is not asked (null): above all, nothing is broken late. */
+    /** Null if nobody waits for the answer any more. */
     private static @Nullable LeaseCall left(LeaseCall call, long waited) {
         if (call instanceof LeaseCall.Show show) {
             long left = show.limit() - waited;
@@ -102,6 +119,6 @@ final class Lobby {
                     ? null
                     : new LeaseCall.ListNames(list.request(), list.prefix(), list.after(), list.max(), left);
         }
-        return call;
+        return call instanceof LeaseCall.Acquire acquire ? acquire.after(waited) : call;
     }
 }

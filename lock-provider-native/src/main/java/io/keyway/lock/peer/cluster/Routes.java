@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Which authority decides on which name, as a member has told. Immutable. */
-record Routes(MemberList members, int shards) {
+public record Routes(MemberList members, int shards) {
     /** @throws IllegalArgumentException if no member would tell that */
     static Routes of(Greeting greeting) {
         if (greeting.shards() < 1) {
@@ -16,11 +16,13 @@ record Routes(MemberList members, int shards) {
                 new MemberList(greeting.members().stream().map(NodeId::parse).toList()), greeting.shards());
     }
 
-    Authority authority(String routeKey) {
+    /** Who decides on what has this route key. */
+    public Authority authority(String routeKey) {
         return new Authority(members.owner(routeKey), MemberList.shard(routeKey, shards));
     }
 
-    List<Authority> all() {
+    /** All cells of all members. */
+    public List<Authority> all() {
         List<Authority> all = new ArrayList<>();
         for (NodeId node : members.members()) {
             for (int shard = 0; shard < shards; shard++) {

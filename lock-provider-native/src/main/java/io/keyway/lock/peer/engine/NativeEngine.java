@@ -126,16 +126,16 @@ public final class NativeEngine implements LockEngine {
 
     /** What the cell tells; on the cell's thread. */
     public void heard(Notice notice) {
-        heard(notice, server());
+        heard(notice, seat.get());
     }
 
-    /** What one of several cells tells, and which member it talks to; on the thread of all these cells. */
-    public void heard(Notice notice, String server) {
+    /** What one of several cells tells; on the thread of all these cells. */
+    public void heard(Notice notice, Origin origin) {
         if (!(notice instanceof LeaseNotice said)) {
             return;
         }
         if (said instanceof LeaseNotice.Granted granted) {
-            sink(granted.user()).granted(hold(granted.word(), server), granted.token());
+            sink(granted.user()).granted(hold(granted.word(), origin), granted.token());
         } else if (said instanceof LeaseNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
             sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
@@ -144,9 +144,9 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LeaseNotice.Trouble trouble) {
             sink(trouble.user()).doubt(trouble.why());
         } else if (said instanceof LeaseNotice.Failed failed) {
-            failed(failed.request(), failed.why(), failed.user(), server);
+            failed(failed.request(), failed.why(), failed.user(), origin.server());
         } else if (said instanceof LeaseNotice.Misdirected away) {
-            failed(away.request(), "another member decides on this name by now", away.user(), server);
+            failed(away.request(), "another member decides on this name by now", away.user(), origin.server());
         } else if (said instanceof LeaseNotice.Doubted doubted) {
             sink(doubted.user()).doubt(doubted.why());
         } else if (said instanceof LeaseNotice.Certain certain) {
@@ -181,10 +181,10 @@ public final class NativeEngine implements LockEngine {
         throw new IllegalStateException("a notice for nobody");
     }
 
-    private WordHold hold(CachedGrant word, String server) {
+    private WordHold hold(CachedGrant word, Origin origin) {
         return words.compute(
                 word.key().id(),
-                (name, known) -> known != null && known.word == word ? known : new WordHold(word, server));
+                (name, known) -> known != null && known.word == word ? known : new WordHold(word, origin));
     }
 
     @Override
@@ -211,6 +211,7 @@ public final class NativeEngine implements LockEngine {
                         request.queue(),
                         request.queue(),
                         patience,
+                        0,
                         sink));
     }
 
@@ -331,15 +332,15 @@ public final class NativeEngine implements LockEngine {
         };
     }
 
-    /** What the leases of one grant stand on. */
+    /** What the leases of one grant stand on. The end of each goes to the cell that has the grant: meanwhile the name may be another member's. */
     private final class WordHold implements Hold {
         final CachedGrant word;
         private final Duration ttl;
-        private final String server;
+        private final Origin origin;
 
-        WordHold(CachedGrant word, String server) {
+        WordHold(CachedGrant word, Origin origin) {
             this.word = word;
-            this.server = server;
+            this.origin = origin;
             this.ttl = Duration.ofNanos(word.ttl());
         }
 
@@ -360,18 +361,18 @@ public final class NativeEngine implements LockEngine {
             }
             CompletableFuture<Answer> answer =
                     releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
-            post(word.key(), new LeaseCall.Release(token));
+            origin.post(new Input.Command(word.key(), new LeaseCall.Release(token)));
             return answer;
         }
 
         @Override
         public void lapsed(long token) {
-            post(word.key(), new LeaseCall.Lapse(token));
+            origin.post(new Input.Command(word.key(), new LeaseCall.Lapse(token)));
         }
 
         @Override
         public Optional<String> server() {
-            return Optional.of(server);
+            return Optional.of(origin.server());
         }
     }
 

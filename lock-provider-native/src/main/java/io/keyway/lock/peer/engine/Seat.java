@@ -1,19 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.engine;
 
-import io.keyway.lock.peer.net.CellHost;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** A client's cell, wherever it runs. */
-public interface Seat extends CellHost {
+/** A client's cells, wherever they run. */
+public interface Seat extends Origin {
     /** The clock of the cell, with timers. */
     TimeSource time();
-
-    /** Whom the cell talks to, for messages. */
-    String server();
 
     /** Who is told when the session's connection stands or breaks. */
     void observe(LockEngine.Observer observer);

@@ -15,6 +15,7 @@ public sealed interface LeaseCall extends Call {
      * @param queue false: answer at once, never wait for a holder
      * @param ttl nanoseconds
      * @param patience for {@code queue} false: nanoseconds after which a holder that doesn't answer counts as holding
+     * @param waited nanoseconds that it has been asked for already, elsewhere: its place is that of its user's call
      * @param user comes back with the grant and its end; never looked at
      */
     record Acquire(
@@ -27,8 +28,25 @@ public sealed interface LeaseCall extends Call {
             boolean queue,
             boolean wantPlace,
             long patience,
+            long waited,
             @Nullable Object user)
-            implements LeaseCall {}
+            implements LeaseCall {
+        /** The same request, so many nanoseconds later. */
+        public Acquire after(long nanos) {
+            return new Acquire(
+                    request,
+                    mode,
+                    permits,
+                    limit,
+                    ttl,
+                    owner,
+                    queue,
+                    wantPlace,
+                    patience,
+                    waited + Math.max(0, nanos),
+                    user);
+        }
+    }
 
     /** The user gave up. A request that was granted already is not touched: its grant is to be released. */
     record Withdraw(long request) implements LeaseCall {}

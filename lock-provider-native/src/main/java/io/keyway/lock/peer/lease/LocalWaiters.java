@@ -66,7 +66,7 @@ final class LocalWaiters {
 
     /** @param local the user of this client who holds the lock; null if none does */
     void add(LeaseCall.Acquire call, @Nullable List<Party> local, Turn turn) {
-        Waiter waiter = new Waiter(call, turn.now());
+        Waiter waiter = new Waiter(call, turn.now() - call.waited());
         (call.queue() ? queue : asks).put(call.request(), waiter);
         List<Party> holders = local != null || place == null ? local : place.holders();
         if (holders != null && call.queue() && call.wantPlace()) {

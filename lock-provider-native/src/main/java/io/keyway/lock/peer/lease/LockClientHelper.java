@@ -343,7 +343,8 @@ class LockClientHelper implements Machine {
     private void misdirected(long request, Turn turn) {
         LocalWaiters.Waiter waiter = waiters.remove(request);
         if (waiter != null) {
-            turn.tell(new LeaseNotice.Misdirected(key, request, waiter.call, waiter.call.user()));
+            LeaseCall.Acquire moved = waiter.call.after(turn.now() - waiter.since - waiter.call.waited());
+            turn.tell(new LeaseNotice.Misdirected(key, request, moved, waiter.call.user()));
         }
     }
 

@@ -24,10 +24,14 @@ class LobbyTest {
     private final Lobby lobby = new Lobby(told::add);
 
     private static Input.Command acquire(long request) {
+        return acquire(request, 0);
+    }
+
+    private static Input.Command acquire(long request, long waited) {
+        LeaseOwner owner = new LeaseOwner("c", Map.of());
         return new Input.Command(
                 KEY,
-                new LeaseCall.Acquire(
-                        request, LockMode.EXCLUSIVE, 1, 1, 1000, new LeaseOwner("c", Map.of()), true, true, 500, null));
+                new LeaseCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, true, 500, waited, null));
     }
 
     private static Input.Command show(long request, long limit) {
@@ -39,21 +43,25 @@ class LobbyTest {
         lobby.add(acquire(1), 0);
         lobby.add(show(2, 100), 10);
         lobby.add(acquire(3), 20);
-        assertThat(lobby.leave(30)).containsExactly(acquire(1), show(2, 80), acquire(3));
+        assertThat(lobby.leave(30)).containsExactly(acquire(1, 30), show(2, 80), acquire(3, 10));
         assertThat(lobby.leave(30)).isEmpty();
     }
 
     @Test
     void whoWithdrewIsGone() {
         lobby.add(acquire(1), 0);
-        lobby.add(new Input.Command(KEY, new LeaseCall.Withdraw(1)), 0);
+        assertThat(lobby.withdraw(2)).isFalse();
+        assertThat(lobby.withdraw(1)).isTrue();
         assertThat(lobby.leave(0)).isEmpty();
+        assertThat(told).containsExactly(new LeaseNotice.Withdrawn(KEY, 1, null));
     }
 
     @Test
-    void nothingIsBrokenThatTheCallerHasGivenUp() {
+    void whatComesTooLateIsAnsweredAndNothingIsBroken() {
         lobby.add(new Input.Command(KEY, new LeaseCall.Break(1, 7, "it hangs", 100)), 0);
         assertThat(lobby.leave(100)).isEmpty();
+        assertThat(told)
+                .containsExactly(new LeaseNotice.Failed(KEY, 1, "no member of the cluster answered in time", null));
     }
 
     @Test

@@ -29,7 +29,7 @@ class CachedGrantTest {
     private CachedGrant word(long token, long hi) {
         Key key = LeaseKeys.lock("a");
         LeaseCall.Acquire request =
-                new LeaseCall.Acquire(1, LockMode.EXCLUSIVE, 1, 1, TTL, OWNER, true, false, 0, "first");
+                new LeaseCall.Acquire(1, LockMode.EXCLUSIVE, 1, 1, TTL, OWNER, true, false, 0, 0, "first");
         return new CachedGrant(key, new LeaseMessage.Granted(key, 1, token, hi, false), request, 0, belief);
     }
 

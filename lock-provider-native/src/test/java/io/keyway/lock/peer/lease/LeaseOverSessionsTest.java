@@ -171,7 +171,9 @@ class LeaseOverSessionsTest {
 
         void acquire(String lock) {
             LeaseOwner owner = new LeaseOwner(name, Map.of());
-            call(lock, new LeaseCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, null));
+            call(
+                    lock,
+                    new LeaseCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
         }
 
         /** The token in use and believed; 0 if none. */

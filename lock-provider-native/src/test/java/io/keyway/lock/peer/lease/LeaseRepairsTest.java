@@ -672,7 +672,17 @@ class LeaseRepairsTest {
         c(0).call(
                         "a",
                         new LeaseCall.Acquire(
-                                77, LockMode.SHARED, 1, 1, TTL, new LeaseOwner("c0", Map.of()), true, false, 0, null));
+                                77,
+                                LockMode.SHARED,
+                                1,
+                                1,
+                                TTL,
+                                new LeaseOwner("c0", Map.of()),
+                                true,
+                                false,
+                                0,
+                                0,
+                                null));
         world.settle();
         assertThat(c(0).last(LeaseNotice.Failed.class).why()).contains("exclusive");
         assertThat(world.member().residents()).isZero();

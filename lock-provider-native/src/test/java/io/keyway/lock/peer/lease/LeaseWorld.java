@@ -448,7 +448,7 @@ final class LeaseWorld {
             open.add(request);
             names.put(request, lock);
             return new LeaseCall.Acquire(
-                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, name + "#" + request);
+                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, 0, name + "#" + request);
         }
 
         /** One of a batch; nothing is sent before {@link #flush}. */

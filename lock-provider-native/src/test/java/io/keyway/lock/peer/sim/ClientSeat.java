@@ -1,147 +1,218 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.Authority;
+import io.keyway.lock.peer.cluster.Line;
 import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.cluster.Router;
+import io.keyway.lock.peer.cluster.Routes;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.ClientSession;
-import io.keyway.lock.peer.session.Greeting;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One life of a client of a cluster: it learns from welcomes who the members are, whatever its URL says, and has a cell for each member that it uses. */
-final class ClientSeat {
+/** One life of a client of a cluster: the product's {@link Router}, with cells of the simulator for lines. What is given to its thread waits in one queue, as it does before an event loop. */
+final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     /** The first number of cells that look for the list. */
     static final int ANY = 32;
 
-    private static final int CELLS = 64;
-    private static final long LOOK_AGAIN = 5 * Nanos.SECOND;
+    private static final long SLOWEST_STEP = 50 * Nanos.MICRO;
+
+    /** A cell, as the router sees it. */
+    static final class SimLine extends Line {
+        private final ClientSeat seat;
+        private final SimCell cell;
+
+        SimLine(ClientSeat seat, SimCell cell, String server, @Nullable NodeId node) {
+            super(server, node);
+            this.seat = seat;
+            this.cell = cell;
+        }
+
+        @Override
+        public void post(Input input) {
+            seat.run(() -> seat.input(cell, input));
+        }
+
+        @Override
+        protected void settled(NodeId member) {
+            super.settled(member);
+            seat.settled(cell, member);
+        }
+    }
 
     private final SimWorld world;
     private final SimNode node;
     private final LeaseCells cells;
     private final Cluster cluster;
+    private final LeaseUsers users;
     private final List<SimNode> url;
-    private final @Nullable Greeting[] greetings = new Greeting[CELLS];
-    private final @Nullable Unreachable[] troubles = new Unreachable[CELLS];
-    private @Nullable MemberList list;
-    private @Nullable SimCell finder;
-    private long lookedAt;
+    private final Draws draws;
+    private final Router<SimLine> router;
+    private final Map<Integer, SimLine> lines = new HashMap<>();
+    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private int searches;
     private int dials;
+    private @Nullable Routes known;
 
     /** @param url the members that its URL names: some of those that there are, in any order */
-    ClientSeat(SimWorld world, SimNode node, LeaseCells cells, Cluster cluster, List<SimNode> url) {
+    ClientSeat(SimWorld world, SimNode node, LeaseCells cells, Cluster cluster, LeaseUsers users, List<SimNode> url) {
         this.world = world;
         this.node = node;
         this.cells = cells;
         this.cluster = cluster;
+        this.users = users;
         this.url = url;
+        this.draws = new Draws(world.options().seed(), 3000L * node.incarnation() + node.index());
+        this.router = new Router<>(url.size(), this);
     }
 
     /** Looks for somebody who knows the members. */
-    void look() {
-        int number = ANY + searches++ % (CELLS - ANY);
-        if (finder == null && node.find(number) == null) {
-            lookedAt = node.clock();
-            finder = node.open(number, cells.client(node, number, Aim.ANY_MEMBER), null);
-            finder.flush();
-        }
+    void begin() {
+        router.find();
     }
 
-    /** The next address to be tried: those of the URL, and those of the list. */
-    SimNode next() {
-        List<SimNode> all = new ArrayList<>(url);
-        if (list != null) {
-            for (NodeId id : list.members()) {
-                if (!all.contains(cluster.node(id))) {
-                    all.add(cluster.node(id));
-                }
+    void post(Input.Command command) {
+        Routes latest = known;
+        if (latest != null
+                && command.call() instanceof LeaseCall.Withdraw
+                && cells.kit().takes(Shortcut.WITHDRAWS_BY_THE_LATEST_LIST)) {
+            SimNode member = cluster.node(latest.authority(command.key().id()).node());
+            SimLine line = lines.get(node.cellTo(member, node.incarnation()));
+            if (line != null) {
+                line.post(command);
             }
+        } else {
+            router.post(command);
         }
-        return all.get(dials++ % all.size());
     }
 
-    @Nullable
-    SimCell cell(Key key) {
-        MemberList known = list;
-        if (known == null) {
-            return null;
+    /** Runs the task behind all that was posted before and what came of that: a word of a user goes through two steps at most. */
+    void afterwards(Runnable task) {
+        run(() -> run(task));
+    }
+
+    void heard(SimCell cell, Notice notice) {
+        if (notice instanceof LeaseNotice.Misdirected && cell.lastInput() instanceof Input.Dismissed) {
+            cell.reached(ClusterGoal.REQUEST_MOVED);
         }
-        NodeId owner = known.owner(key.id());
-        SimNode member = cluster.node(owner);
-        SimCell cell = node.find(member.slot());
-        return cell != null
-                ? cell
-                : node.open(member.slot(), cells.client(node, member.slot(), Aim.at(owner.toString(), 0)), member);
+        router.heard(line(cell), notice);
+    }
+
+    private SimLine line(SimCell cell) {
+        SimLine line = lines.get(cell.number());
+        if (line == null) {
+            throw new IllegalStateException(cell + " is no line");
+        }
+        return line;
+    }
+
+    /** The next address to be tried by a cell that looks for the list. */
+    SimNode next() {
+        return url.get(dials++ % url.size());
     }
 
     /** Looks what members said of themselves. */
-    @SuppressWarnings("ReferenceEquality") // each word of a member counts once, whatever it says
     void looked() {
         List<SimCell> all = node.cells();
         for (int i = 0; i < all.size(); i++) {
-            SimCell cell = all.get(i);
-            ClientSession session = (ClientSession) cell.cell().sessions();
-            Greeting greeting = session.greeting();
-            if (greeting != null && greeting != greetings[cell.number()]) {
-                greetings[cell.number()] = greeting;
-                learned(greeting);
-                if (cell == finder) {
-                    finder = null;
-                    cell.input(new Input.Closing());
-                    cell.flush();
-                }
-            }
-            Unreachable trouble = session.trouble();
-            if (trouble != null && trouble != troubles[cell.number()]) {
-                troubles[cell.number()] = trouble;
-                troubled(cell);
-            }
+            ClientSession session = (ClientSession) all.get(i).cell().sessions();
+            router.turned(line(all.get(i)), session.greeting(), session.trouble());
         }
     }
 
-    /** Whoever does not answer may have left, and all others may have moved while this client was not looking. */
-    private void troubled(SimCell cell) {
-        if (cell.number() < ANY && node.clock() - lookedAt > LOOK_AGAIN && finder == null) {
+    /** The next of what was given to this thread. */
+    void step() {
+        Runnable task = tasks.poll();
+        if (task != null) {
+            task.run();
+        }
+    }
+
+    private void input(SimCell cell, Input input) {
+        if (world.tracer() != null && input instanceof Input.Command command) {
+            world.trace(node, cell + ": " + command.call());
+        }
+        cell.input(input);
+    }
+
+    private void settled(SimCell cell, NodeId member) {
+        SimNode target = cluster.node(member);
+        cell.settled(target);
+        node.talksTo(target, cell.number());
+    }
+
+    // What the router needs
+
+    @Override
+    public long now() {
+        return node.clock();
+    }
+
+    @Override
+    public void run(Runnable task) {
+        tasks.add(task);
+        world.wake(node, 1 + draws.below(SLOWEST_STEP), 0, this);
+    }
+
+    @Override
+    public void after(long nanos, Runnable task) {
+        world.wake(node, nanos, 0, task);
+    }
+
+    @Override
+    public SimLine line(Authority authority) {
+        SimNode member = cluster.node(authority.node());
+        Aim aim = Aim.at(authority.node().toString(), authority.shard());
+        SimCell cell = node.open(member.slot(), cells.client(node, member.slot(), aim), member);
+        return opened(cell, authority.node().toString(), authority.node());
+    }
+
+    @Override
+    public SimLine finder() {
+        if (searches > 0) {
             world.goals().reached(ClusterGoal.LOOKED_FOR_THE_LIST);
-            look();
         }
+        int number = ANY + searches++;
+        SimLine finder = opened(node.open(number, cells.client(node, number, Aim.ANY_MEMBER), null), "cluster", null);
+        finder.cell.flush();
+        return finder;
     }
 
-    private void learned(Greeting greeting) {
-        MemberList said = MemberList.parse(String.join(",", greeting.members()));
-        if (!said.equals(list)) {
-            if (list != null) {
-                world.goals().reached(ClusterGoal.LIST_LEARNED_ANEW);
-            }
-            list = said;
-            world.wake(node, 1, 0, this);
-        }
+    private SimLine opened(SimCell cell, String server, @Nullable NodeId member) {
+        SimLine line = new SimLine(this, cell, server, member);
+        lines.put(cell.number(), line);
+        return line;
     }
 
-    /** Whoever sends a request away knows another list, whatever another member said last. */
-    void misdirected(SimCell cell) {
-        Greeting greeting = ((ClientSession) cell.cell().sessions()).greeting();
-        if (greeting != null && list != null && list.members().contains(NodeId.parse(greeting.node()))) {
-            learned(greeting);
-        }
+    @Override
+    public void spare(SimLine line) {
+        line.cell.spare();
+        line.post(new Input.Closing());
     }
 
-    /** The list has changed: who waits at a member that is none any more has to ask elsewhere, and who waited for a list asks. */
-    void wake(LeaseUsers users) {
-        MemberList known = list;
-        List<SimCell> all = node.cells();
-        for (int i = 0; known != null && i < all.size(); i++) {
-            SimNode member = all.get(i).target();
-            if (member != null && !known.members().contains(Cluster.id(member))) {
-                all.get(i).input(new Input.Dismissed());
-            }
+    @Override
+    public void learned(Routes routes) {
+        if (known != null) {
+            world.goals().reached(ClusterGoal.LIST_LEARNED_ANEW);
         }
-        users.rerouted(node);
+        known = routes;
+    }
+
+    @Override
+    public void nonsense(SimLine line, String why) {
+        throw new Violation("routing", line.server() + " tells of a cluster that cannot be: " + why);
+    }
+
+    @Override
+    public void tell(@Nullable SimLine from, Notice notice) {
+        users.notice(node, from == null ? null : from.cell, notice);
     }
 }

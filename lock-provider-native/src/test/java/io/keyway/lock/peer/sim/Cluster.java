@@ -3,7 +3,8 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -81,9 +82,9 @@ final class Cluster implements Topology {
         if (named.stream().noneMatch(member -> stays(member.slot()))) {
             url.stream().filter(member -> stays(member.slot())).findFirst().ifPresent(named::add);
         }
-        ClientSeat seat = new ClientSeat(world, node, cells, this, named);
+        ClientSeat seat = new ClientSeat(world, node, cells, this, users, named);
         seats[node.index()] = seat;
-        seat.look();
+        seat.begin();
     }
 
     /** A member of every list that there will be: a URL that names none of them is of no use. */
@@ -100,13 +101,18 @@ final class Cluster implements Topology {
     }
 
     @Override
-    public @Nullable SimCell cell(SimNode client, Key key) {
-        return seat(client).cell(key);
+    public void post(SimNode client, Input.Command command) {
+        seat(client).post(command);
     }
 
     @Override
-    public void misdirected(SimCell cell) {
-        seat(cell.node()).misdirected(cell);
+    public void heard(SimCell cell, Notice notice) {
+        seat(cell.node()).heard(cell, notice);
+    }
+
+    @Override
+    public void afterwards(SimNode client, Runnable task) {
+        seat(client).afterwards(task);
     }
 
     @Override
@@ -133,7 +139,7 @@ final class Cluster implements Topology {
         if (what instanceof SimMember member) {
             member.wake((int) number);
         } else if (what instanceof ClientSeat seat) {
-            seat.wake(users);
+            seat.step();
         }
     }
 

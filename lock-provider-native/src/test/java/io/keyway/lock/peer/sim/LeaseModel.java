@@ -69,10 +69,11 @@ final class LeaseModel implements Model {
         this.authorities = new Authority[world.memberNodes()];
         List<LeaseOracle> oracles = new ArrayList<>();
         Holdings holdings = new Holdings(world);
-        this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked());
+        this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked(), kit);
         LeaseCells cells = new LeaseCells(kit, sessions, settings, counters, authorities);
-        this.topology =
-                options.profile() == Profile.CLUSTER ? new Cluster(world, cells, users) : new OneMember(world, cells);
+        this.topology = options.profile() == Profile.CLUSTER
+                ? new Cluster(world, cells, users)
+                : new OneMember(world, cells, users);
         boolean timed = !options.outOfSpec();
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
@@ -148,6 +149,8 @@ final class LeaseModel implements Model {
     public void wake(SimNode node, long number, Object what) {
         if (what instanceof LeaseUser user) {
             users.wake(user, number);
+        } else if (what instanceof Runnable task) {
+            task.run();
         } else {
             topology.wake(node, number, what);
         }
@@ -156,13 +159,13 @@ final class LeaseModel implements Model {
     @Override
     public void notice(SimCell cell, Notice notice) {
         if (!cell.node().isMember()) {
-            users.notice(cell, notice);
+            topology.heard(cell, notice);
         }
     }
 
     /** True if grants may come over that link. */
     private static boolean counts(SimLink link) {
-        return link.client.target() != null && !link.client.node().isMember();
+        return link.client.used() && !link.client.node().isMember();
     }
 
     @Override

@@ -49,13 +49,6 @@ final class LeaseUser {
     @Nullable
     Hold lost;
 
-    /** The cell that was asked; null while that is not known. */
-    @Nullable
-    SimCell asked;
-
-    /** The request is still to be sent, or sent again. */
-    boolean parked;
-
     long request;
     long releasing;
 

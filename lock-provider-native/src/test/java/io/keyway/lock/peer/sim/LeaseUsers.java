@@ -16,8 +16,10 @@ import io.keyway.lock.peer.lease.LeaseOwner;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -44,19 +46,23 @@ final class LeaseUsers {
     private static final int LOOK = 3;
     private static final int NEXT = 4;
     private static final int STOP = 5;
-    private static final int RETRY = 6;
-    private static final long RETRY_WITHIN = 20 * Nanos.MILLI;
     private static final long LONGEST_HOLD_AFTER_FAULTS = 20 * Nanos.MILLI;
 
     private final SimWorld world;
     private final List<LeaseOracle> oracles;
     private final boolean stopBeforeRevoked;
+    private final LeaseModel.Kit kit;
     private final LeaseUser[][] users;
     private final Holdings holdings;
     private final Supplier<Seats> seats;
     private final LeaseOwner[] owners;
     private final Key[] keys;
     private final List<GrantWatch> watches = new ArrayList<>();
+    /** Requests that were given up and not answered yet, of each client. */
+    private final List<Set<Long>> givenUp = new ArrayList<>();
+    /** Tokens of grants that came for such a request and are on their way back, of each client. */
+    private final List<Set<Long>> returned = new ArrayList<>();
+
     private long requests;
 
     /** @param stopBeforeRevoked users of broken locks say when they have stopped, for their clients wait for that */
@@ -65,7 +71,9 @@ final class LeaseUsers {
             Holdings holdings,
             Supplier<Seats> seats,
             List<LeaseOracle> oracles,
-            boolean stopBeforeRevoked) {
+            boolean stopBeforeRevoked,
+            LeaseModel.Kit kit) {
+        this.kit = kit;
         this.world = world;
         this.holdings = holdings;
         this.seats = seats;
@@ -76,6 +84,10 @@ final class LeaseUsers {
         this.keys = new Key[world.options().names()];
         for (int name = 0; name < keys.length; name++) {
             keys[name] = LeaseKeys.lock("n" + name);
+        }
+        for (int i = 0; i < users.length; i++) {
+            givenUp.add(new HashSet<>());
+            returned.add(new HashSet<>());
         }
         for (int i = 1; i < users.length; i++) {
             owners[i] = new LeaseOwner("client" + i, Map.of());
@@ -163,53 +175,60 @@ final class LeaseUsers {
         return false;
     }
 
-    /** Sends the request to the cell that serves the name, or waits until the client knows which one does. */
     private void ask(LeaseUser user, Act act) {
         Key key = keys[act.name()];
-        SimCell cell = seats.get().cell(user.node, key);
-        user.asked = cell;
-        user.request = 0;
-        user.parked = cell == null;
-        if (cell == null) {
-            return;
-        }
         user.request = ++requests;
         long limit = Nanos.SECOND;
         switch (act.verb()) {
             case "break" -> {
                 long token = token(key) + (act.hold() % 3 == 0 ? 1 : 0);
-                send(cell, key, new LeaseCall.Break(user.request, token, "because", limit));
+                post(user, key, new LeaseCall.Break(user.request, token, "because", limit));
             }
-            case "show" -> send(cell, key, new LeaseCall.Show(user.request, limit));
-            case "list" -> send(cell, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(user.request, "", "", 10, limit));
+            case "show" -> post(user, key, new LeaseCall.Show(user.request, limit));
+            case "list" -> post(user, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(user.request, "", "", 10, limit));
             default -> {
                 long ttl = ttl(act, user);
                 boolean queue = act.verb().equals("lock");
                 boolean wantPlace = act.hold() % 4 == 0;
                 LeaseOwner owner = owners[user.node.index()];
-                send(
-                        cell,
+                post(
+                        user,
                         key,
                         new LeaseCall.Acquire(
-                                user.request, LockMode.EXCLUSIVE, 1, 1, ttl, owner, queue, wantPlace, ttl / 4, user));
+                                user.request,
+                                LockMode.EXCLUSIVE,
+                                1,
+                                1,
+                                ttl,
+                                owner,
+                                queue,
+                                wantPlace,
+                                ttl / 4,
+                                0,
+                                user));
             }
         }
     }
 
-    /** That client knows other members now: who waited for that asks. */
-    void rerouted(SimNode node) {
-        for (LeaseUser user : users[node.index()]) {
-            if (user.act != null && user.parked) {
-                ask(user, user.act);
-            }
+    /** To whoever serves the name. */
+    private void post(LeaseUser user, Key key, LeaseCall call) {
+        if (world.tracer() != null) {
+            world.trace(user.node, call.toString());
         }
+        seats.get().post(user.node, new Input.Command(key, call));
     }
 
+    /** To the cell that told of a grant. */
     private void send(SimCell cell, Key key, LeaseCall call) {
         if (world.tracer() != null) {
             world.trace(cell.node(), call.toString());
         }
-        cell.input(new Input.Command(key, call));
+        Input.Command command = new Input.Command(key, call);
+        if (kit.takes(Shortcut.RELEASES_BY_THE_LATEST_LIST)) {
+            seats.get().post(cell.node(), command);
+        } else {
+            cell.input(command);
+        }
     }
 
     /** A number below the bound that belongs to this operation, and stays the same when others are taken out of the plan. */
@@ -231,11 +250,6 @@ final class LeaseUsers {
         Hold hold = user.hold;
         switch ((int) number & 7) {
             case GIVE_UP -> giveUp(user, act);
-            case RETRY -> {
-                if (user.parked) {
-                    ask(user, act);
-                }
-            }
             case RELEASE -> release(user, act, hold);
             case LOOK -> {
                 if (hold != null && !hold.believes() && hold.word.active(hold.token)) {
@@ -248,16 +262,22 @@ final class LeaseUsers {
         }
     }
 
+    /** The user goes on at once; whatever comes for the request is no concern of it any more. */
     private void giveUp(LeaseUser user, Act act) {
-        SimCell asked = user.asked;
-        if (user.hold != null) {
+        if (user.hold != null || user.request == 0) {
             return;
         }
-        if (user.parked || asked == null) {
-            idle(user);
-        } else {
-            send(asked, keys[act.name()], new LeaseCall.Withdraw(user.request));
-        }
+        SimNode node = user.node;
+        long request = user.request;
+        Set<Long> open = givenUp.get(node.index());
+        open.add(request);
+        post(user, keys[act.name()], new LeaseCall.Withdraw(request));
+        seats.get().afterwards(node, () -> {
+            if (open.contains(request)) {
+                throw new Violation("R18", "request " + request + " of " + node + " was withdrawn and waits still");
+            }
+        });
+        idle(user);
     }
 
     private void release(LeaseUser user, Act act, @Nullable Hold hold) {
@@ -288,7 +308,6 @@ final class LeaseUsers {
     private void idle(LeaseUser user) {
         user.releasing = 0;
         user.request = 0;
-        user.parked = false;
         user.step++;
         wake(user, 1 + draw(user, 1, Nanos.MILLI), NEXT);
     }
@@ -329,31 +348,49 @@ final class LeaseUsers {
         }
     }
 
-    void notice(SimCell cell, Notice told) {
+    /** @param cell null if it is said of the cluster, and not by one of the client's cells */
+    void notice(SimNode node, @Nullable SimCell cell, Notice told) {
         if (!(told instanceof LeaseNotice notice)) {
             return;
         }
         if (world.tracer() != null) {
-            world.trace(cell.node(), text(notice));
+            world.trace(node, text(notice));
         }
+        if (cell == null || !ofGrant(cell, notice)) {
+            ofRequest(node, notice);
+        }
+    }
+
+    private boolean ofGrant(SimCell cell, LeaseNotice notice) {
         if (notice instanceof LeaseNotice.Granted granted) {
             granted(cell, granted);
-        } else if (notice instanceof LeaseNotice.Refused refused) {
-            over(refused.user(), refused.request(), UserGoal.REFUSED);
-        } else if (notice instanceof LeaseNotice.Withdrawn withdrawn) {
-            over(withdrawn.user(), withdrawn.request(), UserGoal.WITHDRAWN);
-        } else if (notice instanceof LeaseNotice.Failed failed) {
-            over(failed.user() == null ? asker(cell.node(), failed.request()) : failed.user(), failed.request(), null);
-        } else if (notice instanceof LeaseNotice.Told answer) {
-            told(cell.node(), answer);
         } else if (notice instanceof LeaseNotice.Ended ended) {
             ended(ended);
         } else if (notice instanceof LeaseNotice.ReleaseDone done) {
             released(cell, done);
         } else if (notice instanceof LeaseNotice.Closed closed) {
             holdings.closed(cell, closed.word());
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void ofRequest(SimNode node, LeaseNotice notice) {
+        Set<Long> open = givenUp.get(node.index());
+        if (notice instanceof LeaseNotice.Withdrawn withdrawn) {
+            if (!open.remove(withdrawn.request())) {
+                throw new Violation("R18", "request " + withdrawn.request() + " was withdrawn by nobody");
+            }
+            world.goals().reached(UserGoal.WITHDRAWN);
+        } else if (notice instanceof LeaseNotice.Refused refused) {
+            over(node, refused.user(), refused.request(), UserGoal.REFUSED);
+        } else if (notice instanceof LeaseNotice.Failed failed) {
+            over(node, failed.user() == null ? asker(node, failed.request()) : failed.user(), failed.request(), null);
         } else if (notice instanceof LeaseNotice.Misdirected wrong) {
-            misdirected(cell, wrong);
+            over(node, asker(node, wrong.request()), wrong.request(), null);
+        } else if (notice instanceof LeaseNotice.Told answer) {
+            told(node, answer);
         }
     }
 
@@ -366,6 +403,14 @@ final class LeaseUsers {
     private void granted(SimCell cell, LeaseNotice.Granted granted) {
         holdings.open(cell, granted.word());
         LeaseUser user = (LeaseUser) granted.user();
+        SimNode node = cell.node();
+        if (givenUp.get(node.index()).remove(granted.request())) {
+            // It was granted before the withdrawal came, and goes back by its token.
+            returned.get(node.index()).add(granted.token());
+            Runnable giveBack = () -> send(cell, granted.key(), new LeaseCall.Release(granted.token()));
+            world.wake(node, 1, 0, giveBack);
+            return;
+        }
         if (user == null || user.request != granted.request()) {
             throw new Violation("R18", "granted to nobody: " + granted.request());
         }
@@ -373,7 +418,10 @@ final class LeaseUsers {
         got(user, cell, granted.word(), granted.token());
     }
 
-    private void over(@Nullable Object who, long request, @Nullable UserGoal goal) {
+    private void over(SimNode node, @Nullable Object who, long request, @Nullable UserGoal goal) {
+        if (givenUp.get(node.index()).remove(request)) {
+            return;
+        }
         if (who instanceof LeaseUser user && user.request == request) {
             if (goal != null) {
                 world.goals().reached(goal);
@@ -382,27 +430,6 @@ final class LeaseUsers {
         } else {
             throw new Violation("R18", "a second answer to request " + request);
         }
-    }
-
-    /** Somebody else decides: the client asks there, a moment later. */
-    private void misdirected(SimCell cell, LeaseNotice.Misdirected wrong) {
-        seats.get().misdirected(cell);
-        LeaseUser user = wrong.user() instanceof LeaseUser asked ? asked : asker(cell.node(), wrong.request());
-        if (user == null || user.request != wrong.request()) {
-            throw new Violation("R18", "a second answer to request " + wrong.request());
-        }
-        if (cell.lastInput() instanceof Input.Dismissed) {
-            cell.reached(ClusterGoal.REQUEST_MOVED);
-        }
-        again(user);
-    }
-
-    /** The user goes on waiting, and its client asks once more. */
-    private void again(LeaseUser user) {
-        user.request = 0;
-        user.asked = null;
-        user.parked = true;
-        wake(user, 1 + draw(user, 6, RETRY_WITHIN), RETRY);
     }
 
     private @Nullable LeaseUser asker(SimNode node, long request) {
@@ -473,10 +500,14 @@ final class LeaseUsers {
 
     private void released(SimCell cell, LeaseNotice.ReleaseDone done) {
         for (LeaseUser user : users[cell.node().index()]) {
-            if (user.releasing != done.token() || user.releasingAt != cell) {
+            boolean asked = user.releasingAt == cell || kit.takes(Shortcut.RELEASES_BY_THE_LATEST_LIST);
+            if (user.releasing != done.token() || !asked) {
                 continue;
             }
             Hold hold = user.hold;
+            if (hold != null && done.outcome() == LeaseNotice.Outcome.NOT_HELD) {
+                throw new Violation("R9", "the release of " + hold + " says that it was not held");
+            }
             if (hold != null) {
                 boolean unknown = done.outcome() == LeaseNotice.Outcome.UNKNOWN;
                 if (unknown) {
@@ -490,7 +521,9 @@ final class LeaseUsers {
             idle(user);
             return;
         }
-        throw new Violation("R9", "a second answer to the release of token " + done.token());
+        if (!returned.get(cell.node().index()).remove(done.token())) {
+            throw new Violation("R9", "a second answer to the release of token " + done.token());
+        }
     }
 
     /** The process is gone, and all its users with it. */
@@ -505,6 +538,8 @@ final class LeaseUsers {
             oracle.died(i);
         }
         holdings.ended(node);
+        givenUp.set(i, new HashSet<>());
+        returned.get(i).clear();
         for (int u = 0; u < users[i].length; u++) {
             long step = users[i][u].step;
             users[i][u] = new LeaseUser(node, u);

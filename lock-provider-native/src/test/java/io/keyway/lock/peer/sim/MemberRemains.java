@@ -1,16 +1,19 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.util.function.Supplier;
 
 /** What the sessions of a simulated member keep of processes that ended. */
 final class MemberRemains implements DeadClients.Authority {
+    private final SimWorld world;
     private final SimNode member;
     private final Wire wire;
     private final Supplier<String> orphan;
 
-    private MemberRemains(SimNode member, Wire wire, Supplier<String> orphan) {
+    private MemberRemains(SimWorld world, SimNode member, Wire wire, Supplier<String> orphan) {
+        this.world = world;
         this.member = member;
         this.wire = wire;
         this.orphan = orphan;
@@ -20,7 +23,7 @@ final class MemberRemains implements DeadClients.Authority {
     static DeadClients oracle(SimWorld world, SimNode member, Wire wire, long proofTimeout, Supplier<String> orphan) {
         long within = world.options().maxTtl() + wire.lateness();
         return new DeadClients(
-                new MemberRemains(member, wire, orphan), within, within + proofTimeout + wire.lateness());
+                new MemberRemains(world, member, wire, orphan), within, within + proofTimeout + wire.lateness());
     }
 
     private MemberSessions sessions() {
@@ -34,12 +37,16 @@ final class MemberRemains implements DeadClients.Authority {
 
     @Override
     public boolean hasSession(int client, int life) {
-        return sessions().hasSession(Sessions.incarnation(client, life, member.slot()));
+        return sessions().hasSession(incarnation(client, life));
     }
 
     @Override
     public boolean remembers(int client, int life) {
-        return sessions().remembers(Sessions.incarnation(client, life, member.slot()));
+        return sessions().remembers(incarnation(client, life));
+    }
+
+    private Incarnation incarnation(int client, int life) {
+        return Sessions.incarnation(client, life, world.node(client).cellTo(member, life));
     }
 
     @Override

@@ -2,7 +2,9 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberRecord;
@@ -12,12 +14,14 @@ import io.keyway.lock.peer.session.Membership;
 final class OneMember implements Topology {
     private final SimWorld world;
     private final LeaseCells cells;
+    private final LeaseUsers users;
     private final boolean keepsHorizon;
     private final long ahead;
 
-    OneMember(SimWorld world, LeaseCells cells) {
+    OneMember(SimWorld world, LeaseCells cells, LeaseUsers users) {
         this.world = world;
         this.cells = cells;
+        this.users = users;
         Draws draws = new Draws(world.options().seed(), 10);
         this.keepsHorizon = cells.quarantine() && draws.chance(400);
         this.ahead = draws.logarithmic(10 * Nanos.MILLI, world.options().maxTtl());
@@ -55,13 +59,21 @@ final class OneMember implements Topology {
     }
 
     @Override
-    public SimCell cell(SimNode client, Key key) {
-        return client.main();
+    public void post(SimNode client, Input.Command command) {
+        client.main().input(command);
     }
 
     @Override
-    public void misdirected(SimCell cell) {
-        throw new Violation("routing", cell + " was told that another member decides, and there is none");
+    public void heard(SimCell cell, Notice notice) {
+        if (notice instanceof LeaseNotice.Misdirected) {
+            throw new Violation("routing", cell + " was told that another member decides, and there is none");
+        }
+        users.notice(cell.node(), cell, notice);
+    }
+
+    @Override
+    public void afterwards(SimNode client, Runnable task) {
+        task.run();
     }
 
     @Override

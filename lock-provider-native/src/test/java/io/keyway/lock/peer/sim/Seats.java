@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Key;
-import org.jspecify.annotations.Nullable;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
 
-/** Knows which cell of a client serves which name. */
+/** The way from the users of a client to its cells, and back. */
 interface Seats {
     /** The node that grants through a client's cell. */
     static int granter(SimCell cell) {
@@ -12,10 +12,12 @@ interface Seats {
         return target == null ? Integer.MIN_VALUE : target.index();
     }
 
-    /** The cell of that client that asks for that name; null while the client does not know whom to ask: {@link LeaseUsers#rerouted} comes later. */
-    @Nullable
-    SimCell cell(SimNode client, Key key);
+    /** Leads what a user asks to the cell that serves the name. */
+    void post(SimNode client, Input.Command command);
 
-    /** A request that went through that cell came to a member that does not decide on its name. */
-    void misdirected(SimCell cell);
+    /** A cell of a client tells something. */
+    void heard(SimCell cell, Notice notice);
+
+    /** Runs the task on the client's thread, behind all that was posted before and what came of that. */
+    void afterwards(SimNode client, Runnable task);
 }

@@ -9,6 +9,10 @@ enum Shortcut {
     WAITS_FROM_ITS_START,
     /** A member decides on every name that it is asked for. */
     DECIDES_ON_ALL_NAMES,
+    /** A release goes to whoever decides on the name by the latest list, and not to the cell that told of the grant. */
+    RELEASES_BY_THE_LATEST_LIST,
+    /** A withdrawal goes there too, and not to where the request may stand. */
+    WITHDRAWS_BY_THE_LATEST_LIST,
     /** Clients believe by a clock that stands still while their machine sleeps. */
     SLEEPS_UNNOTICED
 }

@@ -22,11 +22,12 @@ final class SimCell implements Driver {
     private final SimNode node;
     private final int number;
     private final Cell cell;
-    private final @Nullable SimNode target;
+    private @Nullable SimNode target;
     private final Draws draws;
     private final List<SimLink> links = new ArrayList<>();
     private int ordinals;
     private boolean alive = true;
+    private boolean spare;
     private boolean dirty;
     private long tickAt = NO_TICK;
     private long tickVersion;
@@ -60,6 +61,21 @@ final class SimCell implements Driver {
     @Nullable
     SimNode target() {
         return target;
+    }
+
+    /** It has found whom it looked for, and dials that one from now on. */
+    void settled(SimNode found) {
+        target = found;
+    }
+
+    /** It has found whom another cell talks to already, and ends. */
+    void spare() {
+        spare = true;
+    }
+
+    /** False if it is of no use to anybody: what is said to it and by it counts for nothing. */
+    boolean used() {
+        return !spare;
     }
 
     List<SimLink> links() {

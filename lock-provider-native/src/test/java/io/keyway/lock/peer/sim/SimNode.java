@@ -7,7 +7,9 @@ import io.keyway.lock.peer.net.WakefulClock;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One process with its cells, on a machine of its own: a member (0, -1, -2 ...) or a client (1, 2 ...). */
@@ -22,6 +24,9 @@ final class SimNode {
     private final SimDisk disk = new SimDisk();
     private final ArrayDeque<Event> inbox = new ArrayDeque<>();
     private final List<SimCell> cells = new ArrayList<>();
+    /** The cell through which a life of this client talks to a member, where it is not the one with the member's number: by that life and the member. */
+    private final Map<List<Integer>, Integer> talks = new HashMap<>();
+
     private boolean alive;
     private int incarnation;
     private long quarantineUntil;
@@ -150,6 +155,16 @@ final class SimNode {
             }
         }
         return null;
+    }
+
+    /** In this life it talks to that member through the cell of that number. */
+    void talksTo(SimNode member, int cell) {
+        talks.put(List.of(incarnation, member.slot()), cell);
+    }
+
+    /** The number of the cell through which that life of this client talks, or talked, to that member. */
+    int cellTo(SimNode member, int life) {
+        return talks.getOrDefault(List.of(life, member.slot()), member.slot());
     }
 
     /** Its first cell: of a member, the one that grants. */

@@ -1,0 +1,327 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseMessage;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.session.Greeting;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leads what users ask to the authority of its name, over one line each. Who the members are is learnt from each welcome; what a member sends away is asked again, after a moment, by the latest list.
+ *
+ * <p>While a list changes, a client may know the next one and a member still decide by the former one. So only requests are led by the latest list: what belongs to a grant goes to the line that told of the
+ * grant ({@link io.keyway.lock.peer.engine.Origin}), and a withdrawal to each line to which any list has ever led its name.
+ *
+ * <p>The rules alone, without sockets, threads or clocks: whoever runs them brings a {@link World}. All of them run on one thread of it, but for {@link #post}.
+ *
+ * @param <L> the lines of that world
+ */
+public final class Router<L extends Line> {
+    /** What runs the rules. */
+    public interface World<L> {
+        /** Nanoseconds on the clock of the cells. */
+        long now();
+
+        /** Runs the task on the router's thread, after all that was given to it before. From any thread. */
+        void run(Runnable task);
+
+        /** Runs the task on the router's thread after that time. */
+        void after(long nanos, Runnable task);
+
+        /** A new line to that authority, at the address that is its id. From any thread. */
+        L line(Authority authority);
+
+        /** A new line to any member, at the addresses that the user named. It dials at once. */
+        L finder();
+
+        /** There is a line already to the member that this one has found: it says goodbye and ends. */
+        void spare(L line);
+
+        /** The members are known, or others than before. */
+        void learned(Routes routes);
+
+        /** A member tells of a cluster that cannot be. */
+        void nonsense(L line, String why);
+
+        /** A notice for the users; of no line if it is about the cluster. */
+        void tell(@Nullable L from, Notice notice);
+    }
+
+    /** Members that disagree about a name are about to change their list. */
+    private static final long AGAIN_NANOS = 100_000_000L;
+
+    private static final long FIND_AGAIN_NANOS = 5_000_000_000L;
+    /** Numbers of questions to single authorities: between those of locks and those of administrators. */
+    private static final long FIRST_SURVEY = 1L << 61;
+
+    /** A request that was sent away, and when. */
+    private record Away(Key key, LeaseCall.Acquire call, long since) {}
+
+    private final World<L> world;
+    private final int addresses;
+    private final Map<Authority, L> lines = new ConcurrentHashMap<>();
+    private volatile @Nullable Routes routes;
+    private volatile String trouble = "";
+
+    /** All that was ever learnt: a request that waits may have been led by any of it. */
+    private final Set<Routes> everKnown = new LinkedHashSet<>();
+
+    private final Map<Long, Away> sentAway = new HashMap<>();
+    private final Lobby lobby;
+    private final Map<Long, Survey> surveys = new HashMap<>();
+    private @Nullable L finder;
+    private long lastSurvey = FIRST_SURVEY;
+    private long foundAt;
+    private int refusals;
+
+    /** @param addresses how many addresses a finder dials in turn */
+    public Router(int addresses, World<L> world) {
+        this.addresses = addresses;
+        this.world = world;
+        this.lobby = new Lobby(notice -> world.tell(null, notice));
+    }
+
+    /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
+    public void post(Input.Command command) {
+        Routes known = routes;
+        if (known != null && command.call() instanceof LeaseCall.Acquire) {
+            lead(command, known);
+        } else {
+            world.run(() -> enter(command));
+        }
+    }
+
+    private void lead(Input.Command command, Routes by) {
+        line(by.authority(command.key().id())).post(command);
+    }
+
+    private L line(Authority authority) {
+        return lines.computeIfAbsent(authority, world::line);
+    }
+
+    /** Why the members are not known; empty once they are. From any thread. */
+    public String trouble() {
+        return trouble;
+    }
+
+    /** All lines that are in use. */
+    Collection<L> lines() {
+        return lines.values();
+    }
+
+    /** The line that looks for members; null if none does. */
+    @Nullable
+    L finder() {
+        return finder;
+    }
+
+    // Who the members are; all of the following on the router's thread
+
+    /** Looks for somebody who knows the members, unless that is under way. */
+    public void find() {
+        if (finder == null) {
+            foundAt = world.now();
+            finder = world.finder();
+        }
+    }
+
+    /** The line's cell has had some turns; {@code greeting} and {@code why} are the last ones of its session. */
+    public void turned(L line, @Nullable Greeting greeting, @Nullable Unreachable why) {
+        if (line.greeted(greeting) && greeting != null) {
+            try {
+                welcomed(line, greeting, Routes.of(greeting));
+            } catch (IllegalArgumentException e) {
+                world.nonsense(line, String.valueOf(e.getMessage()));
+            }
+        }
+        if (line.troubled(why) && why != null) {
+            troubled(line, why);
+        }
+    }
+
+    /** A line that looked for members and has found one goes on as the line to that member, or ends if there is one. */
+    private void welcomed(L line, Greeting greeting, Routes told) {
+        if (line == finder) {
+            NodeId node = NodeId.parse(greeting.node());
+            finder = null;
+            line.settled(node);
+            if (lines.putIfAbsent(new Authority(node, 0), line) != null) {
+                world.spare(line);
+            }
+        }
+        learn(told);
+    }
+
+    private void learn(Routes told) {
+        if (!told.equals(routes)) {
+            everKnown.add(told);
+            routes = told;
+            world.learned(told);
+            lines.forEach((authority, line) -> dismissStranger(line, told));
+        }
+        trouble = "";
+        refusals = 0;
+        lobby.leave(world.now()).forEach(this::enter);
+    }
+
+    /** Whoever waits at a member that is none any more has to ask elsewhere. */
+    private void dismissStranger(L line, Routes known) {
+        NodeId node = line.node();
+        if (node != null && !known.members().members().contains(node)) {
+            line.post(new Input.Dismissed());
+        }
+    }
+
+    private void troubled(L line, Unreachable why) {
+        Routes known = routes;
+        if (line != finder) {
+            if (known != null) {
+                dismissStranger(line, known);
+            }
+            // All members may have moved while this one was not looking.
+            if (world.now() - foundAt > FIND_AGAIN_NANOS) {
+                find();
+            }
+            return;
+        }
+        if (known == null) {
+            trouble = why.why();
+        }
+        lobby.trouble(why);
+        refusals = why.final_() ? refusals + 1 : 0;
+        if (refusals >= addresses) {
+            lobby.refuse(why.why());
+        }
+    }
+
+    // What users ask
+
+    private void enter(Input.Command command) {
+        if (command.call() instanceof LeaseCall.Withdraw withdraw) {
+            withdraw(command, withdraw.request());
+            return;
+        }
+        Routes known = routes;
+        if (known == null) {
+            lobby.add(command, world.now());
+        } else if (command.call() instanceof LeaseCall.ListNames question) {
+            survey(question, known);
+        } else {
+            lead(command, known);
+        }
+    }
+
+    private void withdraw(Input.Command command, long request) {
+        Away away = sentAway.remove(request);
+        if (away != null) {
+            world.tell(
+                    null,
+                    new LeaseNotice.Withdrawn(away.key(), request, away.call().user()));
+        }
+        if (away != null || lobby.withdraw(request)) {
+            return;
+        }
+        Set<Authority> asked = new LinkedHashSet<>();
+        for (Routes each : everKnown) {
+            Authority authority = each.authority(command.key().id());
+            L line = asked.add(authority) ? lines.get(authority) : null;
+            if (line != null) {
+                line.post(command);
+            }
+        }
+    }
+
+    // What the cells tell
+
+    /** What that line's cell tells its user. */
+    public void heard(L line, Notice notice) {
+        String server = line.server();
+        if (notice instanceof LeaseNotice.Misdirected away && away.call() != null) {
+            corrected(line);
+            askAgain(away.key(), away.call());
+        } else if (notice instanceof LeaseNotice.Trouble said) {
+            String why = server + " does not serve: " + said.why();
+            world.tell(line, new LeaseNotice.Trouble(said.key(), said.request(), why, said.user()));
+        } else if (notice instanceof LeaseNotice.Failed failed) {
+            String why = server + ": " + failed.why();
+            if (!surveyFailed(line, failed.request(), why)) {
+                world.tell(line, new LeaseNotice.Failed(failed.key(), failed.request(), why, failed.user()));
+            }
+        } else if (notice instanceof LeaseNotice.Misdirected away
+                && surveyFailed(line, away.request(), server + " is no member any more; ask again")) {
+            corrected(line);
+        } else if (notice instanceof LeaseNotice.Told told && told.answer() instanceof LeaseMessage.Page page) {
+            surveyed(line, page);
+        } else {
+            world.tell(line, notice);
+        }
+    }
+
+    /** Whoever sends a request away knows another list, whatever another member said last. */
+    private void corrected(L line) {
+        Greeting said = line.greeting();
+        Routes known = routes;
+        if (said != null && known != null && known.members().members().contains(NodeId.parse(said.node()))) {
+            learn(Routes.of(said));
+        }
+    }
+
+    private void askAgain(Key key, LeaseCall.Acquire call) {
+        sentAway.put(call.request(), new Away(key, call, world.now()));
+        world.after(AGAIN_NANOS, () -> {
+            Away away = sentAway.remove(call.request());
+            if (away != null) {
+                enter(new Input.Command(away.key(), away.call().after(world.now() - away.since())));
+            }
+        });
+    }
+
+    private void survey(LeaseCall.ListNames question, Routes by) {
+        List<Authority> all = by.all();
+        long number = ++lastSurvey;
+        surveys.put(number, new Survey(question, all.size()));
+        for (Authority authority : all) {
+            LeaseCall.ListNames each = new LeaseCall.ListNames(
+                    number, question.prefix(), question.after(), question.max(), question.limit());
+            line(authority).post(new Input.Command(LeaseKeys.DIRECTORY, each));
+        }
+    }
+
+    private void surveyed(L line, LeaseMessage.Page page) {
+        Survey survey = surveys.get(page.request());
+        if (survey != null) {
+            survey.add(page).ifPresent(whole -> {
+                surveys.remove(page.request());
+                world.tell(line, new LeaseNotice.Told(LeaseKeys.DIRECTORY, whole));
+            });
+        }
+    }
+
+    /** True if that number was a question of a survey; the whole of it fails with the first authority. */
+    private boolean surveyFailed(L line, long number, String why) {
+        if (number <= FIRST_SURVEY || number > lastSurvey) {
+            return false;
+        }
+        Survey survey = surveys.remove(number);
+        if (survey != null) {
+            world.tell(
+                    line,
+                    new LeaseNotice.Failed(
+                            LeaseKeys.DIRECTORY, survey.question().request(), why, null));
+        }
+        return true;
+    }
+}

@@ -1,0 +1,207 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.ClientView.Unreachable;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.Incarnation;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RouterTest {
+    private static final long MS = 1_000_000;
+
+    private final Hands world = new Hands();
+    private final Router<Wire> router = new Router<>(1, world);
+
+    private static final class Wire extends Line {
+        final List<Input> posted = new ArrayList<>();
+
+        Wire(String server, @Nullable NodeId node) {
+            super(server, node);
+        }
+
+        @Override
+        public void post(Input input) {
+            posted.add(input);
+        }
+    }
+
+    /** A world whose thread takes a task when it is told to. */
+    private static final class Hands implements Router.World<Wire> {
+        final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+        final ArrayDeque<Runnable> later = new ArrayDeque<>();
+        final List<Wire> finders = new ArrayList<>();
+        final Map<Authority, Wire> lines = new HashMap<>();
+        final List<Notice> told = new ArrayList<>();
+        long now;
+
+        void runAll() {
+            for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
+                next.run();
+            }
+        }
+
+        @Override
+        public long now() {
+            return now;
+        }
+
+        @Override
+        public void run(Runnable task) {
+            tasks.add(task);
+        }
+
+        @Override
+        public void after(long nanos, Runnable task) {
+            later.add(() -> {
+                now += nanos;
+                task.run();
+            });
+        }
+
+        @Override
+        public Wire line(Authority authority) {
+            Wire line = new Wire(authority.node().toString(), authority.node());
+            lines.put(authority, line);
+            return line;
+        }
+
+        @Override
+        public Wire finder() {
+            Wire finder = new Wire("cluster", null);
+            finders.add(finder);
+            return finder;
+        }
+
+        @Override
+        public void spare(Wire line) {
+            throw new AssertionError("there is no line yet");
+        }
+
+        @Override
+        public void learned(Routes routes) {}
+
+        @Override
+        public void nonsense(Wire line, String why) {
+            throw new AssertionError(why);
+        }
+
+        @Override
+        public void tell(@Nullable Wire from, Notice notice) {
+            told.add(notice);
+        }
+    }
+
+    private static Greeting greeting(String node, String... members) {
+        return new Greeting(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false);
+    }
+
+    /** A member is found, and it is alone. */
+    private Wire alone(String node) {
+        router.find();
+        Wire found = world.finders.get(0);
+        router.turned(found, greeting(node, node), null);
+        return found;
+    }
+
+    private static Input.Command acquire(Key key, long request, long waited) {
+        LeaseOwner owner = new LeaseOwner("c", Map.of());
+        return new Input.Command(
+                key,
+                new LeaseCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, false, 500, waited, null));
+    }
+
+    private static Input.Command withdraw(Key key, long request) {
+        return new Input.Command(key, new LeaseCall.Withdraw(request));
+    }
+
+    /** A name that moves when a second member joins the first. */
+    private static Key moving() {
+        MemberList both = MemberList.parse("a:1,b:1");
+        for (int i = 0; ; i++) {
+            if (both.owner("n" + i).host().equals("b")) {
+                return LeaseKeys.lock("n" + i);
+            }
+        }
+    }
+
+    @Test
+    void aWithdrawalStaysBehindARequestThatWasMadeBeforeTheMembersWereKnown() {
+        Key key = moving();
+        router.post(acquire(key, 1, 0));
+        Wire a = alone("a:1");
+        router.post(withdraw(key, 1));
+        world.runAll();
+        assertThat(a.posted).containsExactly(acquire(key, 1, 0), withdraw(key, 1));
+    }
+
+    @Test
+    void aWithdrawalFollowsARequestToEachMemberThatMayHaveIt() {
+        Key key = moving();
+        Wire a = alone("a:1");
+        router.post(acquire(key, 1, 0));
+        router.turned(a, greeting("a:1", "a:1", "b:1"), null);
+        router.post(withdraw(key, 1));
+        router.post(acquire(key, 2, 0));
+        world.runAll();
+        assertThat(a.posted).containsExactly(acquire(key, 1, 0), withdraw(key, 1));
+        Wire b = world.lines.get(new Authority(NodeId.parse("b:1"), 0));
+        assertThat(b)
+                .isNotNull()
+                .extracting(line -> line.posted)
+                .isEqualTo(List.of(acquire(key, 2, 0), withdraw(key, 1)));
+    }
+
+    @Test
+    void whoIsSentAwayKeepsTheTimeOfItsCall() {
+        Key key = moving();
+        Wire a = alone("a:1");
+        world.now = 7 * MS;
+        router.heard(
+                a,
+                new LeaseNotice.Misdirected(
+                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 30 * MS).call(), null));
+        world.later.remove().run();
+        assertThat(a.posted).containsExactly(acquire(key, 1, 130 * MS));
+    }
+
+    @Test
+    void whoGivesUpWhileItIsSentAwayIsAskedForNoMore() {
+        Key key = moving();
+        Wire a = alone("a:1");
+        router.heard(
+                a,
+                new LeaseNotice.Misdirected(
+                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 0).call(), null));
+        router.post(withdraw(key, 1));
+        world.runAll();
+        world.later.remove().run();
+        assertThat(a.posted).isEmpty();
+        assertThat(world.told).containsExactly(new LeaseNotice.Withdrawn(key, 1, null));
+    }
+
+    @Test
+    void aLineToWhoIsNoMemberAnyMoreIsToldSoWhenItFails() {
+        Wire a = alone("a:1");
+        router.turned(a, greeting("a:1", "b:1"), null);
+        assertThat(a.posted).containsExactly(new Input.Dismissed());
+        Unreachable why = new Unreachable("refused", false);
+        router.turned(a, a.greeting(), why);
+        assertThat(a.posted).containsExactly(new Input.Dismissed(), new Input.Dismissed());
+    }
+}
