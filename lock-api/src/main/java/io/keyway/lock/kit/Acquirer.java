@@ -73,7 +73,7 @@ final class Acquirer {
             return CompletableFuture.completedFuture(shape.apply(Optional.of(lease)));
         }
         PendingAcquire pending = new PendingAcquire(client, lease, request(permits, capacity, queue), wait);
-        CompletableFuture<T> told = new CompletableFuture<>();
+        CompletableFuture<T> told = ClockedFuture.on(client.time());
         // Whoever completes it, but us: nobody will take the lease.
         CompletionStage<T> seen = told;
         seen.whenComplete((result, failure) -> pending.withdraw());

@@ -224,7 +224,7 @@ final class EngineClient implements LockClient {
             timer = time.at(limit, () -> answer.completeExceptionally(late.get()));
         }
         try {
-            return answer.get();
+            return time.await(answer);
         } catch (ExecutionException e) {
             throw Failures.rethrow(e.getCause());
         } finally {

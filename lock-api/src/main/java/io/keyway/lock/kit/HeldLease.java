@@ -227,7 +227,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     public CompletionStage<LeaseLoss> lost() {
         CompletableFuture<LeaseLoss> stage = lostStage;
         if (stage == null) {
-            stage = new CompletableFuture<>();
+            stage = ClockedFuture.on(client.time());
             if (!LOST_STAGE.compareAndSet(this, null, stage)) {
                 return lost();
             }
@@ -238,7 +238,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         if (loss != null && !stage.isDone()) {
             complete(stage, loss);
         }
-        return stage.minimalCompletionStage();
+        return ClockedFuture.stage(stage);
     }
 
     // The owner gives it back.
@@ -247,7 +247,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     public ReleaseOutcome release() {
         beginRelease(hold -> hold.releaseWaiting(token));
         ReleaseOutcome known = outcome();
-        return known != null ? known : awaitOutcome();
+        return known != null ? known : awaitOutcome(client.time());
     }
 
     @Override
@@ -257,10 +257,10 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         if (known != null) {
             return CompletableFuture.completedStage(known);
         }
-        CompletableFuture<ReleaseOutcome> told = new CompletableFuture<>();
+        CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(client.time());
         CompletionStage<ReleaseOutcome> outcome = outcomeFuture();
         outcome.whenComplete((value, failure) -> client.events().complete(() -> told.complete(value)));
-        return told.minimalCompletionStage();
+        return ClockedFuture.stage(told);
     }
 
     @Override

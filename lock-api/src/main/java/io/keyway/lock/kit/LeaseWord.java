@@ -4,6 +4,7 @@ package io.keyway.lock.kit;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -176,12 +177,12 @@ abstract class LeaseWord {
     }
 
     /** Waits for the outcome; an interrupt is kept for later, since a release that was sent cannot be taken back. */
-    final ReleaseOutcome awaitOutcome() {
+    final ReleaseOutcome awaitOutcome(TimeSource time) {
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return outcomeFuture().get();
+                    return time.await(outcomeFuture());
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {

@@ -123,13 +123,18 @@ final class PendingAcquire implements LockEngine.Sink {
         try {
             while (true) {
                 try {
-                    return outcome.get();
+                    return client.time().await(outcome);
                 } catch (InterruptedException e) {
                     if (withdraw()) {
                         throw e;
                     }
                     // Decided already: the outcome is being written.
                     interrupted = true;
+                } catch (IllegalStateException e) {
+                    // No time passes. Unless it was decided just now.
+                    if (withdraw()) {
+                        throw e;
+                    }
                 } catch (ExecutionException e) {
                     throw Failures.rethrow(e.getCause());
                 }
@@ -147,7 +152,7 @@ final class PendingAcquire implements LockEngine.Sink {
         try {
             while (true) {
                 try {
-                    return outcome.get();
+                    return client.time().await(outcome);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {

@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.spi;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
 /** The clock and the timers that go with it; per client. */
 public interface TimeSource {
     /** Returns the monotonic time in nanoseconds; compare by difference. */
@@ -15,6 +18,16 @@ public interface TimeSource {
      */
     default boolean manual() {
         return false;
+    }
+
+    /**
+     * Waits for the outcome of a call, on the thread that made it. A source whose time a test moves may let time pass here, and
+     * fails rather than wait for a time to which nobody moves it.
+     *
+     * @throws IllegalStateException if no time passes; the message says how to let it pass
+     */
+    default <T> T await(CompletableFuture<T> outcome) throws InterruptedException, ExecutionException {
+        return outcome.get();
     }
 
     /** A task that is due later. */

@@ -13,17 +13,16 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** The worlds of {@code lock:native:mem://} in this class loader: one member each, from its first client to its last. */
 public final class MemoryWorlds {
-    private static final Duration DELIVERY = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** What a member's cell is made from; differs from start to start. */
     public interface Members {
@@ -35,6 +34,17 @@ public final class MemoryWorlds {
     private final Map<String, World> worlds = new HashMap<>();
     /** Never lower than that of an earlier world of this loader, so that tokens of a name rise over the worlds too. */
     private final AtomicLong epochs = new AtomicLong();
+
+    private final Duration patience;
+
+    /** Worlds whose threads wait for ten seconds for somebody to move a clock that a test moves. */
+    public MemoryWorlds() {
+        this(PATIENCE);
+    }
+
+    MemoryWorlds(Duration patience) {
+        this.patience = patience;
+    }
 
     /**
      * Takes a seat in the world of that name, which begins if it is not there.
@@ -78,12 +88,13 @@ public final class MemoryWorlds {
         final LoopbackWorld loop;
         private final Members members;
         private final long quarantine;
-        final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
+        final WorldTime time;
         int clients;
 
         World(String name, boolean manual, Members members, long quarantine) {
             this.name = name;
             this.loop = new LoopbackWorld(name, manual);
+            this.time = new WorldTime(loop, "mem://" + name, patience, quarantine);
             this.members = members;
             this.quarantine = quarantine;
             loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), 0));
@@ -91,26 +102,6 @@ public final class MemoryWorlds {
 
         void restart() {
             loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), quarantine));
-        }
-
-        void advance(Duration time) {
-            if (!loop.manual()) {
-                throw new IllegalStateException(
-                        "the world mem://" + name + " runs on the real clock; open it with clock=manual");
-            }
-            if (time.isNegative()) {
-                throw new IllegalArgumentException("time does not go back: " + time);
-            }
-            long target = loop.nanoTime() + time.toNanos();
-            boolean more = true;
-            while (more) {
-                more = loop.step(target);
-                for (LockEngine.Observer observer : observers) {
-                    observer.awaitDelivery(DELIVERY);
-                }
-            }
-            // What listeners asked for at the last moment happens at that moment too.
-            loop.step(target);
         }
     }
 
@@ -142,7 +133,7 @@ public final class MemoryWorlds {
 
         @Override
         public TimeSource time() {
-            return world.loop;
+            return world.time;
         }
 
         @Override
@@ -153,7 +144,7 @@ public final class MemoryWorlds {
         @Override
         public void observe(LockEngine.Observer observer) {
             connection.add(observer);
-            world.observers.add(observer);
+            world.time.add(observer);
         }
 
         @Override
@@ -172,7 +163,7 @@ public final class MemoryWorlds {
             } finally {
                 lock.unlock();
             }
-            world.observers.removeAll(connection.observers());
+            world.time.remove(connection.observers());
             seat.post(new Input.Closing());
             seat.leave();
             leave(world);
@@ -180,21 +171,29 @@ public final class MemoryWorlds {
 
         @Override
         public void advance(Duration time) {
-            world.advance(time);
+            world.time.advance(time);
+        }
+
+        @Override
+        public void advanceUntil(BooleanSupplier condition, Duration limit) throws InterruptedException {
+            world.time.advanceUntil(condition, limit);
         }
 
         @Override
         public void cut(boolean cut) {
+            world.time.touched();
             seat.cut(cut);
         }
 
         @Override
         public void dropReplies(int count) {
+            world.time.touched();
             seat.dropReplies(count);
         }
 
         @Override
         public void restart() {
+            world.time.touched();
             world.restart();
         }
     }

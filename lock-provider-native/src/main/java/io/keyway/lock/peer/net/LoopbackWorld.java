@@ -46,6 +46,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     private volatile boolean closed;
     private @Nullable Seat member;
     private long links;
+    private long worked;
 
     public LoopbackWorld(String name, boolean manual) {
         this.manual = manual;
@@ -116,6 +117,38 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
             settle();
             return target - now > 0;
         });
+    }
+
+    /**
+     * Manual time: moves to the next moment at which something is due and runs it, unless that is beyond {@code end} or
+     * something has happened since {@code seen}, which others have to hear of first.
+     */
+    public Progress stepOnce(Progress seen, long end) {
+        return await(() -> {
+            settle();
+            if (worked != seen.worked) {
+                return new Progress(worked, true);
+            }
+            long before = manualNow;
+            long next = Math.max(0, nextDue(before));
+            if (next > end - before) {
+                return new Progress(worked, false);
+            }
+            manualNow = before + next;
+            settle();
+            return new Progress(worked, true);
+        });
+    }
+
+    /**
+     * How far {@link #stepOnce} came.
+     *
+     * @param worked how often anything has happened in this world
+     * @param more whether more may happen by the end
+     */
+    public record Progress(long worked, boolean more) {
+        /** Before the first step: whatever has happened is to be heard of. */
+        public static final Progress NONE = new Progress(-1, true);
     }
 
     public boolean inWorld() {
@@ -209,10 +242,14 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
             for (Alarm alarm = alarms.peek(); alarm != null && alarm.at - nanoTime() <= 0; alarm = alarms.peek()) {
                 alarms.poll();
                 alarm.ring();
+                worked++;
                 busy = true;
             }
             for (int i = 0; i < seats.size(); i++) {
-                busy |= seats.get(i).work();
+                if (seats.get(i).work()) {
+                    worked++;
+                    busy = true;
+                }
             }
         }
     }
