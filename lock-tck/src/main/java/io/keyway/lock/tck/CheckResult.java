@@ -16,8 +16,8 @@ import java.util.Optional;
  * @param took how long, in the subject's time
  * @param message what is wrong, or why it was not run; empty for PASS
  * @param first what to look at first when it fails
- * @param evidence the history of the failed check as text; empty unless FAIL
- * @param picture the same as SVG: who believed to hold when; empty unless FAIL with a history
+ * @param evidence the history of the check as text; empty unless FAIL or INCONCLUSIVE
+ * @param picture the same as SVG: who believed to hold when; empty unless there is a history
  * @param notes what the check measured, in words; seldom any
  * @param repeats how often it was begun again because the machine stalled; 0 mostly
  */

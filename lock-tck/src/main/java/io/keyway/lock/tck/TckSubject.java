@@ -56,6 +56,16 @@ public final class TckSubject {
         /** While lost, the store carries out what this client asks, and no answer arrives; nobody is told. */
         void loseReplies(LockClient client, boolean lost) throws Exception;
 
+        /**
+         * As {@link #loseReplies} from some call on: so many answers arrive first. For checks that lose the answer to each step of
+         * a verb in turn.
+         *
+         * @return false if that cannot be done
+         */
+        default boolean loseRepliesAfter(LockClient client, int answers) throws Exception {
+            return false;
+        }
+
         /** The connection breaks, which both sides notice, and can be made again at once; returns false if that cannot be done. */
         default boolean reset(LockClient client) throws Exception {
             return false;

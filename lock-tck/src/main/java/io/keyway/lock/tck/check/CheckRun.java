@@ -28,7 +28,7 @@ final class CheckRun {
     private record Attempt(
             Verdict verdict,
             String message,
-            String hint,
+            String first,
             boolean certain,
             List<String> rules,
             @Nullable String evidence,
@@ -36,6 +36,10 @@ final class CheckRun {
             List<String> notes,
             long took,
             Duration stall) {
+        Attempt inconclusive(String why) {
+            return new Attempt(Verdict.INCONCLUSIVE, why, first, true, rules, evidence, picture, notes, took, stall);
+        }
+
         Attempt withHint(String other) {
             return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, stall);
         }
@@ -65,11 +69,9 @@ final class CheckRun {
                     && !place.clock().isVirtual();
             boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
             if (i == ATTEMPTS - 1 && stalled && !patientAlways) {
-                return result(
-                        Verdict.INCONCLUSIVE,
-                        "this process stood still for " + attempt.stall().toMillis() + " ms, " + ATTEMPTS
-                                + " times over; at the last: " + attempt.message(),
-                        i);
+                String stalls = "this process stood still for "
+                        + attempt.stall().toMillis() + " ms, " + ATTEMPTS + " times over; at the last: ";
+                return result(attempt.inconclusive(stalls + attempt.message()), i);
             }
             if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !patient && StallMeter.machineIsBusy()))) {
                 return result(attempt, i);
@@ -99,6 +101,12 @@ final class CheckRun {
         Attempt attempt = hung.isEmpty()
                 ? judged(trial, thrown[0], took, begun)
                 : attempt(Verdict.FAIL, hung, true, trial, took, begun);
+        if (attempt.verdict() == Verdict.FAIL && trial.breach().isEmpty()) {
+            Optional<String> missing = trial.server().missing();
+            if (missing.isPresent()) {
+                attempt = attempt.inconclusive(missing.get() + "; the check said: " + attempt.message());
+            }
+        }
         close(trial, here);
         return attempt;
     }
@@ -201,7 +209,8 @@ final class CheckRun {
 
     private Attempt attempt(
             Verdict verdict, String message, boolean certain, Trial trial, long took, long begun, String... more) {
-        Optional<Breach> story = verdict == Verdict.FAIL ? trial.story() : Optional.empty();
+        boolean told = verdict == Verdict.FAIL || verdict == Verdict.INCONCLUSIVE;
+        Optional<Breach> story = told ? trial.story() : Optional.empty();
         String evidence = story.map(Breach::evidence).orElse("");
         for (String text : more) {
             evidence += "\n" + text;
@@ -240,7 +249,7 @@ final class CheckRun {
                 attempt.verdict(),
                 Duration.ofNanos(attempt.took()),
                 attempt.message(),
-                attempt.hint(),
+                attempt.first(),
                 Optional.ofNullable(attempt.evidence()),
                 Optional.ofNullable(attempt.picture()),
                 attempt.notes(),

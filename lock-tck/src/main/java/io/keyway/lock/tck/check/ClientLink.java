@@ -12,25 +12,35 @@ public final class ClientLink {
         void set(boolean on) throws Exception;
     }
 
+    private interface LateFault {
+        boolean set(int answers) throws Exception;
+    }
+
     private final LockClient client;
     private final Fault cut;
     private final Fault lost;
+    private final LateFault lostAfter;
     private final Callable<Boolean> reset;
 
-    private ClientLink(LockClient client, Fault cut, Fault lost, Callable<Boolean> reset) {
+    private ClientLink(LockClient client, Fault cut, Fault lost, LateFault lostAfter, Callable<Boolean> reset) {
         this.client = client;
         this.cut = cut;
         this.lost = lost;
+        this.lostAfter = lostAfter;
         this.reset = reset;
     }
 
     static ClientLink of(TckSubject.Links links, LockClient client) {
         return new ClientLink(
-                client, on -> links.cut(client, on), on -> links.loseReplies(client, on), () -> links.reset(client));
+                client,
+                on -> links.cut(client, on),
+                on -> links.loseReplies(client, on),
+                answers -> links.loseRepliesAfter(client, answers),
+                () -> links.reset(client));
     }
 
     static ClientLink of(BackendLink link, LockClient client) {
-        return new ClientLink(client, link::cut, link::loseReplies, () -> false);
+        return new ClientLink(client, link::cut, link::loseReplies, answers -> false, () -> false);
     }
 
     static ClientLink through(Network network, String role, ClientOptions options) {
@@ -51,6 +61,10 @@ public final class ClientLink {
                         network.reset();
                         network.heal();
                     }
+                },
+                answers -> {
+                    network.loseRepliesAfter(answers);
+                    return true;
                 },
                 () -> {
                     network.reset();
@@ -80,6 +94,15 @@ public final class ClientLink {
     /** From now on what the client asks is carried out, and no answer arrives. */
     public void loseReplies() throws Exception {
         lost.set(true);
+    }
+
+    /** As {@link #loseReplies()}, when so many answers have arrived; false if the subject cannot do that. */
+    public boolean loseRepliesAfter(int answers) throws Exception {
+        if (answers > 0) {
+            return lostAfter.set(answers);
+        }
+        loseReplies();
+        return true;
     }
 
     /** Ends {@link #loseReplies()}. */

@@ -107,6 +107,16 @@ public final class Network implements AutoCloseable {
         all(proxy -> proxy.set(Direction.TO_CLIENT, Fault.DISCARDING));
     }
 
+    /** As {@link #loseReplies()}, when each server has answered so many requests from now on. */
+    public void loseRepliesAfter(int answers) {
+        all(proxy -> proxy.discardAfter(answers));
+    }
+
+    /** The connections that stand are dead from now on, and nobody is told; new ones are served. */
+    public void strand() {
+        all(FaultProxy::strand);
+    }
+
     /** Each byte arrives that much later, both ways. */
     public void delay(Duration by) {
         all(proxy -> {

@@ -1,25 +1,35 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.TckSubject.Control;
 import io.keyway.lock.tck.Verdict;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /** The subject's server in the hands of one check, which is {@code alone}. What the check leaves undone is done at its end. */
 public final class Server {
     private final TckSubject subject;
+    private final LockUrl url;
+    private volatile boolean killed;
     private volatile boolean hurt;
     private volatile boolean down;
     private volatile boolean stopped;
 
-    Server(TckSubject subject) {
+    Server(TckSubject subject, LockUrl url) {
         this.subject = subject;
+        this.url = url;
     }
 
     /** Ends it as a crash would; for checks with {@link Means#SERVER}. */
     public void kill() throws InterruptedException {
         hurt = true;
+        killed = true;
         down = true;
         use(subject.kill(), "killed");
     }
@@ -51,6 +61,35 @@ public final class Server {
             throw e;
         } catch (Exception e) {
             throw new NotTried(Verdict.INCONCLUSIVE, "the server could not be " + what + ": " + e);
+        }
+    }
+
+    /**
+     * Who should listen, by the URL and by what the subject says, and does not though it was started again: then no check can say
+     * anything of the provider. Empty if one of them does, or if it is not known where.
+     */
+    Optional<String> missing() {
+        List<String> all = new ArrayList<>(subject.servers());
+        for (LockUrl.Host host : url.isOpaque() ? List.<LockUrl.Host>of() : url.hosts()) {
+            host.port().ifPresent(port -> all.add(host.name() + ":" + port));
+        }
+        boolean gone = killed && !down && !all.isEmpty() && all.stream().noneMatch(Server::listens);
+        return gone
+                ? Optional.of("the server was killed and started again, and nobody listens at " + String.join(", ", all)
+                        + ": look at what starts it (--start-command, TckSubject.withServer) and what that printed; it must not"
+                        + " begin while the old process still has the port, and not end before the new one has it")
+                : Optional.empty();
+    }
+
+    private static boolean listens(String server) {
+        int colon = server.lastIndexOf(':');
+        InetSocketAddress address =
+                new InetSocketAddress(server.substring(0, colon), Integer.parseInt(server.substring(colon + 1)));
+        try (Socket socket = new Socket()) {
+            socket.connect(address, 1000);
+            return true;
+        } catch (IOException e) {
+            return false;
         }
     }
 

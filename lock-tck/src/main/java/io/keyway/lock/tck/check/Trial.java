@@ -43,6 +43,7 @@ public final class Trial extends Passage implements AutoCloseable {
     private final AtomicInteger names = new AtomicInteger();
     private final int attempt;
     private final Server server;
+    private final Waits waits = new Waits();
     private final Queue<String> astray = new ConcurrentLinkedQueue<>();
     private final Between watch = new Between() {
         @Override
@@ -54,7 +55,7 @@ public final class Trial extends Passage implements AutoCloseable {
     Trial(Place place, String check, int attempt) {
         super(place);
         this.check = check;
-        this.server = new Server(place.subject());
+        this.server = new Server(place.subject(), place.url());
         this.attempt = attempt;
         this.random = new SplittableRandom(place.config().seed() * 31 + check.hashCode() + 7L * attempt);
         this.recorder = new Recorder(place.clock()::now);
@@ -121,6 +122,9 @@ public final class Trial extends Passage implements AutoCloseable {
     private LockClient recorded(String role, LockClient opened) {
         LockClient recorded = recorder.record(role, opened);
         clients.add(recorded);
+        if (!has(Feature.LIST)) {
+            waits.of(opened);
+        }
         return recorded;
     }
 
@@ -212,7 +216,7 @@ public final class Trial extends Passage implements AutoCloseable {
         return client.admin().show(key).orElse(new LockStatus(key, List.of(), List.of()));
     }
 
-    /** Lets time pass until so many wait for the lock; without LIST, a quarter of a ttl. */
+    /** Lets time pass until so many wait for the lock; without LIST, by what clients tell, for a quarter of a ttl at most. */
     public void untilWaiting(LockClient client, String name, int waiters) throws InterruptedException {
         if (has(Feature.LIST)) {
             Callable<Boolean> waiting =
@@ -223,7 +227,7 @@ public final class Trial extends Passage implements AutoCloseable {
             }
             until(waiters + " wait for the lock", waiting);
         } else {
-            pass(ttl(1, 4));
+            happens(ttl(1, 4), () -> waits.behind(key(name)) >= waiters);
         }
     }
 

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
 /**
  * The backend of a client, asked without the kit's engine before it: what an engine asks only after a lost reply, a check can
@@ -161,6 +162,28 @@ public final class Verbs {
     /** Takes the request back, with that limit. */
     public void withdraw(Request request, Duration limit) throws Exception {
         backend.withdraw(request, limit);
+    }
+
+    /** Takes the request back over a link that has just been mended, whose connections may still be broken. */
+    public void withdrawInTime(Request request) throws InterruptedException {
+        trial.until(
+                "a withdrawal is answered over a link that is whole",
+                () -> isAnswered(() -> {
+                    withdraw(request);
+                    return true;
+                }));
+    }
+
+    /** Whether the call returns. */
+    public boolean isAnswered(Callable<?> call) throws InterruptedException {
+        try {
+            call.call();
+            return true;
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            return false;
+        }
     }
 
     /** Renews the grants by one call. */

@@ -48,6 +48,8 @@ public final class AllChecks {
                 new HoldAtLeastChecks(),
                 new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
+                new LostAnswerChecks(),
+                new LongWaitChecks(),
                 new EngineChecks(),
                 new EnduranceChecks(),
                 new RandomChecks(),

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Trial;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -69,6 +70,9 @@ final class NameChecks {
             "semaphore",
             "write",
             "read");
+
+    /** Names of which each begins with another. */
+    private static final List<String> FAMILY = List.of("", "/b", "/b/c", "b");
 
     @Check(
             rules = "LK-103",
@@ -192,5 +196,55 @@ final class NameChecks {
         t.expect(
                 client.semaphore(t.name(), Capacity.of(1)).tryAcquire().isEmpty(),
                 "the release of a lock gave back a permit of the semaphore of the same name");
+    }
+
+    @Check(
+            rules = {"LK-103", "LK-101", "LK-104"},
+            from = Profile.SMOKE,
+            first =
+                    "Does the store look for a key by what it begins with? The `/` of names may stand for more than itself there")
+    void aNameIsNoOtherThatBeginsWithIt(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        LockClient other = t.client("second");
+        for (List<String> order : List.of(FAMILY, backwards(FAMILY))) {
+            String root = t.freshName();
+            List<Lease> held = new ArrayList<>();
+            for (String member : order) {
+                Optional<Lease> lease = client.lock(root + member).tryAcquire();
+                t.expect(
+                        lease.isPresent(),
+                        "the lock n" + member + " was refused, while only these are held: "
+                                + names(order, held.size()));
+                held.add(lease.orElseThrow());
+            }
+            for (int i = 0; i < held.size(); i++) {
+                if (t.has(Feature.LIST)) {
+                    t.expectEqual(
+                            "how many hold the lock n" + order.get(i) + " by show, beside "
+                                    + names(order, order.size()),
+                            1,
+                            t.status(client, t.key(root + order.get(i)))
+                                    .holders()
+                                    .size());
+                }
+                held.get(i).release();
+                for (int j = i + 1; j < held.size(); j++) {
+                    boolean given = other.lock(root + order.get(j)).tryAcquire().isPresent();
+                    t.expect(
+                            !given || !held.get(j).isHeld(),
+                            "the lock n" + order.get(i) + " was released, and that freed the lock n" + order.get(j));
+                }
+            }
+        }
+    }
+
+    private static List<String> backwards(List<String> order) {
+        List<String> turned = new ArrayList<>(order);
+        Collections.reverse(turned);
+        return turned;
+    }
+
+    private static String names(List<String> order, int many) {
+        return order.stream().limit(many).map(member -> "n" + member).toList().toString();
     }
 }

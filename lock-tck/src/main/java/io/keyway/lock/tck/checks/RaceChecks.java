@@ -2,8 +2,10 @@
 package io.keyway.lock.tck.checks;
 
 import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
@@ -18,9 +20,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import org.jspecify.annotations.Nullable;
 
-/** Rules 403, 405, 407 and 408: a grant and its caller's leaving at the same moment. */
+/** Rules 305, 403, 405, 407 and 408: several that try at the same moment, and a grant and its caller's leaving at the same moment. */
 final class RaceChecks {
     private static final String CHANCE = "a window of 1 ms is found in 9 of 10 full runs";
+
+    private static final int RIVALS = 4;
 
     /** A request that waits, and a leaving that comes together with the grant. */
     private interface Race {
@@ -241,6 +245,50 @@ final class RaceChecks {
                 leaves.join().release();
             }
             stays.get().release();
+        }
+    }
+
+    @Check(
+            rules = {"LK-305", "LK-402", "LK-301"},
+            from = Profile.SMOKE,
+            statistical = CHANCE,
+            first =
+                    "What is left of an attempt that does not queue if another was faster between its look and its taking?")
+    void ofTriesAtOnceNoneIsLeft(Trial t) throws Exception {
+        List<LockClient> clients = new ArrayList<>();
+        for (int i = 0; i < RIVALS; i++) {
+            clients.add(t.client("rival-" + i));
+        }
+        for (int i = 0; i < t.rounds(4, 12, 25); i++) {
+            String name = t.freshName();
+            CyclicBarrier all = new CyclicBarrier(RIVALS);
+            List<Task<Optional<Lease>>> tries = new ArrayList<>();
+            for (LockClient client : clients) {
+                tries.add(t.start("a try of several at once", () -> {
+                    all.await();
+                    return client.lock(name).tryAcquire();
+                }));
+            }
+            List<Lease> won = new ArrayList<>();
+            for (Task<Optional<Lease>> each : tries) {
+                each.get().ifPresent(won::add);
+            }
+            t.expect(!won.isEmpty(), "of " + RIVALS + " that tried a free lock at once none was granted");
+            for (Lease lease : won) {
+                lease.release();
+            }
+            if (t.has(Feature.LIST)) {
+                LockStatus status = t.status(clients.get(0), t.key(name));
+                t.expect(
+                        status.holders().isEmpty() && status.waiters().isEmpty(),
+                        "of " + RIVALS + " that tried at once one was granted and has released, and this is left: "
+                                + status);
+            }
+            t.takesSoon(
+                            clients.get(i % RIVALS),
+                            name,
+                            "of several that tried at once the winner has released, and the lock stayed taken")
+                    .release();
         }
     }
 }

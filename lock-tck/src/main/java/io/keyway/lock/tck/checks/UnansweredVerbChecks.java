@@ -90,7 +90,7 @@ final class UnansweredVerbChecks {
             }
         }
         link.keepReplies();
-        verbs.withdraw(request);
+        verbs.withdrawInTime(request);
     }
 
     @Check(
@@ -112,7 +112,7 @@ final class UnansweredVerbChecks {
                 "the answer to an attempt was lost, and " + attempt
                         + "; yet another client finds the lock taken, by the grant that this attempt came to");
         link.keepReplies();
-        verbs.withdraw(request);
+        verbs.withdrawInTime(request);
 
         Request held = verbs.request(t.name("held"), t.longer(4));
         Grant grant = verbs.granted(held, "a free lock was not granted");
@@ -133,7 +133,7 @@ final class UnansweredVerbChecks {
                             + "; yet another client finds the lock taken, by the grant that this call was about");
         }
         link.heal();
-        verbs.withdraw(held);
+        verbs.withdrawInTime(held);
     }
 
     @Check(
@@ -163,7 +163,7 @@ final class UnansweredVerbChecks {
                             + Trial.text(MUCH_LATER) + " after it was called while nothing answers");
         }
         link.heal();
-        verbs.withdraw(next);
-        verbs.withdraw(held);
+        verbs.withdrawInTime(next);
+        verbs.withdrawInTime(held);
     }
 }

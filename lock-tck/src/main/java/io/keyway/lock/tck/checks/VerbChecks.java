@@ -79,6 +79,43 @@ final class VerbChecks {
             rules = {"LK-1502", "LK-1402"},
             from = Profile.SMOKE,
             first =
+                    "Is a withdrawn request remembered also if nothing of it stands any more, since it was released or refused?")
+    void aLateAttemptOfWhatIsOverIsNotGranted(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        Request released = verbs.request(t.name(), t.longer(4));
+        Grant held = verbs.granted(released, "a free lock was not granted");
+        Request refused = verbs.passing(t.key(t.name()), t.longer(4));
+        t.expect(!verbs.isGranted(refused), "a lock that is held was granted again");
+        verbs.withdraw(refused);
+        verbs.release(held);
+        // So does the kit if an earlier attempt of theirs was not answered, and may still be on its way.
+        verbs.withdraw(released);
+        t.never(
+                verbs.isGranted(released),
+                "a request was granted, released and withdrawn, and an attempt of it that came then was granted");
+        t.never(
+                verbs.isGranted(refused),
+                "a request that does not queue was refused and withdrawn, and an attempt of it that came then was granted");
+    }
+
+    @Check(
+            rules = "LK-1502",
+            first = "For how long is a withdrawn request remembered, and can a message of it be under way for longer?")
+    void aWithdrawalIsRememberedForLonger(Trial t) throws Exception {
+        Verbs verbs = t.verbs("asker");
+        Request late = verbs.request(t.name(), t.longer(4));
+        verbs.withdraw(late);
+        t.pass(t.ttl(5, 2));
+        t.expect(
+                !verbs.isGranted(late),
+                "a request with a ttl of " + Trial.text(t.longer(4)) + " was granted " + Trial.text(t.ttl(5, 2))
+                        + " after its withdrawal: its first attempt may have been under way for so long");
+    }
+
+    @Check(
+            rules = {"LK-1502", "LK-1402"},
+            from = Profile.SMOKE,
+            first =
                     "What does an attempt that has begun see of a withdrawal that arrives meanwhile: is each of the two one step at the store?")
     void anAttemptThatCrossesItsWithdrawalLeavesNothing(Trial t) throws Exception {
         Verbs verbs = t.verbs("asker");

@@ -8,6 +8,8 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
@@ -79,6 +81,37 @@ final class WakeUpChecks {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         wakes(t, name -> behind(t, holder, waiter, name), "a holder released, and the waiter was not granted");
+    }
+
+    @Check(
+            rules = {"LK-411", "LK-412"},
+            needs = Feature.WAKE_UP,
+            means = Means.LINK,
+            statistical = BEST,
+            limits = 2,
+            first =
+                    "Who listens again when the connection by which a client is told of its turns was lost, and is made anew?")
+    void aWakeUpOutlastsALostConnection(Trial t) throws Exception {
+        ClientLink link = t.link("waiter");
+        LockClient holder = t.client("holder");
+        link.client().lock(t.freshName()).acquire().release();
+        // Who listens anew for the first time may not do so for a second time.
+        for (int i = 0; i < 2; i++) {
+            if (!link.reset()) {
+                link.cut();
+                t.pass(t.ttl(1, 2));
+                link.heal();
+            }
+            t.call(
+                            "an acquire after the connection broke",
+                            () -> link.client().lock(t.freshName()).acquire())
+                    .release();
+            t.pass(t.ttl(1, 2));
+        }
+        wakes(
+                t,
+                name -> behind(t, holder, link.client(), name),
+                "a holder released, and the waiter, whose connection had broken and stands again, was not granted");
     }
 
     private static Queue behind(Trial t, LockClient holder, LockClient waiter, String name) throws Exception {

@@ -142,8 +142,8 @@ final class Hold {
 
     /** One line, with times in milliseconds from a zero. */
     String show(long zero) {
-        StringBuilder text = new StringBuilder(String.format(
-                Locale.ROOT, "%s %s %s asked %s", worker, name, mode.name().toLowerCase(Locale.ROOT), ms(asked, zero)));
+        StringBuilder text = new StringBuilder(
+                String.format(Locale.ROOT, "%s %s %s asked %s", worker, name, what(), ms(asked, zero)));
         if (granted) {
             text.append(" got token ").append(token).append(' ').append(ms(got, zero));
         }
@@ -161,6 +161,12 @@ final class Hold {
             text.append(" release ").append(ms(releaseCalled, zero)).append(' ').append(outcome);
         }
         return text.toString();
+    }
+
+    private String what() {
+        return mode == LockMode.PERMITS
+                ? permits + " of " + capacity + " permits"
+                : mode.name().toLowerCase(Locale.ROOT);
     }
 
     static String ms(long at, long zero) {

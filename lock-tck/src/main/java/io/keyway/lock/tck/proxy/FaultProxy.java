@@ -40,6 +40,9 @@ public final class FaultProxy implements AutoCloseable {
     private final Thread thread;
     private final long start = System.nanoTime();
     private Arrivals arrivals = Arrivals.SERVED;
+    /** How many more requests are answered before answers are thrown away; negative if all are. */
+    private int answersLeft = -1;
+
     private @Nullable ServerSocketChannel listener;
     private volatile boolean closed;
 
@@ -93,6 +96,19 @@ public final class FaultProxy implements AutoCloseable {
         });
     }
 
+    /**
+     * From the request on that comes after so many others, whichever connection they come by, answers are thrown away. What a
+     * client sends before it has an answer counts as one request.
+     */
+    public void discardAfter(int answers) {
+        command(() -> answersLeft = answers);
+    }
+
+    /** The connections that stand move nothing any more, and nobody is told; new ones are served. Until {@link #heal()}. */
+    public void strand() {
+        command(() -> links.forEach(Link::strand));
+    }
+
     /** Ends all connections by a reset; later ones are treated as {@link #arrivals} says. */
     public void reset() {
         command(() -> endAll(true));
@@ -115,6 +131,8 @@ public final class FaultProxy implements AutoCloseable {
     public void heal() {
         command(() -> {
             faults.clear();
+            answersLeft = -1;
+            links.forEach(Link::free);
             endMute();
             admit(Arrivals.SERVED);
         });
@@ -198,6 +216,9 @@ public final class FaultProxy implements AutoCloseable {
             boolean lives;
             try {
                 lives = link.turn(faults, now);
+                if (link.hasAsked() && answersLeft >= 0 && answersLeft-- == 0) {
+                    faults.put(Direction.TO_CLIENT, Fault.DISCARDING);
+                }
             } catch (CancelledKeyException e) {
                 link.close(true);
                 lives = false;

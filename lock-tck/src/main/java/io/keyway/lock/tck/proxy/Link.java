@@ -19,6 +19,11 @@ final class Link {
     private final Pipe toServer;
     private final Pipe toClient;
     private boolean connected;
+    private boolean stranded;
+    /** Nothing was asked since the last answer. */
+    private boolean answered = true;
+
+    private boolean asked;
 
     Link(SocketChannel client, InetSocketAddress target, Selector selector, ByteBuffer incoming) throws IOException {
         this.client = client;
@@ -48,8 +53,10 @@ final class Link {
                     return true;
                 }
             }
-            pass(client, server, toServer, fault(faults, Direction.TO_SERVER), clientKey, now);
-            pass(server, client, toClient, fault(faults, Direction.TO_CLIENT), serverKey, now);
+            boolean asks = pass(client, server, toServer, fault(faults, Direction.TO_SERVER), clientKey, now);
+            boolean answers = pass(server, client, toClient, fault(faults, Direction.TO_CLIENT), serverKey, now);
+            asked = asks && answered;
+            answered = answers || (answered && !asks);
             if (toServer.closed() && toClient.closed()) {
                 close(false);
                 return false;
@@ -63,23 +70,37 @@ final class Link {
         }
     }
 
-    private static void pass(
-            SocketChannel source, SocketChannel sink, Pipe pipe, Fault fault, SelectionKey from, long now)
-            throws IOException {
-        if (from.isReadable() && pipe.wantsRead(fault)) {
-            pipe.read(source, fault, now);
-        }
-        pipe.write(sink, fault, now);
+    /** Whether a request has begun in the last turn: the first bytes from the client after an answer. */
+    boolean hasAsked() {
+        return asked;
     }
 
-    private static int interest(
-            Pipe read, Pipe written, Map<Direction, Fault> faults, Direction reading, Direction writing) {
+    /** Nothing moves any more, either way. */
+    void strand() {
+        stranded = true;
+    }
+
+    /** Ends {@link #strand()}. */
+    void free() {
+        stranded = false;
+    }
+
+    /** Whether bytes have come. */
+    private static boolean pass(
+            SocketChannel source, SocketChannel sink, Pipe pipe, Fault fault, SelectionKey from, long now)
+            throws IOException {
+        boolean come = from.isReadable() && pipe.wantsRead(fault) && pipe.read(source, fault, now);
+        pipe.write(sink, fault, now);
+        return come;
+    }
+
+    private int interest(Pipe read, Pipe written, Map<Direction, Fault> faults, Direction reading, Direction writing) {
         return (read.wantsRead(fault(faults, reading)) ? SelectionKey.OP_READ : 0)
                 | (written.wantsWrite(fault(faults, writing)) ? SelectionKey.OP_WRITE : 0);
     }
 
-    private static Fault fault(Map<Direction, Fault> faults, Direction direction) {
-        return faults.getOrDefault(direction, Fault.NONE);
+    private Fault fault(Map<Direction, Fault> faults, Direction direction) {
+        return stranded ? Fault.STALLED : faults.getOrDefault(direction, Fault.NONE);
     }
 
     /** When time alone changes something; {@link Long#MAX_VALUE} if it does not. */

@@ -44,7 +44,8 @@ final class Pipe {
         return fault.bytesPerSecond() == 0 ? due : Math.max(due, nextAllowed);
     }
 
-    void read(SocketChannel source, Fault fault, long now) throws IOException {
+    /** Returns whether bytes have come. */
+    boolean read(SocketChannel source, Fault fault, long now) throws IOException {
         incoming.clear();
         int count = source.read(incoming);
         if (count < 0) {
@@ -55,6 +56,7 @@ final class Pipe {
             chunks.add(new Chunk(copy, now + fault.delay().toNanos()));
             waiting += count;
         }
+        return count > 0;
     }
 
     /** Passes on what is due. Bytes that wait when a connection's direction begins to discard are thrown away too. */

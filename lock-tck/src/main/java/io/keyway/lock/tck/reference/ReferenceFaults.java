@@ -22,6 +22,8 @@ public final class ReferenceFaults {
     private final Consumer<Boolean> told;
     private boolean cut;
     private boolean lost;
+    /** How many more calls are answered; negative if all are. */
+    private int answersLeft = -1;
 
     /**
      * Makes one without faults.
@@ -79,6 +81,12 @@ public final class ReferenceFaults {
     /** While lost, calls are executed, and neither a reply nor a signal arrives; nobody is told. */
     public synchronized void loseReplies(boolean on) {
         lost = on;
+        answersLeft = -1;
+    }
+
+    /** As {@link #loseReplies}, when so many calls have been answered. */
+    public synchronized void loseRepliesAfter(int answers) {
+        answersLeft = answers;
     }
 
     /** Whether calls arrive and replies too: it is neither cut nor are replies lost. */
@@ -109,6 +117,8 @@ public final class ReferenceFaults {
             if (take(failed, verb)) {
                 throw new NotExecutedException("connection refused");
             }
+            lost |= answersLeft == 0;
+            answersLeft = Math.max(-1, answersLeft - 1);
             drop = take(dropped, verb) || lost;
         }
         T result = executed.call();

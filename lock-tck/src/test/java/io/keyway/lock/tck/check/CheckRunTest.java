@@ -15,7 +15,10 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,6 +50,12 @@ class CheckRunTest {
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
+        void failsInTimeBesideAHolder(Trial t) throws Exception {
+            t.client("holder").lock(t.name()).acquire().release();
+            t.neverBefore(t.now(), true, "it was not early");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
         void failsBesideAHolder(Trial t) throws Exception {
             try (Lease lease = t.client("holder")
                     .lock(t.name())
@@ -54,6 +63,14 @@ class CheckRunTest {
                     .acquire()) {
                 t.neverWhile(lease, true, "it was taken");
             }
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check", means = Means.SERVER)
+        void failsAfterARestart(Trial t) throws Exception {
+            t.client("holder").lock(t.name()).acquire().release();
+            t.server().kill();
+            t.server().restart();
+            t.expect(false, "nobody answered");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
@@ -83,6 +100,30 @@ class CheckRunTest {
     }
 
     @Test
+    void whatHasNoVerdictHasItsHistoryToo() {
+        assertThat(resultOf("fails-beside-a-holder").evidence())
+                .get()
+                .asString()
+                .contains("holder");
+        CheckResult late = resultOf("fails-in-time-beside-a-holder");
+        assertThat(late.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(late.evidence()).get().asString().contains("holder");
+    }
+
+    @Test
+    void aServerThatDidNotComeBackIsNotTheProvidersFault() throws Exception {
+        int port;
+        try (ServerSocket there = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            port = there.getLocalPort();
+            CheckResult back = resultOf("fails-after-a-restart", Duration.ZERO, port);
+            assertThat(back.verdict()).isEqualTo(Verdict.FAIL);
+        }
+        CheckResult gone = resultOf("fails-after-a-restart", Duration.ZERO, port);
+        assertThat(gone.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(gone.message()).contains("127.0.0.1:" + port, "--start-command", "nobody answered");
+    }
+
+    @Test
     void anExceptionThatBrokeTheCheckOffIsWhatToLookAtFirst() {
         CheckResult result = resultOf("is-broken-off", Duration.ZERO);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
@@ -96,12 +137,23 @@ class CheckRunTest {
     }
 
     private static CheckResult resultOf(String name, Duration stall) {
+        return resultOf(name, stall, TckSubject.of(URL));
+    }
+
+    /** Of a server that the subject says to be there. */
+    private static CheckResult resultOf(String name, Duration stall, int port) {
+        TckSubject subject =
+                TckSubject.of(URL).withServer(() -> {}, () -> {}).withServers(List.of("127.0.0.1:" + port));
+        return resultOf(name, stall, subject);
+    }
+
+    private static CheckResult resultOf(String name, Duration stall, TckSubject subject) {
         Guarantees guarantees;
         try (LockClient client = Locks.open(URL)) {
             guarantees = client.guarantees();
         }
         Place place = new Place(
-                TckSubject.of(URL),
+                subject,
                 TckConfig.of(Profile.SMOKE),
                 LockUrl.parse(URL),
                 Set.of(),

@@ -16,6 +16,10 @@ final class AlteredRequests {
         return of(request, request.id(), false, request.owner());
     }
 
+    static Request queued(Request request) {
+        return of(request, request.id(), true, request.owner());
+    }
+
     static Request by(Owner owner, Request request) {
         return of(request, request.id(), request.queue(), owner);
     }

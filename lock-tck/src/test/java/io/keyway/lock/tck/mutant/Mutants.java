@@ -28,7 +28,9 @@ final class Mutants {
                     BreakMutants.ALL,
                     VerbMutants.ALL,
                     EnduranceMutants.ALL,
-                    ConversionMutants.ALL)
+                    ConversionMutants.ALL,
+                    AuthorMutants.ALL,
+                    LinkMutants.ALL)
             .flatMap(List::stream)
             .toList();
 

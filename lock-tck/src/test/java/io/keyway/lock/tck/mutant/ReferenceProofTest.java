@@ -7,6 +7,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +34,17 @@ class ReferenceProofTest {
                 .as("a check that breaks a link")
                 .singleElement()
                 .satisfies(check -> assertThat(check.verdict()).isEqualTo(Verdict.PASS));
+    }
+
+    /** Then the kit cannot ask the store who waits. */
+    @Test
+    void aStoreWithoutListingCanShowThatItWakes() throws Exception {
+        TckConfig wakeUps = TckConfig.of(Profile.QUICK).withOnly(List.of("LK-411"));
+        TckResult sane = ReferenceSubject.run("lock:reference://proof?clock=manual&without=list", wakeUps);
+        assertThat(sane.with(Verdict.PASS)).hasSizeGreaterThan(10);
+        assertCompatible(sane);
+        TckResult mute = ReferenceSubject.run("lock:mutant://no-wake-up?clock=manual&without=list", wakeUps);
+        assertThat(mute.outcome()).isEqualTo(TckResult.Outcome.NOT_COMPATIBLE);
     }
 
     @Test

@@ -52,5 +52,11 @@ final class ReferenceSubject {
         public void loseReplies(LockClient client, boolean lost) {
             client.unwrap(ReferenceFaults.class).loseReplies(lost);
         }
+
+        @Override
+        public boolean loseRepliesAfter(LockClient client, int answers) {
+            client.unwrap(ReferenceFaults.class).loseRepliesAfter(answers);
+            return true;
+        }
     }
 }

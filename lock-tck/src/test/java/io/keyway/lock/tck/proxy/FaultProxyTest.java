@@ -82,6 +82,38 @@ class FaultProxyTest {
     }
 
     @Test
+    void answersAreThrownAwayFromTheOneThatWasNamedOn() throws Exception {
+        Socket socket = connect();
+        assertThat(answer(socket, 'a')).isEqualTo('a');
+        proxy.discardAfter(2);
+        assertThat(answer(socket, 'b')).isEqualTo('b');
+        Socket other = connect();
+        assertThat(answer(other, 'c')).isEqualTo('c');
+        other.getOutputStream().write('d');
+        for (int expected : new int[] {'a', 'b', 'c', 'd'}) {
+            assertThat(server.next()).isEqualTo(expected);
+        }
+        proxy.reset();
+        assertThatThrownBy(() -> other.getInputStream().read()).isInstanceOf(SocketException.class);
+        proxy.heal();
+        assertThat(answer(connect(), 'e')).isEqualTo('e');
+    }
+
+    @Test
+    void aStrandedConnectionMovesNothingWhileNewOnesAreServed() throws Exception {
+        Socket stranded = connect();
+        assertThat(answer(stranded, 'a')).isEqualTo('a');
+        proxy.strand();
+        stranded.getOutputStream().write('b');
+        assertThat(answer(connect(), 'c')).isEqualTo('c');
+        assertThat(server.next()).isEqualTo('a');
+        assertThat(server.next()).isEqualTo('c');
+        proxy.heal();
+        assertThat(server.next()).isEqualTo('b');
+        assertThat(stranded.getInputStream().read()).isEqualTo('b');
+    }
+
+    @Test
     void aHalfCloseIsPassedOn() throws Exception {
         Socket socket = connect();
         assertThat(answer(socket, 'a')).isEqualTo('a');

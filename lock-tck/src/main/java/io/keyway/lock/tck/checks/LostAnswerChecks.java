@@ -1,0 +1,146 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.checks;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.Verbs;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rules 1402, 1503 and 1512 of an attempt that takes several steps: the answer to the first is lost, then the answer to the second, and
+ * so on, until an attempt gets all that it needs. Whoever looks before he takes never comes to his taking if already the answer to the look is lost.
+ */
+final class LostAnswerChecks {
+    private static final int STEPS = 12;
+    private static final Duration LIMIT = Duration.ofMillis(200);
+    private static final String NOTHING_LEFT =
+            "whichever answer to an attempt was lost, it had left nothing at the store: what becomes of what is left was not seen";
+
+    /** One round; returns whether all answers that were needed came. */
+    private interface Round {
+        boolean make(int lost) throws Exception;
+    }
+
+    private static void sweep(ClientLink link, Round round) throws Exception {
+        for (int lost = 0; lost < STEPS; lost++) {
+            if (!link.loseRepliesAfter(lost) || round.make(lost)) {
+                return;
+            }
+        }
+    }
+
+    private static String which(int lost) {
+        return "the answers to an attempt were lost" + (lost == 0 ? "" : " from number " + (lost + 1) + " on");
+    }
+
+    @Check(
+            rules = {"LK-1503", "LK-1512", "LK-1402"},
+            means = Means.WIRE,
+            first =
+                    "Which of several steps of an attempt may have been carried out when one of them fails: is a NotExecutedException of a later step right, too?")
+    void noStepThatWasCarriedOutIsSaidNotToBe(Trial t) throws Exception {
+        ClientLink link = t.link("unanswered");
+        Verbs verbs = t.verbs(link, "unanswered");
+        LockClient other = t.client("other");
+        boolean[] left = new boolean[1];
+        prepare(t, verbs, t.longer(4));
+        sweep(link, lost -> {
+            Request request = verbs.request(t.freshName(), t.longer(4));
+            Attempt result = null;
+            Exception thrown = null;
+            try {
+                result = verbs.attempt(request, LIMIT);
+            } catch (InterruptedException e) {
+                throw e;
+            } catch (Exception e) {
+                thrown = e;
+            }
+            boolean whole = result instanceof Attempt.Granted;
+            boolean taken =
+                    !whole && other.lock(request.key().name()).tryAcquire().isEmpty();
+            left[0] |= taken;
+            t.never(
+                    taken && (result != null || thrown instanceof NotExecutedException),
+                    which(lost) + ", and attempt() " + outcome(result, thrown)
+                            + "; yet another client finds the lock taken: a step of it was carried out, and nobody will undo it");
+            link.keepReplies();
+            verbs.withdrawInTime(request);
+            prepare(t, verbs, t.longer(4));
+            return whole;
+        });
+        if (!left[0]) {
+            throw t.notTried(Verdict.NOT_RUN, NOTHING_LEFT);
+        }
+    }
+
+    private static String outcome(@Nullable Attempt result, @Nullable Exception thrown) {
+        return result != null ? "returned " + result : "threw " + thrown;
+    }
+
+    /** The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an attempt alone. */
+    private static void prepare(Trial t, Verbs verbs, Duration term) throws InterruptedException {
+        t.until("an attempt is granted over a link that is whole", () -> {
+            Request request = verbs.request(t.freshName(), term);
+            boolean granted = verbs.isAnswered(() -> verbs.attempt(request));
+            return granted
+                    && verbs.isAnswered(() -> verbs.release(verbs.granted(request, "a free lock was not granted")));
+        });
+    }
+
+    @Check(
+            rules = {"LK-1402", "LK-407", "LK-307"},
+            means = Means.WIRE,
+            first =
+                    "Which of several steps of an attempt may have been carried out when one of them fails, and does the kit hear that the outcome is unknown?")
+    void whatAnyStepLeftIsGivenBack(Trial t) throws Exception {
+        ClientLink link = t.link("unanswered", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4)));
+        LockClient client = link.client();
+        LockClient next = t.client("next");
+        Duration longer = t.longer(8);
+        LockOptions lasting = LockOptions.none().withTtl(longer);
+        client.lock(t.name("before")).with(lasting).acquire().release();
+        sweep(link, lost -> {
+            String name = t.freshName();
+            Task<Optional<Lease>> attempt = t.start(
+                    "an attempt without answer",
+                    () -> client.lock(name).with(lasting).tryAcquire());
+            Optional<Throwable> thrown = attempt.outcome();
+            boolean whole = thrown.isEmpty() && attempt.get().isPresent();
+            if (thrown.isPresent()) {
+                t.expectType("an attempt without answer", LockException.class, thrown.orElseThrow());
+            }
+            link.keepReplies();
+            if (whole) {
+                attempt.get().orElseThrow().release();
+            }
+            Task<Lease> takes = t.acquiring("the acquire of another client", next, name);
+            t.expect(
+                    t.endsWithin(t.ttl(5, 2), takes),
+                    which(lost) + ", and what it had left was still in the way " + Trial.text(t.ttl(5, 2))
+                            + " after the link was healed: it was not given back, but left to its ttl of "
+                            + Trial.text(longer));
+            takes.get().release();
+            // The connection stands again, with all that a grant of that term needs.
+            t.call(
+                            "an acquire over the healed link",
+                            () -> client.lock(t.freshName()).with(lasting).acquire())
+                    .release();
+            return whole;
+        });
+        t.pass(t.ttl());
+    }
+}
