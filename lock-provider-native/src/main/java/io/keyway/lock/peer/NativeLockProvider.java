@@ -21,6 +21,7 @@ import io.keyway.lock.peer.node.HostedMembers;
 import io.keyway.lock.peer.node.LocalMode;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.spi.Library;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -32,6 +33,11 @@ import java.util.Set;
  * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster}, that of several members, and {@code lock:native:mem://name}, that of one JVM.
  */
 public final class NativeLockProvider implements LockProvider {
+    private static final Library NETTY = new Library(
+            "Netty",
+            "4.1.110",
+            "io.netty.channel.socket.nio.NioDomainSocketChannel",
+            "io.netty.channel.socket.nio.NioSocketChannel");
     private static final Duration MIN_TTL = Duration.ofMillis(100);
     private static final MemoryWorlds WORLDS = new MemoryWorlds();
 
@@ -69,6 +75,9 @@ public final class NativeLockProvider implements LockProvider {
     @Override
     public LockClient open(OpenRequest request) {
         LockUrl url = request.url();
+        if (reach(url) != Reach.JVM) {
+            NETTY.require(url, NativeLockProvider.class.getClassLoader());
+        }
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
         NativeEngine engine = new NativeEngine(
                 request.clientName(),

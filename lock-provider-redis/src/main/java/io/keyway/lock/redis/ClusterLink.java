@@ -18,12 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisMovedDataException;
@@ -47,7 +45,7 @@ final class ClusterLink implements RedisLink {
     private final Map<HostAndPort, RedisNode> nodes = new ConcurrentHashMap<>();
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicInteger listened = new AtomicInteger();
-    private final LazyDriver<RedisClusterClient> driver = new LazyDriver<>(RedisClusterClient.class, this::driver);
+    private final LazyDriver<?> driver;
     private volatile SlotTable table = SlotTable.EMPTY;
     /** Whether the table should be asked for again. */
     private volatile boolean doubted = true;
@@ -59,6 +57,7 @@ final class ClusterLink implements RedisLink {
     ClusterLink(List<LockUrl.Host> seeds, RedisSettings settings) {
         this.seeds = List.copyOf(seeds);
         this.settings = settings;
+        this.driver = Drivers.cluster(seeds, settings);
     }
 
     @Override
@@ -303,14 +302,5 @@ final class ClusterLink implements RedisLink {
             }
             return new RedisNode(reached.getHost(), reached.getPort(), settings, told);
         });
-    }
-
-    private RedisClusterClient driver() {
-        return RedisClusterClient.builder()
-                .nodes(seeds.stream()
-                        .map(seed -> new HostAndPort(seed.name(), seed.portOr(RedisSettings.PORT)))
-                        .collect(Collectors.toSet()))
-                .clientConfig(settings.driverClient())
-                .build();
     }
 }

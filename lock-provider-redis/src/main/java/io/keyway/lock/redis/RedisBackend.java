@@ -20,7 +20,6 @@ import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -34,9 +33,6 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
-
-    static final Set<Feature> FEATURES =
-            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
 
@@ -282,7 +278,7 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public Set<Feature> features() {
-        return FEATURES;
+        return RedisGuarantees.FEATURES;
     }
 
     @Override

@@ -1,13 +1,20 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Guarantee;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockOptions;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** What Redis promises, by topology. */
 final class RedisGuarantees {
+
+    /** Of all topologies. */
+    static final Set<Feature> FEATURES =
+            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
 
     private RedisGuarantees() {}
 

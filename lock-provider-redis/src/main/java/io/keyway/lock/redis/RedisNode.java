@@ -4,7 +4,6 @@ package io.keyway.lock.redis;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
-import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +39,7 @@ final class RedisNode implements AutoCloseable {
     private static final long FRESH = TimeUnit.SECONDS.toNanos(5);
     private static final byte[] ZERO = {'0'};
 
-    private record Idle(Connection connection, long sinceNanos) {}
+    private record Idle(DuplexConnection connection, long sinceNanos) {}
 
     private final String host;
     private final int port;
@@ -50,7 +49,7 @@ final class RedisNode implements AutoCloseable {
     private final Semaphore permits;
     private final AtomicBoolean up = new AtomicBoolean();
     private final AtomicBoolean warned = new AtomicBoolean();
-    private final Set<Connection> listening = ConcurrentHashMap.newKeySet();
+    private final Set<DuplexConnection> listening = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /** {@code host} and {@code port} are dialled as they are. */
@@ -160,7 +159,7 @@ final class RedisNode implements AutoCloseable {
 
     /** One exchange on a connection of its own. */
     <T extends @Nullable Object> T call(Exchange<T> exchange, Deadline deadline) throws Exception {
-        Connection connection = borrow(deadline);
+        DuplexConnection connection = borrow(deadline);
         boolean usable = false;
         try {
             connection.setSoTimeout(deadline.millis());
@@ -189,7 +188,7 @@ final class RedisNode implements AutoCloseable {
                 deadline);
     }
 
-    private Connection borrow(Deadline deadline) throws Exception {
+    private DuplexConnection borrow(Deadline deadline) throws Exception {
         deadline.check("a connection was free");
         if (closed) {
             throw new NotExecutedException("the connections to " + this + " are closed");
@@ -200,7 +199,7 @@ final class RedisNode implements AutoCloseable {
         }
         boolean taken = false;
         try {
-            Connection connection = idle(deadline);
+            DuplexConnection connection = idle(deadline);
             if (connection == null) {
                 connection = open(deadline);
             }
@@ -213,7 +212,7 @@ final class RedisNode implements AutoCloseable {
         }
     }
 
-    private @Nullable Connection idle(Deadline deadline) {
+    private @Nullable DuplexConnection idle(Deadline deadline) {
         Idle found = idle.pollFirst();
         if (found == null) {
             return null;
@@ -227,34 +226,35 @@ final class RedisNode implements AutoCloseable {
             return found.connection;
         } catch (JedisException e) {
             // The server, or something on the way, gave up the idle connections: likely all of them.
-            discard(found.connection);
+            found.connection.discard();
             discardIdle();
             return null;
         }
     }
 
-    private void giveBack(Connection connection, boolean usable) {
+    private void giveBack(DuplexConnection connection, boolean usable) {
         if (usable && !connection.isBroken() && !closed) {
             idle.addFirst(new Idle(connection, System.nanoTime()));
             if (closed) {
                 discardIdle();
             }
         } else {
-            discard(connection);
+            connection.discard();
         }
         permits.release();
     }
 
-    /** A connection beside the others, which the caller closes by {@link #discard}. Nothing was sent if this fails. */
+    /** A connection beside the others, which the caller closes by {@link DuplexConnection#discard}. Nothing was sent if this fails. */
     DuplexConnection open(Deadline deadline) throws Exception {
         Deadline end = deadline.orSooner(settings.connectTimeout());
+        RedisSockets sockets = new RedisSockets(host, port, settings.tls(), end);
         try {
             DuplexConnection connection = new DuplexConnection(
-                    new RedisSockets(host, port, settings.tls(), end),
-                    settings.driver().socketTimeoutMillis(end.millis()).build());
+                    sockets, settings.driver().socketTimeoutMillis(end.millis()).build());
             up();
             return connection;
         } catch (JedisException e) {
+            sockets.close();
             Exception failure = failure(e);
             if (failure instanceof InterruptedException) {
                 throw failure;
@@ -311,15 +311,7 @@ final class RedisNode implements AutoCloseable {
 
     private void discardIdle() {
         for (Idle found = idle.pollFirst(); found != null; found = idle.pollFirst()) {
-            discard(found.connection);
-        }
-    }
-
-    static void discard(Connection connection) {
-        try {
-            connection.forceDisconnect();
-        } catch (IOException | JedisException e) {
-            // It is of no use any more.
+            found.connection.discard();
         }
     }
 
@@ -358,7 +350,7 @@ final class RedisNode implements AutoCloseable {
             throw broken(e);
         } finally {
             listening.remove(connection);
-            discard(connection);
+            connection.discard();
         }
     }
 
@@ -377,7 +369,7 @@ final class RedisNode implements AutoCloseable {
     public void close() {
         closed = true;
         discardIdle();
-        listening.forEach(RedisNode::discard);
+        listening.forEach(DuplexConnection::discard);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.Library;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -20,6 +21,9 @@ public final class RedisProvider implements LockProvider {
 
     private static final String FORMS =
             "lock:redis://host:6379/0 (one server), lock:redis:sentinel://host1,host2,host3/master/0 and lock:redis:cluster://host1,host2,host3";
+
+    private static final Library JEDIS =
+            new Library("Jedis", "5.1", "redis.clients.jedis.ClientSetInfoConfig", "redis.clients.jedis.Connection");
 
     /** For the service loader. */
     public RedisProvider() {}
@@ -36,12 +40,13 @@ public final class RedisProvider implements LockProvider {
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        return RedisBackend.FEATURES;
+        return RedisGuarantees.FEATURES;
     }
 
     @Override
     public LockClient open(OpenRequest request) {
         LockUrl url = request.url();
+        JEDIS.require(url, RedisProvider.class.getClassLoader());
         return switch (url.protocol().orElse("")) {
             case "" -> single(request);
             case "sentinel" -> sentinel(request);

@@ -126,7 +126,6 @@ record RedisSettings(
     DefaultJedisClientConfig.Builder driver() {
         return DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP2)
-                .autoNegotiateProtocol(false)
                 .clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
                 .clientName(clientName)
                 .user(user)

@@ -21,13 +21,14 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 /**
  * Makes the socket of one connection: an interrupt closes it, and its reads have a timeout in common.
  */
-final class RedisSockets implements JedisSocketFactory {
+final class RedisSockets implements JedisSocketFactory, AutoCloseable {
 
     private final String host;
     private final int port;
     private final @Nullable SSLContext tls;
     private final Deadline deadline;
     private final AtomicBoolean made = new AtomicBoolean();
+    private volatile @Nullable Socket open;
 
     RedisSockets(String host, int port, @Nullable SSLContext tls, Deadline deadline) {
         this.host = host;
@@ -45,6 +46,7 @@ final class RedisSockets implements JedisSocketFactory {
         Socket socket = null;
         try {
             socket = connect();
+            open = socket;
             if (tls != null) {
                 socket = secured(socket, tls);
             }
@@ -96,6 +98,12 @@ final class RedisSockets implements JedisSocketFactory {
         socket.setSoTimeout(deadline.millis());
         socket.startHandshake();
         return socket;
+    }
+
+    /** Closes the socket, under TLS too without a word to the other side, which could have to wait. */
+    @Override
+    public void close() {
+        close(open);
     }
 
     private static void close(@Nullable Socket socket) {

@@ -14,14 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -42,7 +40,7 @@ final class SentinelLink implements RedisLink {
     private final List<LockUrl.Host> hosts;
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicInteger first = new AtomicInteger();
-    private final LazyDriver<RedisSentinelClient> driver = new LazyDriver<>(RedisSentinelClient.class, this::driver);
+    private final LazyDriver<?> driver;
     private volatile List<RedisNode> sentinels = List.of();
     private volatile @Nullable RedisNode master;
     /** Whether the sentinels should be asked again. */
@@ -55,6 +53,7 @@ final class SentinelLink implements RedisLink {
         this.hosts = List.copyOf(hosts);
         this.name = name;
         this.settings = settings;
+        this.driver = Drivers.sentinel(name, hosts, settings);
     }
 
     @Override
@@ -246,16 +245,5 @@ final class SentinelLink implements RedisLink {
             throw new IllegalStateException("not started");
         }
         return new RedisNode(reached.getHost(), reached.getPort(), how, told);
-    }
-
-    private RedisSentinelClient driver() {
-        return RedisSentinelClient.builder()
-                .masterName(name)
-                .sentinels(hosts.stream()
-                        .map(host -> new HostAndPort(host.name(), host.portOr(RedisSettings.SENTINEL_PORT)))
-                        .collect(Collectors.toSet()))
-                .sentinelClientConfig(settings.forSentinels().driverClient())
-                .clientConfig(settings.driverClient())
-                .build();
     }
 }

@@ -185,7 +185,7 @@ final class ShardListener {
             try {
                 open.write(next.command, next.channel);
             } catch (JedisConnectionException e) {
-                RedisNode.discard(open); // the thread that reads sees it
+                open.discard(); // the thread that reads sees it
                 return;
             }
             next = unsent.peek();

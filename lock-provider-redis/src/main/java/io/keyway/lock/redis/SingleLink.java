@@ -11,7 +11,6 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /** The way to one server, {@code lock:redis://host:port}. */
@@ -19,19 +18,14 @@ final class SingleLink implements RedisLink {
 
     private final HostAndPort server;
     private final RedisSettings settings;
-    private final LazyDriver<RedisClient> driver;
+    private final LazyDriver<?> driver;
     private volatile @Nullable RedisNode node;
 
     SingleLink(LockUrl.Host host, RedisSettings settings) {
         String named = new LockUrl.Host(host.name(), OptionalInt.of(host.portOr(RedisSettings.PORT))).toString();
         this.server = HostAndPort.from(settings.addressMap().reach(named));
         this.settings = settings;
-        this.driver = new LazyDriver<>(
-                RedisClient.class,
-                () -> RedisClient.builder()
-                        .hostAndPort(server)
-                        .clientConfig(settings.driverClient())
-                        .build());
+        this.driver = Drivers.single(server, settings);
     }
 
     @Override

@@ -113,7 +113,7 @@ public final class WalkServer implements AutoCloseable {
 
     @Override
     public void close() {
-        RedisNode.discard(messages);
-        RedisNode.discard(calls);
+        messages.close();
+        calls.close();
     }
 }
