@@ -49,7 +49,7 @@ final class Closing {
         try {
             client.pending().close().forEach(PendingAcquire::closeWithClient);
             List<HeldLease> living = client.leases().close();
-            living.removeIf(lease -> !lease.closeWithClient());
+            living.forEach(HeldLease::closeWithClient);
             if (!client.events().flush(limit.dividedBy(4)) && !inside) {
                 LOG.log(Level.WARNING, "Listeners of {0} were not told everything before it closed", client.name());
             }

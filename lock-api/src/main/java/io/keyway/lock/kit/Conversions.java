@@ -37,7 +37,8 @@ final class Conversions {
         }
         holder.conversion = null;
         holder.renewedInConversion = holder.renewing;
-        if (holder.phase == StoreEntry.Phase.RELEASING && !holder.inFlight) {
+        boolean waits = holder.phase == StoreEntry.Phase.RELEASING || holder.phase == StoreEntry.Phase.WITHDRAWING;
+        if (waits && !holder.inFlight) {
             machine.call(holder);
         }
     }

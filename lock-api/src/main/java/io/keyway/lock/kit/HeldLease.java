@@ -106,9 +106,8 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         EarlyEnd early = begin();
         tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
-            if (closeWithClient()) {
-                giveBack();
-            }
+            closeWithClient();
+            giveBack();
             return;
         }
         if (limit != null) {
@@ -278,12 +277,14 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         return key;
     }
 
-    /** The client closes: the loss is told now, the release is sent by {@link #giveBack} afterwards. */
-    boolean closeWithClient() {
-        return lose(Cause.CLIENT_CLOSED, "the client was closed", client.time().nanoTime());
+    /** The client closes: the loss is told now, unless one was told before; {@link #giveBack} sends the release afterwards. */
+    void closeWithClient() {
+        lose(Cause.CLIENT_CLOSED, "the client was closed", client.time().nanoTime());
     }
 
     void giveBack() {
+        client.leases().remove(this);
+        cancelTimers();
         CompletionStage<Answer> answer = hold().release(token);
         answer.whenComplete((said, failure) -> {
             if (said != Answer.DONE) {
@@ -324,11 +325,30 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         HoldLimit asked = limit;
         if (asked != null && asked.endNanos - deadline <= 0) {
             if (lose(asked.cause, asked.detail, asked.endNanos)) {
-                giveBack();
+                giveBackWhenStopped(asked);
             }
         } else if (lose(Cause.EXPIRED, "no renewal was confirmed in time", deadline)) {
             hold().lapsed(token);
         }
+    }
+
+    /** The engine, which renews on, knows nothing of this end: its owner has until then to stop. */
+    private void giveBackWhenStopped(HoldLimit asked) {
+        if (client.leases().add(this)) {
+            asked.arm(client.time(), asked.endNanos + hold().ttl().toNanos() / 4, this::giveBack);
+            if (client.closed()) {
+                // Who closes it gives it back.
+                asked.cancel();
+            }
+        } else {
+            giveBack();
+        }
+    }
+
+    /** Lost by the clock, and not by the owner or by somebody's word. */
+    boolean lapsed() {
+        LeaseLoss loss = loss();
+        return loss != null && (loss.cause() == Cause.EXPIRED || loss.cause() == Cause.MAX_HOLD);
     }
 
     private boolean lose(Cause cause, String detail, long at) {
@@ -402,7 +422,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     /** The owner of a lost lease is done with it: an engine that passes the lock on only then need not wait longer. */
     private void stopped() {
         LeaseLoss loss = loss();
-        if (loss != null && (loss.cause() == Cause.BROKEN || loss.cause() == Cause.EXPIRED) && !client.closed()) {
+        if (loss != null && (lapsed() || loss.cause() == Cause.BROKEN) && !client.closed()) {
             giveBack();
         }
     }

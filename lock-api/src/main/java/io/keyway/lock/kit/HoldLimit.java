@@ -39,7 +39,12 @@ final class HoldLimit {
     }
 
     void arm(TimeSource time, Runnable end) {
-        timer = time.at(endNanos, end);
+        arm(time, endNanos, end);
+    }
+
+    /** As {@link #arm(TimeSource, Runnable)}, for what is due later. */
+    void arm(TimeSource time, long atNanos, Runnable due) {
+        timer = time.at(atNanos, due);
     }
 
     void cancel() {

@@ -204,8 +204,13 @@ final class PendingAcquire implements LockEngine.Sink {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
             forget();
             if (from != null && !from.giveWay()) {
-                // Its owner ended it meanwhile.
-                hold.release(token);
+                if (from.lapsed()) {
+                    // By the clock: its owner has time to stop.
+                    long stopped = client.time().nanoTime() + hold.ttl().toNanos() / 4;
+                    client.time().at(stopped, () -> hold.release(token));
+                } else {
+                    hold.release(token);
+                }
                 outcome.complete(Optional.empty());
                 return;
             }

@@ -61,11 +61,11 @@ final class StoreCleanUp {
     }
 
     void beginWithdrawal(StoreEntry entry, long now) {
-        entry.armed = false;
         begin(entry, StoreEntry.Phase.WITHDRAWING, now);
     }
 
     private static void begin(StoreEntry entry, StoreEntry.Phase phase, long now) {
+        entry.armed = false;
         entry.phase = phase;
         entry.failures = 0;
         entry.giveUpAt = now + 2 * entry.ttl();

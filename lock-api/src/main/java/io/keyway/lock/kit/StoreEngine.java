@@ -150,6 +150,14 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         });
     }
 
+    void lapsed(StoreHold hold) {
+        input((machine, now) -> {
+            if (!machine.lapsed(hold.id(), now)) {
+                hold.lapsedLate();
+            }
+        });
+    }
+
     String server() {
         return server;
     }

@@ -15,6 +15,8 @@ final class StoreEntry {
         WANTED,
         /** Granted, and renewed. */
         HELD,
+        /** Lost by the clock; given back when its owner has had time to stop, or says that it has. */
+        LAPSED,
         /** Given back by its token until that is answered. */
         RELEASING,
         /** Given up before a grant was seen; withdrawn until that is answered. */
@@ -139,6 +141,11 @@ final class StoreEntry {
     /** End of belief: three quarters of the ttl after the echo. */
     long deadline() {
         return echo + ttl() / 4 * 3;
+    }
+
+    /** When a loss that is due at {@code lostAt} has been known for long enough: a live owner has stopped by then. */
+    long stoppedAt(long lostAt) {
+        return lostAt + ttl() / 4;
     }
 
     /** How much it asks for, to tell whether another can be granted where this one was not. */

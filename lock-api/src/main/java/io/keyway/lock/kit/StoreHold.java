@@ -65,7 +65,12 @@ final class StoreHold implements LockEngine.Hold {
 
     @Override
     public void lapsed(long token) {
-        engine.release(this);
+        StoreHold next = successor;
+        if (next == null) {
+            engine.lapsed(this);
+        } else {
+            next.lapsed(next.grant.token());
+        }
     }
 
     @Override
@@ -101,6 +106,13 @@ final class StoreHold implements LockEngine.Hold {
         } else {
             CompletionStage<Answer> answer = next.release(next.grant.token());
             answer.whenComplete((said, failure) -> released.complete(failure == null ? said : Answer.UNKNOWN));
+        }
+    }
+
+    /** As {@link #releasedLate}: that its owner saw the deadline pass came too late for the grant. */
+    void lapsedLate() {
+        if (successor != null) {
+            lapsed(grant.token());
         }
     }
 

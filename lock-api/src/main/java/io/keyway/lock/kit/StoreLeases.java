@@ -119,16 +119,20 @@ final class StoreLeases {
         }
     }
 
+    /** Belief has ended: at its deadline or, where its owner saw an earlier one pass, at the latest now. */
     void lapse(StoreEntry entry, long now) {
+        long deadline = entry.deadline();
         machine.tell(new StoreEffect.Ended(entry.id(), Cause.EXPIRED, "no renewal was confirmed in time"));
-        machine.startRelease(entry, now);
+        machine.startGrace(entry, entry.stoppedAt(now - deadline < 0 ? now : deadline), now);
     }
 
-    /** Over by the store's word: nothing is left to clean up. */
+    /** Over by the store's word. */
     void end(StoreEntry entry, Cause cause, String detail, long now) {
-        machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
-        remove(entry);
-        machine.forgetHeld(entry, now);
+        if (entry.phase == StoreEntry.Phase.HELD) {
+            machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
+            remove(entry);
+        }
+        machine.forgetGranted(entry, now);
     }
 
     void scan(RenewalClass renewals, long now) {

@@ -136,8 +136,9 @@ final class StoreMachine {
         }
         if (entry.phase == StoreEntry.Phase.WANTED) {
             startWithdraw(entry, now);
-        } else if (entry.phase == StoreEntry.Phase.HELD) {
-            entry.abandoned = true;
+        } else if (granted(entry)) {
+            // What has lapsed had an owner.
+            entry.abandoned |= entry.phase == StoreEntry.Phase.HELD;
             startRelease(entry, now);
         }
     }
@@ -145,7 +146,7 @@ final class StoreMachine {
     /** As {@link #release}, for a grant that reached nobody. */
     boolean abandon(long id, long now) {
         StoreEntry entry = entries.get(id);
-        if (entry != null && entry.phase == StoreEntry.Phase.HELD) {
+        if (entry != null && granted(entry)) {
             entry.abandoned = true;
         }
         return release(id, now);
@@ -157,8 +158,25 @@ final class StoreMachine {
         if (entry == null || entry.grant == null) {
             return false;
         }
-        if (entry.phase == StoreEntry.Phase.HELD) {
+        if (granted(entry)) {
             startRelease(entry, now);
+        }
+        return true;
+    }
+
+    /** Whether it has a grant that was not given back. */
+    static boolean granted(StoreEntry entry) {
+        return entry.phase == StoreEntry.Phase.HELD || entry.phase == StoreEntry.Phase.LAPSED;
+    }
+
+    /** The owner of that grant saw its deadline pass. False if it is over already, and nothing will be said of it. */
+    boolean lapsed(long id, long now) {
+        StoreEntry entry = entries.get(id);
+        if (entry == null || entry.grant == null) {
+            return false;
+        }
+        if (entry.phase == StoreEntry.Phase.HELD) {
+            leases.lapse(entry, now);
         }
         return true;
     }
@@ -211,13 +229,35 @@ final class StoreMachine {
     // Time.
 
     void tick(long now) {
-        timers.run(now, this::call, renewals -> leases.scan(renewals, now));
+        timers.run(now, entry -> due(entry, now), renewals -> leases.scan(renewals, now));
+    }
+
+    private void due(StoreEntry entry, long now) {
+        if (entry.phase == StoreEntry.Phase.LAPSED) {
+            startRelease(entry, now);
+        } else {
+            call(entry);
+        }
     }
 
     // Clean-up.
 
-    void startRelease(StoreEntry entry, long now) {
+    /** Its owner has until {@code stoppedAt} to stop: whoever is granted next comes no earlier. */
+    void startGrace(StoreEntry entry, long stoppedAt, long now) {
         leases.remove(entry);
+        entry.phase = StoreEntry.Phase.LAPSED;
+        entry.failures = 0;
+        conversions.holderEnded(entry, now);
+        timers.arm(entry, stoppedAt);
+        if (now - stoppedAt >= 0) {
+            startRelease(entry, now);
+        }
+    }
+
+    void startRelease(StoreEntry entry, long now) {
+        if (entry.phase == StoreEntry.Phase.HELD) {
+            leases.remove(entry);
+        }
         cleanUp.beginRelease(entry, now);
         if (!conversions.holderEnded(entry, now) && !entry.inFlight) {
             call(entry);
@@ -242,14 +282,21 @@ final class StoreMachine {
             case WANTED -> attempts.send(entry, entry.failures == 0);
             case WITHDRAWING -> cleanUp.withdraw(entry);
             case RELEASING -> cleanUp.release(entry);
-            case HELD -> throw new IllegalStateException("a held grant is called by its class only");
+            case HELD, LAPSED -> throw new IllegalStateException("no call is due of a grant that is " + entry.phase);
         }
     }
 
-    /** As {@link #forget}, for what the store has ended. */
-    void forgetHeld(StoreEntry entry, long now) {
-        conversions.holderEnded(entry, now);
-        forget(entry);
+    /** The store has ended its grant: nothing is left to clean up, but for an attempt that may be under way still. */
+    void forgetGranted(StoreEntry entry, long now) {
+        boolean converting = conversions.holderEnded(entry, now);
+        if (!entry.unanswered) {
+            forget(entry);
+            return;
+        }
+        cleanUp.beginWithdrawal(entry, now);
+        if (!converting) {
+            cleanUp.withdraw(entry);
+        }
     }
 
     void forget(StoreEntry entry) {

@@ -87,13 +87,13 @@ final class StoreNews {
             if (!entry.request.key().equals(key)) {
                 continue;
             }
-            if (entry.phase == StoreEntry.Phase.HELD && entry.held().token() == token) {
-                if (cause == Cause.BROKEN) {
+            if (StoreMachine.granted(entry) && entry.held().token() == token) {
+                if (cause != Cause.BROKEN) {
+                    leases.end(entry, cause, detail, now);
+                } else if (entry.phase == StoreEntry.Phase.HELD) {
                     // Nobody believes in it from here on: the store may wait for that word.
                     machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
                     machine.startRelease(entry, now);
-                } else {
-                    leases.end(entry, cause, detail, now);
                 }
                 return;
             }
@@ -104,7 +104,7 @@ final class StoreNews {
 
     void endedAll(Cause cause, long now) {
         for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (entry.phase == StoreEntry.Phase.HELD) {
+            if (StoreMachine.granted(entry)) {
                 leases.end(entry, cause, "the store ended all leases of this client", now);
             } else {
                 entry.voided = true;

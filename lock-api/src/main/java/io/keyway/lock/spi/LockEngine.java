@@ -22,7 +22,8 @@ import java.util.concurrent.CompletionStage;
 /**
  * What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508.
  *
- * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has lapsed.
+ * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has lapsed,
+ * a quarter of the ttl later or when {@link Hold#release} says that its owner has stopped (rule LK-516).
  * The façade ends waits, at their limit too, and leases by {@code Renewal.NONE}, {@code maxHold} and close; it reports
  * {@code warnAfter}, and tells the application.
  */
@@ -54,7 +55,7 @@ public interface LockEngine extends AutoCloseable {
     /**
      * Changes the mode of a grant, as {@link LockBackend#convert}; needed with UPGRADE. May call the sink before it
      * returns. When it calls {@code sink.granted} the old hold is over, its sink is told nothing, and a release of it
-     * that is under way ends the new one. Unless that happens the old hold stays as it was.
+     * that is under way, or comes later, ends the new one. Unless that happens the old hold stays as it was.
      *
      * @param held of this engine
      * @param token of {@code held}
@@ -177,8 +178,8 @@ public interface LockEngine extends AutoCloseable {
         }
 
         /**
-         * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token, and need
-         * not say {@link Sink#ended}.
+         * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token when its
+         * owner has had time to stop (rule LK-516), and need not say {@link Sink#ended}.
          */
         void lapsed(long token);
 

@@ -57,7 +57,20 @@ class StoreConversionTest extends MachineScript {
         expect("convert 1 to 2");
         machine.attempted(2, at(4001), granted(2, 5), at(6000));
         expect("ended 1 EXPIRED", "failed 2 LockUnavailableException", "withdraw 2");
-        // Only then, since the withdrawal makes it the read grant again.
+        machine.withdrawn(2);
+        expect("gone 2");
+        machine.tick(at(8000));
+        expect("release 1 token 1");
+    }
+
+    @Test
+    void aLapsedReadGrantIsReleasedWhenTheWithdrawalHasMadeItThatAgain() {
+        upgrading();
+        machine.attemptFailed(2, true, "timed out", null, at(100));
+        machine.tick(at(6000));
+        machine.effects();
+        machine.tick(at(8000));
+        expect();
         machine.withdrawn(2);
         expect("gone 2", "release 1 token 1");
     }

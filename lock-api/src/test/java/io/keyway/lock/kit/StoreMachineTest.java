@@ -124,16 +124,83 @@ class StoreMachineTest extends MachineScript {
     }
 
     @Test
-    void aSilentStoreMeansDoubtThenTheEndThenARelease() {
+    void aSilentStoreMeansDoubtThenTheEndThenTimeToStopThenARelease() {
         grantAll(1);
         machine.tick(at(4000));
         expect("renew [1]");
         machine.tick(at(5000));
         expect("doubt 1");
         machine.tick(at(6000));
-        expect("ended 1 EXPIRED", "release 1 token 1");
+        expect("ended 1 EXPIRED");
         machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
+        machine.news().reconnected(at(7000));
+        machine.tick(at(7999));
         expect();
+        machine.tick(at(8000));
+        expect("release 1 token 1");
+        machine.released(1, Answer.NOT_HELD, at(8010));
+        expect("released 1 NOT_HELD", "gone 1");
+    }
+
+    @Test
+    void aLapsedGrantIsReleasedWhenItsOwnerHasStopped() {
+        grantAll(1);
+        machine.tick(at(6000));
+        machine.effects();
+        assertThat(machine.release(1, at(6100))).isTrue();
+        expect("release 1 token 1");
+        machine.tick(at(8000));
+        expect();
+    }
+
+    @Test
+    void anOwnerWhoSawAnEarlierDeadlinePassHasTimeToStop() {
+        grantAll(1);
+        machine.tick(at(4000));
+        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6100));
+        expect("renew [1]", "ended 1 EXPIRED");
+        grantAgain(2, 6200);
+        machine.tick(at(10_200));
+        machine.leases().renewed(List.of(grant(2, 2)), at(10_200), List.of(Answer.DONE), at(10_300));
+        machine.effects();
+        assertThat(machine.lapsed(2, at(12_250))).isTrue();
+        expect("ended 2 EXPIRED");
+        machine.tick(at(14_249));
+        expect();
+        machine.tick(at(14_250));
+        expect("release 2 token 2");
+    }
+
+    @Test
+    void whatTheStoreEndsNeedsNoReleaseAfterItsLapse() {
+        grantAll(2);
+        machine.tick(at(6000));
+        expect("ended 1 EXPIRED", "ended 2 EXPIRED");
+        machine.news().ended(KEY, 1, Cause.BROKEN, "broken", at(6100));
+        expect();
+        machine.news().ended(KEY, 2, Cause.EXPIRED, "the session is over", at(6200));
+        expect("gone 2");
+        machine.tick(at(8000));
+        expect("release 1 token 1");
+    }
+
+    @Test
+    void whatTheStoreEndsIsWithdrawnIfAnEarlierAttemptMayStillArrive() {
+        machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
+        machine.attemptFailed(1, true, "timed out", null, at(10));
+        machine.tick(at(200));
+        machine.attempted(1, at(200), granted(1, 5), at(210));
+        machine.effects();
+        machine.news().endedAll(Cause.EXPIRED, at(300));
+        expect("ended 1 EXPIRED", "withdraw 1");
+        machine.withdrawn(1);
+        expect("gone 1");
+    }
+
+    private void grantAgain(long id, long at) {
+        machine.submit(request(id, LockMode.SHARED, true), at(at));
+        machine.attempted(id, at(at), granted(id, id), at(at));
+        machine.effects();
     }
 
     @Test
@@ -142,7 +209,7 @@ class StoreMachineTest extends MachineScript {
         machine.tick(at(4000));
         expect("renew [1]");
         machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
-        expect("ended 1 EXPIRED", "release 1 token 1");
+        expect("ended 1 EXPIRED");
     }
 
     @Test

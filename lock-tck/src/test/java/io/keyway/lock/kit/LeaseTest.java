@@ -23,6 +23,7 @@ import io.keyway.lock.tck.reference.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,7 +92,7 @@ class LeaseTest extends ReferenceClients {
         assertThat(seen).containsExactly(State.LOST);
         assertThat(lease.state()).isEqualTo(State.LOST);
         assertThat(types(events)).containsExactly(LockEvent.Type.CONNECTED, GRANTED, LOST);
-        assertEmpty(client);
+        assertFreeAfter(Duration.ofSeconds(1));
     }
 
     @Test
@@ -150,7 +151,7 @@ class LeaseTest extends ReferenceClients {
         time(client).advance(Duration.ofMillis(1));
         assertThat(lease.state()).isEqualTo(State.LOST);
         assertThat(lease.lost().toCompletableFuture().join().cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
-        assertEmpty(client);
+        assertFreeAfter(Duration.ofMillis(2500));
     }
 
     @Test
@@ -166,6 +167,80 @@ class LeaseTest extends ReferenceClients {
         LeaseLoss loss = lease.lost().toCompletableFuture().join();
         assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.MAX_HOLD);
         assertThat(loss.heldFor()).isEqualTo(Duration.ofMinutes(1));
+        assertFreeAfter(Duration.ofMillis(2500));
+    }
+
+    @Test
+    void aLapsedLeaseGoesBackWhenItsOwnerHasStopped() throws Exception {
+        Lease limited = client.lock("x")
+                .with(LockOptions.none().withMaxHold(Duration.ofSeconds(1)))
+                .acquire();
+        Lease unrenewed = client.lock("y")
+                .with(LockOptions.none().withRenewal(Renewal.NONE))
+                .acquire();
+        time(client).advance(Duration.ofSeconds(1));
+        assertThat(client.lock("x").tryAcquire()).isEmpty();
+        assertThat(limited.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+        client.lock("x").tryAcquire().orElseThrow().close();
+        time(client).advance(Duration.ofMillis(6500));
+        assertThat(client.lock("y").tryAcquire()).isEmpty();
+        unrenewed.close();
+        client.lock("y").tryAcquire().orElseThrow().close();
+        time(client).advance(Duration.ofMinutes(1));
+        assertThat(time(client).armed()).as("no timer is left").isZero();
+    }
+
+    @Test
+    void aLapsedLeaseGoesBackWhenTheClientIsClosed() throws Exception {
+        LockClient other = open("b");
+        client.lock("x")
+                .with(LockOptions.none().withMaxHold(Duration.ofSeconds(1)))
+                .acquire();
+        Lease silent = client.lock("y").acquire();
+        faults(client).cut(true);
+        time(client).advance(Duration.ofMillis(7600));
+        assertThat(silent.state()).isEqualTo(State.LOST);
+        faults(client).cut(false);
+        client.lock("z")
+                .with(LockOptions.none().withMaxHold(Duration.ofSeconds(1)))
+                .acquire();
+        time(client).advance(Duration.ofSeconds(1));
+        assertThat(other.lock("z").tryAcquire()).isEmpty();
+        assertThat(other.lock("y").tryAcquire()).isEmpty();
+        client.close();
+        assertEmpty(other);
+    }
+
+    @Test
+    void whatALeaseThatLapsedHasBecomeIsKeptForItsOwner() throws Exception {
+        LockClient other = open("b");
+        Lease reader = other.readWriteLock("x").read().acquire();
+        Lease read = client.readWriteLock("x")
+                .read()
+                .with(LockOptions.none().withMaxHold(Duration.ofSeconds(1)))
+                .acquire();
+        Running<Optional<Lease>> upgrade =
+                inThread(() -> client.readWriteLock("x").tryUpgrade(read, Duration.ofMinutes(1)));
+        awaitWaiters(other, "x", 1);
+        time(client).advance(Duration.ofMillis(1500));
+        assertThat(read.state()).isEqualTo(State.LOST);
+        reader.close();
+        assertThatThrownBy(upgrade::get).hasCauseInstanceOf(LeaseLostException.class);
+        assertThat(other.lock("x").tryAcquire()).isEmpty();
+        time(client).advance(Duration.ofMillis(1999));
+        assertThat(other.lock("x").tryAcquire()).isEmpty();
+        time(client).advance(Duration.ofMillis(1));
+        assertThat(other.lock("x").tryAcquire()).isPresent();
+    }
+
+    /** Nobody is granted the lock {@code x} for so long, and then anybody. */
+    private void assertFreeAfter(Duration time) throws InterruptedException {
+        time(client).advance(time.minusNanos(1));
+        assertThat(client.lock("x").tryAcquire())
+                .as("before its owner has had time to stop")
+                .isEmpty();
+        time(client).advance(Duration.ofNanos(1));
+        client.lock("x").tryAcquire().orElseThrow().close();
         assertEmpty(client);
     }
 

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Random faults against the store machine: never two believers, and nothing is left once the faults have ended. */
+/**
+ * Random faults against the store machine: never two believers, none before a user whose lease lapsed could stop, and nothing
+ * is left once the faults have ended.
+ */
 class StoreMachineRandomTest {
 
     private static final int SEEDS = Integer.getInteger("keyway.seeds", 3_000);
@@ -14,6 +17,7 @@ class StoreMachineRandomTest {
     void noSeedBreaksARule() {
         long granted = 0;
         long lost = 0;
+        long stopped = 0;
         long withdrawn = 0;
         long upgraded = 0;
         long downgraded = 0;
@@ -22,6 +26,7 @@ class StoreMachineRandomTest {
             StoreWorld world = run(seed);
             granted += world.granted;
             lost += world.lost;
+            stopped += world.stopped;
             withdrawn += world.withdrawn;
             upgraded += world.upgraded;
             downgraded += world.downgraded;
@@ -30,6 +35,7 @@ class StoreMachineRandomTest {
         // The situations that the test is about were reached.
         assertThat(granted).isGreaterThan(SEEDS * 4L);
         assertThat(lost).isGreaterThan(SEEDS / 10);
+        assertThat(stopped).as("users that said that they have stopped").isGreaterThan(SEEDS / 100);
         assertThat(withdrawn).isGreaterThan(SEEDS);
         assertThat(upgraded).isGreaterThan(SEEDS / 10);
         assertThat(downgraded).isGreaterThan(SEEDS / 4);

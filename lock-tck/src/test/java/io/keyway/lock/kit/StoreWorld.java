@@ -42,6 +42,7 @@ final class StoreWorld {
     private long ids;
     int granted;
     int lost;
+    int stopped;
     int withdrawn;
     int upgraded;
     int downgraded;
@@ -147,7 +148,10 @@ final class StoreWorld {
         } else if (effect instanceof StoreEffect.Ended ended) {
             lost++;
             checkGone(client, ended);
-            client.end(ended.id());
+            client.lose(ended.id());
+            if (client.lapsed.containsKey(ended.id()) && time.chance(50)) {
+                time.after(random.nextLong(300) * WorldTime.MS, () -> stop(client, ended.id()));
+            }
         } else if (effect instanceof StoreEffect.Refused refused) {
             client.wanted.remove(refused.id());
             giveBackAfterDowngrade(client, refused.id());
@@ -225,6 +229,14 @@ final class StoreWorld {
         taken(client, converted.grant(), converted.deadlineNanos());
     }
 
+    private void stop(WorldClient client, long id) {
+        if (client.lapsed.containsKey(id)) {
+            stopped++;
+            story.tell(() -> "stopped " + id);
+            client.stop(id);
+        }
+    }
+
     private void giveBackAfterDowngrade(WorldClient client, long id) {
         Long from = client.downgrades.remove(id);
         if (from != null) {
@@ -259,17 +271,18 @@ final class StoreWorld {
         }
     }
 
-    /** Never two believers; a grant that was broken is a word of the store and may be told late. */
+    /** Never two believers, nor one beside a user that has had no time to stop; a break may be told late. */
     private void check() {
         for (LockKey key : KEYS) {
             int exclusive = 0;
             int shared = 0;
             int permits = 0;
             for (WorldClient client : clients) {
-                for (WorldGrant held : client.held.values()) {
+                for (WorldGrant held : client.used()) {
                     if (!held.request.key().equals(key)
-                            || !held.believed(time.nanoTime())
-                            || ends.contains(held.grant.token())) {
+                            || !(ends.contains(held.grant.token())
+                                    ? held.believed(time.nanoTime())
+                                    : held.used(time.nanoTime()))) {
                         continue;
                     }
                     switch (held.request.mode()) {
@@ -280,7 +293,7 @@ final class StoreWorld {
                 }
             }
             if (exclusive > 1 || (exclusive == 1 && shared > 0) || permits > CAPACITY) {
-                throw story.failure("believers of " + key + ": " + exclusive + " exclusive, " + shared + " shared, "
+                throw story.failure("users of " + key + ": " + exclusive + " exclusive, " + shared + " shared, "
                         + permits + " permits");
             }
         }

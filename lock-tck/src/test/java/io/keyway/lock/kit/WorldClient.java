@@ -6,7 +6,9 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.Session;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,6 +20,9 @@ final class WorldClient {
     final Session session;
     final Map<Long, Request> wanted = new HashMap<>();
     final Map<Long, WorldGrant> held = new HashMap<>();
+
+    /** Lost by the clock, while their users may not have stopped. */
+    final Map<Long, WorldGrant> lapsed = new HashMap<>();
 
     /** By the id of the request, the grant that was given up for it. */
     final Map<Long, Long> downgrades = new HashMap<>();
@@ -78,7 +83,7 @@ final class WorldClient {
         input(0, () -> machine.withdraw(id, time.nanoTime()));
     }
 
-    /** Belief in that grant ends; false if it has ended before. */
+    /** Its user stops; false if belief in that grant has ended before. */
     boolean end(long id) {
         WorldGrant grant = held.remove(id);
         if (grant == null) {
@@ -86,6 +91,35 @@ final class WorldClient {
         }
         grant.over = true;
         return true;
+    }
+
+    /** It is told that this grant is lost: by the clock, which leaves its user time to stop, or by somebody's word. */
+    void lose(long id) {
+        WorldGrant grant = held.remove(id);
+        if (grant == null) {
+            return;
+        }
+        grant.over = time.nanoTime() - grant.deadline < 0;
+        if (!grant.over) {
+            lapsed.put(id, grant);
+        }
+    }
+
+    /** What its users hold, or had to give up so lately that they may not have stopped. */
+    Iterable<WorldGrant> used() {
+        lapsed.values().removeIf(grant -> !grant.used(time.nanoTime()));
+        List<WorldGrant> all = new ArrayList<>(held.values());
+        all.addAll(lapsed.values());
+        return all;
+    }
+
+    /** The user of a lapsed grant has stopped, and says so. */
+    void stop(long id) {
+        WorldGrant grant = lapsed.remove(id);
+        if (grant != null) {
+            grant.over = true;
+            release(id);
+        }
     }
 
     /** What the store says unasked. Hints may be late or lost; the end of a grant is only late. */

@@ -21,4 +21,9 @@ final class WorldGrant {
     boolean believed(long now) {
         return !over && now - deadline < 0;
     }
+
+    /** Believed, or lost by the clock so lately that its user may not have stopped. */
+    boolean used(long now) {
+        return !over && now - deadline < grant.ttl().toNanos() / 4;
+    }
 }

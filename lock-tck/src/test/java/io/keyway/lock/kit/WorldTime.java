@@ -42,7 +42,7 @@ final class WorldTime implements TimeSource {
     }
 
     void after(long delay, Runnable action) {
-        events.add(new Event(now + delay, order++, action));
+        events.add(new Event(now + Math.max(0, delay), order++, action));
     }
 
     /** Goes on to the next event; false if there is none. */

@@ -20,6 +20,7 @@ public final class AllChecks {
                 new GivingUpChecks(),
                 new RaceChecks(),
                 new ExpiryChecks(),
+                new ReactionChecks(),
                 new RenewalChecks(),
                 new ReleaseChecks(),
                 new LossChecks(),

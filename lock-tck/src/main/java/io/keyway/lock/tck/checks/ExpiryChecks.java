@@ -212,12 +212,14 @@ final class ExpiryChecks {
     @Check(
             rules = "LK-511",
             needs = {Feature.WAKE_UP},
-            first = "Does the client give a lease that it does not renew back by its token when belief ends?")
-    void aLeaseThatIsNotRenewedIsGivenBackAtItsDeadline(Trial t) throws Exception {
+            first =
+                    "Does the client give a lease that it does not renew back by its token when its owner can have stopped?")
+    void aLeaseThatIsNotRenewedIsGivenBackAfterItsTerm(Trial t) throws Exception {
         LockClient second = t.client("second");
         Duration longer = t.longer(2);
         long best = Long.MAX_VALUE;
-        for (int i = 0; i < 3 && best > longer.toNanos(); i++) {
+        long most = longer.toNanos() / 4 * 5;
+        for (int i = 0; i < 3 && best > most; i++) {
             String name = t.freshName();
             long sent = t.now();
             t.client("holder" + i)
@@ -228,12 +230,11 @@ final class ExpiryChecks {
                     .release();
             best = Math.min(best, t.now() - sent);
         }
-        // By expiry alone it would have taken the whole ttl.
+        // One that was renewed after all, at half of the ttl, would take half as long again.
         t.expect(
-                best < longer.toNanos(),
-                "a lease without renewal came free after " + Trial.text(Duration.ofNanos(best))
-                        + ", not before its ttl, " + Trial.text(longer)
-                        + ", was over; its client should have given it back at 3/4 of that");
+                best < most,
+                "a lease without renewal came free after " + Trial.text(Duration.ofNanos(best)) + ", its ttl was "
+                        + Trial.text(longer) + "; its client should have given it back at the end of that");
     }
 
     @Check(
@@ -258,9 +259,9 @@ final class ExpiryChecks {
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + Trial.text(limit));
         LeaseLoss loss = LossChecks.lossOf(t, lease);
         t.expectEqual("the cause of the loss", LeaseLoss.Cause.MAX_HOLD, loss.cause());
-        t.expect(
-                second.lock(t.name()).tryAcquire(t.patience()).isPresent(),
-                "the lock did not come free after the holder's maxHold");
+        Task<Optional<Lease>> next = t.start(
+                "the acquire of a second client", () -> second.lock(t.name()).tryAcquire(t.patience()));
+        t.expect(next.get().isPresent(), "the lock did not come free after the holder's maxHold");
         t.expectEqual("the release afterwards", ReleaseOutcome.ALREADY_LOST, lease.release());
     }
 

@@ -43,7 +43,14 @@ final class LeaseMutants {
                     "held-until-answered",
                     "isHeld is true until the release is answered",
                     "LK-706",
-                    Clinging::new));
+                    Clinging::new),
+            lease(
+                    "140",
+                    "lapsed-is-given-back",
+                    "a lease that has ended is given back as soon as its loss is told",
+                    "LK-516",
+                    Hasty::new),
+            lease("140b", "stopped-is-not-told", "the release of a lost lease is not passed on", "LK-516", Mute::new));
 
     private LeaseMutants() {}
 
@@ -221,6 +228,31 @@ final class LeaseMutants {
             boolean again = released;
             released = true;
             return again ? ReleaseOutcome.ALREADY_LOST : outcome;
+        }
+    }
+
+    private static final class Hasty extends ForwardingLease {
+        Hasty(Lease to, TimeSource clock) {
+            super(to);
+            var unused = to.lost().thenCompose(loss -> to.releaseAsync());
+        }
+    }
+
+    private static final class Mute extends ForwardingLease {
+        Mute(Lease to, TimeSource clock) {
+            super(to);
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            return state() == State.LOST ? ReleaseOutcome.ALREADY_LOST : super.release();
+        }
+
+        @Override
+        public void close() {
+            if (state() != State.LOST) {
+                super.close();
+            }
         }
     }
 
