@@ -67,6 +67,9 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** Of the disk's thread, after the start. */
     private final Inheritance inherited;
 
+    /** No lease of an earlier life is waited for any more; of the cell's thread. */
+    private boolean past;
+
     private volatile int sessions;
     private volatile boolean inQuarantine;
     private volatile boolean knowsAll;
@@ -131,7 +134,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             io.close();
             throw e;
         }
-        if (wait > 0) {
+        if (wait > 0 && file.provable()) {
             disk.runAfter(FIRST_PROOF_MILLIS, this::prove);
         }
         if (!inherited.isEmpty()) {
@@ -272,6 +275,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
 
     @Override
     public void turned(SessionLayer layer) {
+        if (!past && !((MemberSessions) layer).quarantined()) {
+            past = true;
+            disk.run(file::forgotten);
+        }
         int now = ((MemberSessions) layer).size();
         if (now == 0 && sessions > 0) {
             idleSince = System.nanoTime();

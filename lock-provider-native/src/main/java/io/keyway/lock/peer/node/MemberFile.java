@@ -38,6 +38,8 @@ public final class MemberFile implements AutoCloseable {
     private final long inode;
     private final Start start;
     private final Optional<ListConfirmation.Stored> list;
+    private final boolean provable;
+    private MemberSettings written;
     private long sequence;
     private byte[] newest;
     private long forcedEpoch;
@@ -53,6 +55,8 @@ public final class MemberFile implements AutoCloseable {
         this.inode = inode();
         this.start = found.start();
         this.list = found.list();
+        this.provable = found.provable();
+        this.written = provable ? settings : settings.withoutLockFile();
         this.sequence = found.sequence();
         this.newest = MemberFileReader.slot(file, sequence);
     }
@@ -107,6 +111,18 @@ public final class MemberFile implements AutoCloseable {
     /** How long to wait before the first grant, from now. */
     public Quarantine quarantine() {
         return Quarantine.of(start, settings, facts);
+    }
+
+    /**
+     * Whether the bytes of clients.lock say who may still believe in a grant of an earlier life. If not, what is written says so too, until {@link #forgotten}: a host that comes soon must not trust them either.
+     */
+    boolean provable() {
+        return provable;
+    }
+
+    /** No lease of an earlier life is believed in any more, so that all who believe have a byte of the present clients.lock. What is written from now on says so. */
+    void forgotten() {
+        written = settings;
     }
 
     /**
@@ -188,7 +204,7 @@ public final class MemberFile implements AutoCloseable {
                 sequence,
                 state,
                 record,
-                settings,
+                written,
                 fact(facts.bootId()),
                 fact(facts.timeNamespace()),
                 inode,

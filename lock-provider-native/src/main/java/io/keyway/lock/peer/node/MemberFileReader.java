@@ -37,9 +37,10 @@ final class MemberFileReader {
      *
      * @param sequence the highest sequence number in the file
      * @param list the member list of the last life; empty if there was none, or none that can be read
+     * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
      */
-    record Found(Start start, long sequence, Optional<ListConfirmation.Stored> list) {
-        static final Found NOTHING = new Found(new Start.Missing(), 0, Optional.empty());
+    record Found(Start start, long sequence, Optional<ListConfirmation.Stored> list, boolean provable) {
+        static final Found NOTHING = new Found(new Start.Missing(), 0, Optional.empty(), false);
     }
 
     Found read() throws IOException {
@@ -52,7 +53,19 @@ final class MemberFileReader {
         Optional<ListConfirmation.Stored> list = start instanceof Start.Damaged
                 ? Optional.empty()
                 : newest.map(Whole::stored).filter(this::ofThisMember).map(stored -> list(stored, now));
-        return new Found(start, sequence, list);
+        return new Found(start, sequence, list, provable(a, b, newest, now));
+    }
+
+    /**
+     * Only the original record of the last life says by which file its clients proved that they live. A file that is there in its place has bytes that they never had, and finds all of them dead.
+     */
+    private boolean provable(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) {
+        if (!(a instanceof Whole && b instanceof Whole) || newest.isEmpty()) {
+            return false;
+        }
+        StoredRecord stored = newest.get().stored();
+        return altered(stored, now).isEmpty()
+                && (stored.state() == State.FRESH || stored.settings().lockFile().equals(settings.lockFile()));
     }
 
     private boolean ofThisMember(StoredRecord stored) {
@@ -156,7 +169,9 @@ final class MemberFileReader {
         if (altered.isPresent()) {
             return altered;
         }
-        if (stored.state() != State.FRESH && !stored.settings().lockFile().equals(settings.lockFile())) {
+        String lockFile = stored.settings().lockFile();
+        // Without the name of a file the last life trusted no proofs; its horizon covers the lives before it.
+        if (stored.state() != State.FRESH && !lockFile.isEmpty() && !lockFile.equals(settings.lockFile())) {
             return Optional.of("clients.lock was removed or replaced since the last life of this member");
         }
         return clocks(stored);

@@ -13,7 +13,7 @@ import java.util.List;
  * @param listHash hash of the member list
  * @param settingsHash hash of the settings that all members share
  * @param maxTtl the longest ttl that the cluster grants
- * @param lockFile identity of clients.lock, by which proofs of death are made; empty where there is none
+ * @param lockFile identity of clients.lock, by which proofs of death are made; empty where there is none, or where some may stand on another one
  * @param members the ids of all members of the cluster, in order; empty where there is but one
  */
 public record MemberSettings(
@@ -50,5 +50,10 @@ public record MemberSettings(
     public MemberSettings(
             String cluster, String node, long listHash, long settingsHash, Duration maxTtl, String lockFile) {
         this(cluster, node, listHash, settingsHash, maxTtl, lockFile, List.of());
+    }
+
+    /** The same member, whose clients may prove their lives by a file that is not known. */
+    MemberSettings withoutLockFile() {
+        return new MemberSettings(cluster, node, listHash, settingsHash, maxTtl, "", members);
     }
 }

@@ -102,6 +102,30 @@ class LocalHostTest {
     }
 
     @Test
+    void aClientsLockFileThatIsNewProvesNothingToTheNextHosts() throws Exception {
+        Duration ttl = Duration.ofSeconds(2);
+        String here = url + "?maxTtl=2s&ttl=2s";
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host");
+                ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "&host=none", "a")) {
+            host.await("held");
+            stopped.await("held");
+            stopped.stop();
+            Files.delete(directory.resolve("locks/clients.lock"));
+            host.kill9();
+            long start = System.nanoTime();
+            try (LockClient first = Locks.open(here)) {
+                assertThat(granted(first)).isFalse();
+            }
+            try (LockClient second = Locks.open(here)) {
+                assertThat(second.lock("a").tryAcquire(PATIENCE)).isPresent();
+                assertThat(System.nanoTime() - start).isGreaterThan(ttl.toNanos());
+            }
+            stopped.cont();
+            assertThat(stopped.ask("?", "believes").trim()).isEqualTo("false");
+        }
+    }
+
+    @Test
     void aCleanEndHandsOverWhatLivesAndAllOtherNamesAreFreeAtOnce() throws Exception {
         String here = url + "?maxTtl=1h&ttl=1h";
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {

@@ -66,9 +66,16 @@ class MemberFileTest {
     /** A life that grants for 10 s and ends without a word. */
     private void live() throws IOException {
         try (MemberFile file = open()) {
+            file.forgotten();
             file.force(record(file.nextEpoch(0)));
         }
         facts.file(path); // the change is as old as the write
+    }
+
+    private boolean provable() throws IOException {
+        try (MemberFile file = open()) {
+            return file.provable();
+        }
     }
 
     /** Two changes of a file within one millisecond, or tick of the file system's clock, look alike; no copy comes back so soon. */
@@ -247,8 +254,27 @@ class MemberFileTest {
     @Test
     void aReplacedClientsLockWaitsInFull() throws IOException {
         live();
+        assertThat(provable()).isTrue();
         settings = new MemberSettings("cluster", "node", 1, 2, Duration.ofSeconds(60), "(dev=1,ino=3)");
         assertFullWait("clients.lock");
+        assertThat(provable()).isFalse();
+    }
+
+    @Test
+    void whatIsWrittenBeforeEarlierLeasesHaveEndedSaysThatNoByteIsAProof() throws IOException {
+        try (MemberFile file = open()) {
+            assertThat(file.provable()).isFalse();
+            file.force(record(file.nextEpoch(0)));
+        }
+        facts.file(path);
+        try (MemberFile file = open()) {
+            assertThat(file.quarantine().duration()).isBetween(Duration.ofNanos(TTL), Duration.ofMillis(10_100));
+            assertThat(file.provable()).isFalse();
+            file.forgotten();
+            file.force(record(file.nextEpoch(0)));
+        }
+        facts.file(path);
+        assertThat(provable()).isTrue();
     }
 
     @Test
