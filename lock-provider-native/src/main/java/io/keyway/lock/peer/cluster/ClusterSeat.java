@@ -49,6 +49,14 @@ public final class ClusterSeat implements Seat {
         }
     }
 
+    @Override
+    public void tell(Input input) {
+        Switchboard now = running;
+        if (now != null && input instanceof Input.Command command) {
+            now.post(command);
+        }
+    }
+
     private @Nullable Switchboard started() {
         Switchboard now = running;
         if (now != null) {

@@ -35,6 +35,7 @@ final class Admin {
     private final Map<Long, CompletableFuture<LeaseMessage>> open = new ConcurrentHashMap<>();
     private final BiConsumer<Key, LeaseCall> post;
     private final Supplier<String> server;
+    private volatile boolean closed;
 
     Admin(BiConsumer<Key, LeaseCall> post, Supplier<String> server) {
         this.post = post;
@@ -130,7 +131,15 @@ final class Admin {
     private CompletableFuture<LeaseMessage> ask(long number, Key key, LeaseCall call) {
         CompletableFuture<LeaseMessage> answer = new CompletableFuture<>();
         open.put(number, answer);
-        post.accept(key, call);
+        try {
+            post.accept(key, call);
+        } catch (LockException e) {
+            open.remove(number);
+            answer.completeExceptionally(e);
+        }
+        if (closed) {
+            answer.completeExceptionally(closedBefore());
+        }
         return answer;
     }
 
@@ -158,8 +167,11 @@ final class Admin {
     }
 
     void close() {
-        open.values()
-                .forEach(asked -> asked.completeExceptionally(new LockUnavailableException(
-                        "the client was closed before an answer came", null, server.get(), null)));
+        closed = true;
+        open.values().forEach(asked -> asked.completeExceptionally(closedBefore()));
+    }
+
+    private LockUnavailableException closedBefore() {
+        return new LockUnavailableException("the client was closed before an answer came", null, server.get(), null);
     }
 }

@@ -57,6 +57,7 @@ public final class NativeEngine implements LockEngine {
     private final Map<Use, CompletableFuture<Answer>> releases = new ConcurrentHashMap<>();
     private final Admin admin;
     private final SeatHolder seat = new SeatHolder();
+    private volatile boolean closed;
 
     private record Use(Key key, long token) {}
 
@@ -199,20 +200,23 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public void submit(Request request, Sink sink) {
-        post(
-                key(request.key()),
-                new LeaseCall.Acquire(
-                        request.id(),
-                        request.mode(),
-                        request.permits(),
-                        Math.max(1, request.capacity()),
-                        request.ttl().toNanos(),
-                        owner(request.owner().metadata()),
-                        request.queue(),
-                        request.queue(),
-                        patience,
-                        0,
-                        sink));
+        LeaseCall acquire = new LeaseCall.Acquire(
+                request.id(),
+                request.mode(),
+                request.permits(),
+                Math.max(1, request.capacity()),
+                request.ttl().toNanos(),
+                owner(request.owner().metadata()),
+                request.queue(),
+                request.queue(),
+                patience,
+                0,
+                sink);
+        try {
+            post(key(request.key()), acquire);
+        } catch (LockUnavailableException e) {
+            sink.failed(e);
+        }
     }
 
     @Override
@@ -234,7 +238,7 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public void withdraw(Request request) {
-        post(key(request.key()), new LeaseCall.Withdraw(request.id()));
+        tell(key(request.key()), new LeaseCall.Withdraw(request.id()));
     }
 
     @Override
@@ -286,6 +290,7 @@ public final class NativeEngine implements LockEngine {
     @Override
     public void close() {
         seat.get().close();
+        closed = true;
         releases.values().forEach(release -> release.complete(Answer.UNKNOWN));
         admin.close();
     }
@@ -300,6 +305,11 @@ public final class NativeEngine implements LockEngine {
 
     private void post(Key key, LeaseCall call) {
         seat.get().post(new Input.Command(key, call));
+    }
+
+    /** What comes after a request, and is nothing to a cell that never had one. */
+    private void tell(Key key, LeaseCall call) {
+        seat.get().tell(new Input.Command(key, call));
     }
 
     private static Key key(LockKey key) {
@@ -362,6 +372,9 @@ public final class NativeEngine implements LockEngine {
             CompletableFuture<Answer> answer =
                     releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
             origin.post(new Input.Command(word.key(), new LeaseCall.Release(token)));
+            if (closed) {
+                answer.complete(Answer.UNKNOWN); // nobody else will: the cell that would answer has gone
+            }
             return answer;
         }
 

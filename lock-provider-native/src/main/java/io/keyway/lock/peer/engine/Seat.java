@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.engine;
 
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.util.Optional;
@@ -8,6 +9,11 @@ import java.util.concurrent.CompletionStage;
 
 /** A client's cells, wherever they run. */
 public interface Seat extends Origin {
+    /** As {@link #post}, for what is of no interest to a client that has not asked for anything: it starts and opens nothing, and does not throw. */
+    default void tell(Input input) {
+        post(input);
+    }
+
     /** The clock of the cell, with timers. */
     TimeSource time();
 

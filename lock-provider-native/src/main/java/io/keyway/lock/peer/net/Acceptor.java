@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ServerChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Takes connections for a member's cell, all on the cell's loop, and numbers them. */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
@@ -20,15 +21,20 @@ public final class Acceptor implements AutoCloseable {
 
     private final Channel server;
     private final Complaints complaints = new Complaints("a connection to this process");
-    private long links;
 
     /**
      * Listens.
      *
+     * @param links the number of the last link of this cell, which all its acceptors share
      * @throws IOException if the address can't be bound
      */
     public Acceptor(
-            CellLoop cell, Class<? extends ServerChannel> kind, SocketAddress address, FrameCodec codec, Gate gate)
+            CellLoop cell,
+            AtomicLong links,
+            Class<? extends ServerChannel> kind,
+            SocketAddress address,
+            FrameCodec codec,
+            Gate gate)
             throws IOException {
         ChannelFuture binding = new ServerBootstrap()
                 .group(cell.loop(), cell.loop())
@@ -37,7 +43,9 @@ public final class Acceptor implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel channel) {
                         if (gate.admits(channel)) {
-                            channel.pipeline().addLast(FrameLink.atMember(cell, ++links, channel, codec, complaints));
+                            channel.pipeline()
+                                    .addLast(FrameLink.atMember(
+                                            cell, links.incrementAndGet(), channel, codec, complaints));
                         } else {
                             channel.close();
                         }

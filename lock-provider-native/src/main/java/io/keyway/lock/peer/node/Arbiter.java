@@ -44,19 +44,24 @@ public final class Arbiter {
         }
 
         /**
-         * Returns where to bind the socket, after removing what a dead host left there; empty if the host must listen on a port.
+         * Returns where clients are to find the socket, after removing what a dead host left there; empty if the host must listen on a port.
          *
          * @throws io.keyway.lock.LockUnavailableException if the remains cannot be removed
          */
         public Optional<Path> socket() {
             try {
-                for (String name : SocketPath.NAMES) {
-                    Files.deleteIfExists(directory.resolve(name));
-                }
+                removeSockets();
             } catch (IOException e) {
                 throw LockFile.unavailable("Cannot remove the socket of an earlier host: " + e, e);
             }
             return SocketPath.in(directory);
+        }
+
+        private void removeSockets() throws IOException {
+            for (String name : SocketPath.NAMES) {
+                Files.deleteIfExists(directory.resolve(name));
+                Files.deleteIfExists(SocketPath.toBind(directory.resolve(name)));
+            }
         }
 
         /**
@@ -82,9 +87,7 @@ public final class Arbiter {
             try {
                 if (file.standing(POSITION) == Standing.HELD) {
                     Files.deleteIfExists(directory.resolve(INFO));
-                    for (String name : SocketPath.NAMES) {
-                        Files.deleteIfExists(directory.resolve(name));
-                    }
+                    removeSockets();
                 }
             } catch (IOException e) {
                 throw LockFile.unavailable("Cannot remove the traces of this host: " + e, e);

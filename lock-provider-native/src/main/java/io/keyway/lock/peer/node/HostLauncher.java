@@ -66,13 +66,14 @@ public final class HostLauncher {
                 .redirectError(ProcessBuilder.Redirect.DISCARD);
         keepOnly(builder.environment());
         Process shell = builder.start();
-        String output = new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         if (!shell.waitFor(SHELL_SECONDS, TimeUnit.SECONDS)) {
             shell.destroyForcibly();
             throw new IOException("The shell that starts the host did not end within " + SHELL_SECONDS + " s");
         }
+        // Not up to its end: the host has the pipe too until it has opened its log, on a disk that may be slow.
+        String output = shell.inputReader(StandardCharsets.UTF_8).readLine();
         try {
-            long pid = Long.parseLong(output);
+            long pid = Long.parseLong(String.valueOf(output).trim());
             return ProcessHandle.of(pid).orElseThrow(() -> new IOException("The host ended at once; see " + log));
         } catch (NumberFormatException e) {
             throw new IOException("The shell could not start the host: exit status " + shell.exitValue(), e);

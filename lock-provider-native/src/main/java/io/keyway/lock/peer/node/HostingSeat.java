@@ -27,6 +27,11 @@ final class HostingSeat implements Seat {
     }
 
     @Override
+    public void tell(Input input) {
+        client.tell(input);
+    }
+
+    @Override
     public TimeSource time() {
         return client.time();
     }

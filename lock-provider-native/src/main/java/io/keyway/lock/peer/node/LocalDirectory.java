@@ -345,13 +345,27 @@ public final class LocalDirectory {
      * @throws io.keyway.lock.LockUnavailableException if files are missing while a host lives, or cannot be made
      */
     public ByteLocks clients(MachineFacts facts, MemberSettings settings) {
+        return clients(() -> markFirstUse(facts, settings));
+    }
+
+    /**
+     * As {@link #clients}, for a client that was here before: nothing that is missing makes this first use.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if clients.lock is missing while a host lives, or cannot be made
+     */
+    ByteLocks clientsAgain() {
+        return clients(() -> {});
+    }
+
+    private ByteLocks clients(Runnable markFirstUse) {
         Path clients = path.resolve(CLIENTS);
         long start = System.nanoTime();
         while (!Files.exists(clients, LinkOption.NOFOLLOW_LINKS)) {
             Arbiter.Answer answer = arbiter().tryHost();
             if (answer instanceof Arbiter.Hosting hosting) {
                 try (hosting) {
-                    return firstClients(clients, facts, settings);
+                    markFirstUse.run();
+                    return ByteLocks.open(clients);
                 }
             }
             if (System.nanoTime() - start > PATIENCE_NANOS) {
@@ -359,7 +373,8 @@ public final class LocalDirectory {
                         ((Arbiter.Taken) answer).info().map(HostInfo::toString).orElse("another process");
                 throw unfit(
                         path,
-                        CLIENTS + " was removed while " + host + " hosts; end that process, or wait until it has ended",
+                        CLIENTS + " was removed while " + host
+                                + " hosts, which it cannot do without; try again, or end that process if that does not help",
                         null);
             }
             LockSupport.parkNanos(2_000_000);
@@ -367,16 +382,15 @@ public final class LocalDirectory {
         return ByteLocks.open(clients);
     }
 
-    private ByteLocks firstClients(Path clients, MachineFacts facts, MemberSettings settings) {
+    private void markFirstUse(MachineFacts facts, MemberSettings settings) {
         try {
             boolean firstUse = !Files.exists(memberFile(), LinkOption.NOFOLLOW_LINKS)
-                    && !Files.exists(clients, LinkOption.NOFOLLOW_LINKS);
+                    && !Files.exists(path.resolve(CLIENTS), LinkOption.NOFOLLOW_LINKS);
             if (firstUse) {
                 MemberFile.createFresh(memberFile(), facts, settings);
             }
         } catch (IOException e) {
             throw unfit(path, reason(e), e);
         }
-        return ByteLocks.open(clients);
     }
 }

@@ -7,21 +7,13 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseTable;
-import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.EventThread;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
-import io.keyway.lock.peer.wire.BodyCodecs;
-import io.keyway.lock.peer.wire.FrameCodec;
-import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,11 +48,11 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private final Arbiter.Hosting hosting;
     private final MemberFile file;
     private final PromiseWriter promises;
-    private final EventThread io = new EventThread("keyway-host-io");
+    private final EventThread io;
     private final HostDisk disk;
     private final Cell cell;
     private final CellLoop loop;
-    private final Acceptor acceptor;
+    private final HostDoor door;
     private final Runnable ended;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
@@ -84,10 +76,15 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
      */
     static LocalHost start(LocalPlace place, Arbiter.Hosting hosting, Runnable ended) throws IOException {
         MemberFile file = null;
+        EventThread io = null;
         try {
             file = MemberFile.open(place.directory().memberFile(), place.facts(), place.settings());
-            return new LocalHost(place, hosting, file, ended);
+            io = new EventThread("keyway-host-io");
+            return new LocalHost(place, hosting, file, io, ended);
         } catch (IOException | RuntimeException e) {
+            if (io != null) {
+                io.close();
+            }
             if (file != null) {
                 file.close();
             }
@@ -96,7 +93,9 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         }
     }
 
-    private LocalHost(LocalPlace place, Arbiter.Hosting hosting, MemberFile file, Runnable ended) throws IOException {
+    private LocalHost(LocalPlace place, Arbiter.Hosting hosting, MemberFile file, EventThread io, Runnable ended)
+            throws IOException {
+        this.io = io;
         this.place = place;
         this.hosting = hosting;
         this.file = file;
@@ -118,20 +117,12 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
                 .proving(HostInfo.authenticator(socket, secret))
                 .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
-        Acceptor listening = null;
         try {
             List<Input> imports = inherited.imports();
             io.run(() -> loop.begin(imports));
-            listening = listen(socket);
-            this.acceptor = listening;
-            hosting.publish(socket.map(HostInfo::onSocket)
-                    .orElseGet(() -> HostInfo.onPort(((InetSocketAddress) acceptor.address()).getPort(), secret)));
+            this.door = new HostDoor(place, hosting, loop, socket, secret);
         } catch (IOException | RuntimeException e) {
-            if (listening != null) {
-                listening.close();
-            }
             disk.kill();
-            io.close();
             throw e;
         }
         if (wait > 0 && file.provable()) {
@@ -141,21 +132,6 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             disk.runAfter(FIRST_PROOF_MILLIS, this::settleInheritance);
         }
         disk.runAfter(STANDING_MILLIS, this::checkStanding);
-    }
-
-    /** Listens on the socket; where the directory's name is too long for one, on a port of this machine that the kernel chooses. */
-    private Acceptor listen(Optional<Path> socket) throws IOException {
-        FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
-        if (socket.isPresent()) {
-            PeerUser user = PeerUser.ownerOf(place.directory().path());
-            return new Acceptor(
-                    loop,
-                    NioServerDomainSocketChannel.class,
-                    UnixDomainSocketAddress.of(socket.get()),
-                    codec,
-                    user::admits);
-        }
-        return new Acceptor(loop, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);
     }
 
     /** How long nobody has been connected, in nanoseconds; 0 while somebody is. */
@@ -237,7 +213,15 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         if (standing != Standing.HELD) {
             LOG.error("this process hosts no longer: {}", standing.sentence());
             stop();
+        } else if (!place.stands()) {
+            // No client can prove that it lives any more; the next host starts with a new file.
+            LOG.error(
+                    "this process hosts no longer: {}/{} was removed or replaced, and with it all leases are lost",
+                    place.directory().path(),
+                    LocalDirectory.CLIENTS);
+            stop();
         } else {
+            door.lookAfter();
             disk.runAfter(STANDING_MILLIS, this::checkStanding);
         }
     }
@@ -291,10 +275,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** Stops serving at once, without a word: others take over when host.lock is free. From any of our threads. */
     private void stop() {
         if (stopped.compareAndSet(false, true)) {
+            ended.run(); // first, since another host of this process may start as soon as this one has ended
             Thread ending = new Thread(() -> end(false), "keyway-host-end");
             ending.setDaemon(true);
             ending.start();
-            ended.run();
         }
     }
 
@@ -305,7 +289,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             return;
         }
         try {
-            acceptor.close();
+            door.close();
             io.run(() -> {
                 // In quarantine a lease of an earlier life may live that nobody has told us of.
                 knowsAll = !cell().quarantined();
@@ -324,7 +308,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
 
     /** @param clean whether this life knows of every lease that may be believed in */
     private void end(boolean clean) {
-        acceptor.close();
+        door.close();
         List<LeaseTable.Entry> grants = new ArrayList<>();
         List<MemberSessions.Life> lives = new ArrayList<>();
         boolean[] complete = {clean};

@@ -63,6 +63,9 @@ final class LocalHosts {
             if (entry == null || entry.host != null) {
                 return entry != null;
             }
+            if (!place.stands()) {
+                throw new IOException("clients.lock was removed or replaced; try again");
+            }
             if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
                 entry.host = LocalHost.start(place, hosting, () -> forget(directory));
                 return true;

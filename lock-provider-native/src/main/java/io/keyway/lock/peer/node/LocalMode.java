@@ -53,13 +53,6 @@ public final class LocalMode {
         MemberSettings unbound = new MemberSettings(
                 LocalPlace.CLUSTER, LocalPlace.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
         ByteLocks bytes = directory.clients(facts, unbound);
-        MemberSettings settings = new MemberSettings(
-                LocalPlace.CLUSTER,
-                LocalPlace.NODE,
-                cells.membersHash(),
-                cells.settingsHash(),
-                maxTtl,
-                bytes.fileKey());
-        return new LocalPlace(directory, bytes, settings, facts, cells, connectTimeout);
+        return new LocalPlace(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
     }
 }

@@ -21,4 +21,20 @@ record LocalPlace(
         Duration connectTimeout) {
     static final String NODE = "local";
     static final String CLUSTER = "local";
+
+    /**
+     * The same place after its clients.lock was removed or replaced. It is no first use, even if nothing is left: whoever hosts next waits.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if it cannot be used yet, with what to do
+     */
+    LocalPlace anew() {
+        LocalDirectory again = LocalDirectory.open(directory.path(), facts);
+        ByteLocks fresh = again.clientsAgain();
+        return new LocalPlace(again, fresh, settings.withLockFile(fresh.fileKey()), facts, cells, connectTimeout);
+    }
+
+    /** Whether the bytes that its clients lock are those of the file that others find there. */
+    boolean stands() {
+        return bytes.sameFile();
+    }
 }

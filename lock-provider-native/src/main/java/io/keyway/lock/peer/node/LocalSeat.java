@@ -25,13 +25,14 @@ import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -47,12 +48,11 @@ import org.slf4j.LoggerFactory;
 public final class LocalSeat implements Seat {
     private static final Logger LOG = LoggerFactory.getLogger(LocalSeat.class);
     private static final long CHECK_MILLIS = 100;
-    private static final long LAUNCH_AGAIN_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long AGAIN_NANOS = Duration.ofMillis(400).toNanos();
     private static final long AGAIN_MILLIS = 10;
 
     private final String client;
-    private final LocalPlace place;
+    private volatile LocalPlace place;
     private final NativeOptions.Host host;
     private final long guard;
     private final TimeSource time;
@@ -93,16 +93,33 @@ public final class LocalSeat implements Seat {
         }
     }
 
+    @Override
+    public void tell(Input input) {
+        Running now = running;
+        if (now != null) {
+            now.loop.post(input);
+        }
+    }
+
+    /** @throws LockUnavailableException if no byte can be locked; nothing is started then, and the next request tries again */
     private @Nullable Running start() {
         lock.lock();
         try {
             if (running == null && !closed) {
-                running = new Running();
+                running = new Running(takeByte());
             }
             return running;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** A byte of the file that others find in the directory, by which this client proves that it lives. */
+    private long takeByte() {
+        if (!place.stands()) {
+            place = place.anew();
+        }
+        return place.bytes().take();
     }
 
     @Override
@@ -139,11 +156,13 @@ public final class LocalSeat implements Seat {
     private final class Running implements CellLoop.Surroundings {
         final CellLoop loop;
         private final EventThread io = new EventThread("keyway-" + client + "-io");
-        private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "keyway-" + client + "-place");
-            thread.setDaemon(true);
-            return thread;
-        });
+        /** Looks at our byte and for the host; nothing that may take long. */
+        private final ScheduledExecutorService worker =
+                Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "place"));
+        /** Becomes the host, or starts one: a thread as long as that is wanted, since a disk or a shell may take seconds. */
+        private final ThreadPoolExecutor elections = new ThreadPoolExecutor(
+                0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> daemon(task, "elect"));
+
         private final Connector connector;
         private final HostSecret secret = new HostSecret();
         private final CountDownLatch saidGoodbye = new CountDownLatch(1);
@@ -151,23 +170,28 @@ public final class LocalSeat implements Seat {
         /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
         private boolean broken;
 
-        private @Nullable ProcessHandle launched;
-        private long launchedAt;
+        private final LocalLaunch launch = new LocalLaunch();
         /** The link that waits for a host, since when. */
         private long awaited;
 
         private long awaitedSince;
 
-        Running() {
-            Path directory = place.directory().path();
-            LocalHosts.OF_THIS_JVM.join(directory);
-            this.life = place.bytes().take();
+        /** @param life taken; ours from now on */
+        Running(long life) {
+            LocalHosts.OF_THIS_JVM.join(place.directory().path());
+            this.life = life;
             Cells cells = place.cells().proving(secret);
             Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked()).client(Aim.ONLY_MEMBER, life, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
                     new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());
             watchLife();
+        }
+
+        private Thread daemon(Runnable task, String what) {
+            Thread thread = new Thread(task, "keyway-" + client + "-" + what);
+            thread.setDaemon(true);
+            return thread;
         }
 
         @SuppressWarnings("FutureReturnValueIgnored") // checkLife itself says what went wrong
@@ -177,21 +201,42 @@ public final class LocalSeat implements Seat {
 
         /** A byte that vanished, or a file that was replaced, would prove us dead while we live. */
         private void checkLife() {
-            Standing standing = broken ? Standing.HELD : place.bytes().standing(life);
+            if (broken) {
+                goOn("a new byte of clients.lock proves that it lives");
+                return;
+            }
+            Standing standing = place.bytes().standing(life);
             if (standing == Standing.HELD) {
                 return;
             }
             String why = place.directory().path() + "/clients.lock: " + standing.sentence();
             LOG.error("all leases of {} are lost: {}", client, why);
             place.bytes().release(life);
+            broken = true;
+            if (standing == Standing.REPLACED || !goOn(why)) {
+                String then = mayGoOn() ? "try again in some seconds" : "close this client and open a new one";
+                loop.post(new Input.Reborn(Input.Reborn.NO_LIFE, guard, why + "; " + then));
+            }
+        }
+
+        /** The process that works under our leases keeps a byte too, which is one of the former file. */
+        private boolean mayGoOn() {
+            return guard == 0 || place.stands();
+        }
+
+        private boolean goOn(String why) {
+            if (!mayGoOn()) {
+                return false;
+            }
             try {
-                life = place.bytes().take();
+                life = takeByte();
+                broken = false;
                 loop.post(new Input.Reborn(life, guard, why));
-            } catch (RuntimeException e) {
-                LOG.error("{} cannot go on: {}", client, e.getMessage());
-                broken = true;
-                loop.post(
-                        new Input.Reborn(Input.Reborn.NO_LIFE, guard, why + "; close this client and open a new one"));
+                LOG.info("{} goes on, under another byte of clients.lock", client);
+                return true;
+            } catch (LockUnavailableException e) {
+                LOG.debug("{} cannot go on yet: {}", client, e.getMessage());
+                return false;
             }
         }
 
@@ -206,7 +251,7 @@ public final class LocalSeat implements Seat {
                 if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
                     elect(link, "nobody hosts " + place.directory().path());
                 } else {
-                    connect(link, info.get(), why -> onWorker(() -> elect(link, why)));
+                    connect(link, info.get(), why -> elect(link, why));
                 }
             } catch (LockUnavailableException e) {
                 loop.refused(link, String.valueOf(e.getMessage()));
@@ -235,6 +280,14 @@ public final class LocalSeat implements Seat {
         /** Nobody answers where a host should be. */
         private void elect(long link, String why) {
             try {
+                elections.execute(() -> host(link, why));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
+            }
+        }
+
+        private void host(long link, String why) {
+            try {
                 switch (host) {
                     case INPROCESS -> {
                         if (LocalHosts.OF_THIS_JVM.tryHost(place)) {
@@ -243,7 +296,7 @@ public final class LocalSeat implements Seat {
                             loop.refused(link, taken(why));
                         }
                     }
-                    case PROCESS -> again(link, launching() ? "its host is being started" : taken(why));
+                    case PROCESS -> again(link, launch.underWay(place) ? "its host is being started" : taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
@@ -269,25 +322,6 @@ public final class LocalSeat implements Seat {
                             + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
                             + why + ")")
                     .orElse("another process starts to host (" + why + ")");
-        }
-
-        /** True if a host that this client started is on its way; starts one if nobody hosts. */
-        private boolean launching() throws IOException {
-            ProcessHandle started = launched;
-            if (started != null && started.isAlive() && System.nanoTime() - launchedAt < LAUNCH_AGAIN_NANOS) {
-                return true;
-            }
-            if (!(place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting)) {
-                return false;
-            }
-            hosting.close();
-            launchedAt = System.nanoTime();
-            try {
-                launched = HostMain.launch(place);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            return true;
         }
 
         /** Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help soon. */
@@ -346,10 +380,12 @@ public final class LocalSeat implements Seat {
                 interrupted = true;
             }
             worker.shutdown();
+            elections.shutdown();
             io.run(loop::shut);
             io.close();
             try {
                 worker.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+                elections.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

@@ -180,6 +180,11 @@ final class LockFile {
 
     /** Whether the path still leads to the file that is locked. */
     boolean sameFile() {
+        return leadsTo(path, key);
+    }
+
+    /** Whether that is what stands at this path. */
+    static boolean leadsTo(Path path, String key) {
         try {
             return key.equals(keyOf(path));
         } catch (IOException e) {

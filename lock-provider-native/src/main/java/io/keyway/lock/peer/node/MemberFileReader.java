@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /** Judges a member file at a start: what it says, and whether what it says still holds. */
 final class MemberFileReader {
@@ -60,12 +61,14 @@ final class MemberFileReader {
      * Only the original record of the last life says by which file its clients proved that they live. A file that is there in its place has bytes that they never had, and finds all of them dead.
      */
     private boolean provable(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) {
-        if (!(a instanceof Whole && b instanceof Whole) || newest.isEmpty()) {
+        boolean all = Stream.of(a, b).noneMatch(each -> each instanceof Broken || each instanceof OtherFormat);
+        if (!all || newest.isEmpty()) {
             return false;
         }
         StoredRecord stored = newest.get().stored();
         return altered(stored, now).isEmpty()
-                && (stored.state() == State.FRESH || stored.settings().lockFile().equals(settings.lockFile()));
+                && (stored.state() == State.FRESH
+                        || stored.settings().lockFile().equals(settings.lockFile()));
     }
 
     private boolean ofThisMember(StoredRecord stored) {

@@ -54,6 +54,11 @@ public record MemberSettings(
 
     /** The same member, whose clients may prove their lives by a file that is not known. */
     MemberSettings withoutLockFile() {
-        return new MemberSettings(cluster, node, listHash, settingsHash, maxTtl, "", members);
+        return withLockFile("");
+    }
+
+    /** The same member, whose clients prove their lives by that file. */
+    MemberSettings withLockFile(String key) {
+        return new MemberSettings(cluster, node, listHash, settingsHash, maxTtl, key, members);
     }
 }

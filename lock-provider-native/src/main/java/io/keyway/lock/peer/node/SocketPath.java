@@ -22,6 +22,14 @@ public final class SocketPath {
         return NAMES.stream().map(directory::resolve).filter(SocketPath::fits).findFirst();
     }
 
+    /**
+     * Where a socket is bound before it is moved to its place, in as many bytes. Netty removes the path that it has bound when the socket is closed, and by then another host's may stand in that place.
+     */
+    static Path toBind(Path socket) {
+        String name = socket.getFileName().toString();
+        return socket.resolveSibling(name.substring(0, name.length() - 1) + "~");
+    }
+
     private static boolean fits(Path path) {
         // The JDK encodes a path by the platform's file name encoding; UTF-8 is at least as long as any single-byte
         // one.

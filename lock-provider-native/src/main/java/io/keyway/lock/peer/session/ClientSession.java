@@ -297,6 +297,8 @@ public final class ClientSession extends ClientSide {
         introduction.lives(newLife, newGuard);
         if (newLife == Input.Reborn.NO_LIFE) {
             waits.unreachable(new Unreachable(why, true), turn);
+        } else {
+            waits.reachable();
         }
         if (dialer.phase() != Dialer.Phase.DOWN) {
             turn.hangUp(dialer.link());

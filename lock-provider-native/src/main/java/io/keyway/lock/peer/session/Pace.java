@@ -11,6 +11,10 @@ import io.keyway.lock.peer.kernel.Turn;
  */
 record Pace(long held, long waited, long maxTtl, long roundTrip) {
     private static final long SHORTEST_SILENCE = 100_000_000L;
+    /** What stands between the two ends may forget a connection on which nothing is said. */
+    private static final long LONGEST_HEARTBEAT = 10_000_000_000L;
+
+    private static final long LONGEST_SILENCE = 10_000_000_000L;
 
     /** This one if nothing has changed. */
     Pace of(long nowHeld, long nowWaited, long nowRoundTrip) {
@@ -28,15 +32,15 @@ record Pace(long held, long waited, long maxTtl, long roundTrip) {
         return Math.min(maxTtl, Math.min(held, waited));
     }
 
-    /** How often a stamp is sent: twice a lease while holding, four times while waiting. */
+    /** How often a stamp is sent: twice a lease while holding, four times while waiting, and every 10 s at least. */
     long heartbeat() {
-        return idle() ? maxTtl / 4 : Math.min(held / 2, waited / 4);
+        return Math.min(LONGEST_HEARTBEAT, idle() ? maxTtl / 4 : Math.min(held / 2, waited / 4));
     }
 
     /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends, and long enough for a link that is slow but alive. */
     long silence() {
         long slow = Math.min(2 * roundTrip, maxTtl);
-        return Math.max(Math.max(SHORTEST_SILENCE, slow), smallest() / 6);
+        return Math.max(Math.max(SHORTEST_SILENCE, slow), Math.min(LONGEST_SILENCE, smallest() / 6));
     }
 
     long retry() {

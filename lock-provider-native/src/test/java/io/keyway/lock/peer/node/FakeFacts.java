@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** A machine whose clocks stand until they are moved by hand. Files are real; a change that is seen anew gets the time of this machine's wall clock. */
-final class FakeFacts implements MachineFacts {
+class FakeFacts implements MachineFacts {
     private final SystemFacts real = new SystemFacts();
     Optional<String> bootId = Optional.of("boot-1");
     Optional<String> timeNamespace = Optional.of("time:[1]");

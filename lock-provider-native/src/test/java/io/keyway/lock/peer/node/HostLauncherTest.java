@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -141,5 +143,27 @@ class HostLauncherTest {
         }
         assertThat(Files.size(log)).isLessThan(1000);
         assertThat(directory.resolve("host.log.old")).exists();
+    }
+
+    @Test
+    void aLogThatDoesNotOpenHoldsUpNobodyButTheHost() throws Exception {
+        Path log = directory.resolve("host.log");
+        assertThat(new ProcessBuilder("mkfifo", log.toString()).start().waitFor())
+                .isZero(); // nobody reads it
+        HostLauncher launcher =
+                new HostLauncher(List.of(), LaunchedHost.class.getName(), List.of(seen.toString()), log);
+        CompletableFuture<ProcessHandle> launched = new CompletableFuture<>();
+        Thread launching = new Thread(() -> {
+            try {
+                launched.complete(launcher.launch());
+            } catch (IOException | InterruptedException e) {
+                launched.completeExceptionally(e);
+            }
+        });
+        launching.setDaemon(true);
+        launching.start();
+        assertThat(launched).succeedsWithin(Duration.ofSeconds(30));
+        host = launched.get().pid();
+        assertThat(launched.get().destroyForcibly()).isTrue();
     }
 }

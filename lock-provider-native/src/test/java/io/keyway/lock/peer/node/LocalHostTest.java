@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keyway.lock.Lease;
@@ -80,6 +79,20 @@ class LocalHostTest {
                 assertThat(client.lock("a").tryAcquire()).isEmpty();
                 assertThat(holder.ask("?", "believes").trim()).isEqualTo("true");
                 assertThat(mine.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aClientThatIsIdleDoesNotDelayTheNextHost() throws Exception {
+        String here = url + "?ttl=1h&maxTtl=1h";
+        try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
+            host.await("held");
+            try (LockClient idle = Locks.open(here + "&host=none&cache=off");
+                    LockClient client = Locks.open(here)) {
+                idle.lock("a").acquire().close();
+                host.kill9();
+                assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
             }
         }
     }
@@ -234,22 +247,6 @@ class LocalHostTest {
             assertThat(lease.isHeld()).isFalse();
             assertThat(client.lock("a").tryAcquire(PATIENCE))
                     .hasValueSatisfying(next -> assertThat(next.token()).isGreaterThan(lease.token()));
-        }
-    }
-
-    @Test
-    void aClientsLockFileThatIsReplacedEndsEveryLeaseWithTheReason() throws Exception {
-        try (LockClient client = Locks.open(url)) {
-            Lease lease = client.lock("a").acquire();
-            Path clients = directory.resolve("locks/clients.lock");
-            Files.delete(clients);
-            Files.createFile(clients);
-            LeaseLoss loss = lease.lost().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-            assertThat(loss.detail()).contains("clients.lock").contains("replaced");
-            assertThat(lease.isHeld()).isFalse();
-            assertThatThrownBy(() -> client.lock("b").tryAcquire(PATIENCE))
-                    .isInstanceOf(LockUnavailableException.class)
-                    .hasMessageContaining("open a new one");
         }
     }
 }
