@@ -94,6 +94,10 @@ final class RandomUser implements Runnable {
                 lease.lost().thenAccept(loss -> journal.lost(id, loss)).toCompletableFuture();
         journal.granted(id, lease.token(), lease.ttl());
         boolean held = hold(lease, id);
+        if (!held && random.nextBoolean()) {
+            // Most of the time that it has to stop: a release says that it has stopped, and the lock may pass on.
+            LockSupport.parkNanos(lease.ttl().toNanos() / 5);
+        }
         journal.releasing(id);
         ReleaseOutcome outcome = lease.release();
         journal.released(id, outcome);

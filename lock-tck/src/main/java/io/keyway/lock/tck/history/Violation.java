@@ -16,6 +16,7 @@ record Violation(String rule, String law, String text, List<Hold> holds) {
     private static final Map<String, String> LAWS = Map.of(
             "R1", "LK-301",
             "R2", "LK-302",
+            "R3", "LK-502",
             "R5", "LK-602",
             "R7", "LK-502",
             "R12", "LK-1301");

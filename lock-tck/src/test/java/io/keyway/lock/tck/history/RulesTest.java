@@ -52,7 +52,7 @@ class RulesTest {
 
     private List<String> broken() {
         return new History(holds, silences, deathIsProven)
-                .violations().stream().map(Violation::rule).distinct().toList();
+                .violations(Rule.ON_THE_MACHINES_CLOCK).stream().map(Violation::rule).distinct().toList();
     }
 
     @Test
@@ -221,6 +221,24 @@ class RulesTest {
         silences.set(0, new Silence("a", 110, 700, false));
         hold.answers.set(2, new Answer(true, 2_010, 2_011, 700));
         assertThat(broken()).as("it was heard again in time").isEmpty();
+    }
+
+    @Test
+    void whoLosesALeaseHasAQuarterOfTheTtlToStop() {
+        // Its last answer says that its belief ends at 850.
+        lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
+        held("b", 2, 1_070, 1_200);
+        assertThat(broken()).containsExactly("R3 time to stop");
+        holds.remove(1);
+        held("b", 2, 1_090, 1_200);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void whoSaysThatItHasStoppedIsNotWaitedFor() {
+        released(lost(gone(held("a", 1, 0, 100), 1_000), 1_001), 1_010, ReleaseOutcome.ALREADY_LOST);
+        held("b", 2, 1_020, 1_200);
+        assertThat(broken()).isEmpty();
     }
 
     @Test

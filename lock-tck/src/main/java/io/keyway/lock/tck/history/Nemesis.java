@@ -1,0 +1,187 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.tck.process.ChildJvm;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What a seed does to workers that take locks at random, and to their servers. One set of processes serves many histories: each
+ * is a time of faults, then a heal after which everybody must go on, then a check of all that was written. For one thread.
+ */
+public final class Nemesis implements AutoCloseable {
+    private static final int MOST_FAULTS = 5;
+
+    /** Of so many faults, three concern a worker. */
+    private static final int FAULTS = 16;
+
+    /** What the workers talk to. */
+    public interface Servers {
+        /**
+         * Does one thing to a server, or to the links of a worker.
+         *
+         * @param workers in the order of their numbers; some may have ended
+         * @return what was done, in words, for the message of a history that breaks a rule; empty if there was nothing to do
+         */
+        String fault(SplittableRandom random, List<ChildJvm> workers) throws Exception;
+
+        /** Undoes all that was done, and returns when everything serves or is about to. */
+        void heal(List<ChildJvm> workers) throws Exception;
+
+        /** How long after a heal everybody may need at most to have had each lock once. */
+        Duration goOnWithin();
+
+        /** The options of the JVM of the worker with that number. */
+        default List<String> options(int worker) {
+            return List.of();
+        }
+
+        /** What the servers have printed, for the message of a history that breaks a rule. */
+        default String logs() {
+            return "";
+        }
+    }
+
+    private final HistoryCrew crew;
+    private final Servers servers;
+    private final int size;
+    private final int names;
+    private final long longestPause;
+    private final List<ChildJvm> workers = new ArrayList<>();
+    private final Set<ChildJvm> ending = new HashSet<>();
+    private final List<String> done = new ArrayList<>();
+    private SplittableRandom random = new SplittableRandom();
+    private Duration slowest = Duration.ZERO;
+
+    /**
+     * Makes one whose workers have not been started.
+     *
+     * @param size how many workers there are
+     * @param names how many names they share
+     * @param longestPause between two faults
+     */
+    public Nemesis(HistoryCrew crew, Servers servers, int size, int names, Duration longestPause) {
+        this.crew = crew;
+        this.servers = servers;
+        this.size = size;
+        this.names = names;
+        this.longestPause = longestPause.toNanos();
+    }
+
+    /** Starts the workers; the servers run. */
+    public void begin() throws InterruptedException {
+        for (int i = 0; i < size; i++) {
+            workers.add(crew.start(servers.options(i)));
+        }
+        crew.awaitProgress("at the start");
+    }
+
+    /** One history; an {@link AssertionError} says what was done and which rule was broken. */
+    public void history(long seed) throws Exception {
+        random = new SplittableRandom(seed);
+        done.clear();
+        int before = crew.grants();
+        try {
+            for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
+                fault();
+                LockSupport.parkNanos(random.nextLong(longestPause));
+            }
+            heal();
+            long healed = System.nanoTime();
+            Duration limit = servers.goOnWithin();
+            Duration took = crew.tour();
+            slowest = took.compareTo(slowest) > 0 ? took : slowest;
+            if (took.compareTo(limit) > 0) {
+                throw new AssertionError("after the heal it took " + took + " until everybody had each lock, not "
+                        + limit + "; longest, in milliseconds after the heal:" + crew.longestWait(healed));
+            }
+            crew.check("seed " + seed);
+        } catch (AssertionError e) {
+            throw new AssertionError("seed " + seed + ", " + done + ": " + e.getMessage() + "\n" + servers.logs(), e);
+        }
+        if (crew.grants() - before < size * names) {
+            throw new AssertionError("seed " + seed + ": too few grants: " + (crew.grants() - before));
+        }
+    }
+
+    private void fault() throws Exception {
+        if (random.nextInt(FAULTS) < 3) {
+            fault(random.nextInt(size));
+            return;
+        }
+        String what = servers.fault(random, List.copyOf(workers));
+        if (!what.isEmpty()) {
+            done.add(what);
+        }
+    }
+
+    private void fault(int number) throws Exception {
+        ChildJvm worker = workers.get(number);
+        if (!crew.workers().contains(worker) || ending.contains(worker)) {
+            return;
+        }
+        switch (random.nextInt(3)) {
+            case 0 -> {
+                done.add("worker " + number + " stopped");
+                crew.stop(worker);
+            }
+            case 1 -> {
+                done.add("worker " + number + " killed");
+                crew.kill(worker);
+            }
+            default -> {
+                done.add("worker " + number + " ended");
+                crew.cont(worker);
+                worker.tell("end");
+                ending.add(worker); // with its links cut it takes its closeTimeout
+            }
+        }
+    }
+
+    private void heal() throws Exception {
+        done.add("heal");
+        for (ChildJvm worker : workers) {
+            crew.cont(worker);
+        }
+        servers.heal(List.copyOf(workers));
+        for (ChildJvm worker : ending) {
+            if (crew.workers().contains(worker)) {
+                crew.end(worker);
+            }
+        }
+        ending.clear();
+        for (int i = 0; i < size; i++) {
+            if (!crew.workers().contains(workers.get(i))) {
+                workers.set(i, crew.start(servers.options(i)));
+            }
+        }
+    }
+
+    /** Kills that worker, or leaves it if it has ended; the next heal starts another one in its place. */
+    public void kill(ChildJvm worker) throws InterruptedException {
+        if (crew.workers().contains(worker)) {
+            crew.kill(worker);
+        }
+    }
+
+    /** What the histories had in them. */
+    public String sums() {
+        return crew.grants() + " grants, " + crew.losses() + " losses; everybody went on within " + slowest.toMillis()
+                + " ms";
+    }
+
+    /** Ends all workers in order and checks the whole once more. */
+    public void endAndCheck() throws InterruptedException {
+        crew.endAndCheck("all histories", size * names);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        crew.close();
+    }
+}

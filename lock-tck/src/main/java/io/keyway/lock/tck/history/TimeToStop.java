@@ -1,0 +1,64 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.history;
+
+import io.keyway.lock.LeaseLoss;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * R3: whoever loses a lease because its time is over has a quarter of the ttl to stop before another is granted, unless it says
+ * earlier that it has stopped. Its deadline was no earlier than its last answer says that was "held"; a loss that was told before
+ * that came from the store, which no longer knew the lease.
+ */
+final class TimeToStop implements Rule {
+    private static final String NAME = "R3 time to stop";
+
+    /** Clocks of machines may differ by so much. */
+    private static final int TOLERANCE = 50;
+
+    @Override
+    public List<Violation> check(History history) {
+        List<Violation> violations = new ArrayList<>();
+        Map<String, List<Hold>> grants = history.grants();
+        for (Hold hold : history.holds()) {
+            if (hold.isGranted()) {
+                check(hold, grants.getOrDefault(hold.name, List.of()), violations);
+            }
+        }
+        return violations;
+    }
+
+    private static void check(Hold hold, List<Hold> sameName, List<Violation> violations) {
+        Answer last = null;
+        for (Answer answer : hold.answers) {
+            if (answer.held()) {
+                last = answer;
+            }
+        }
+        if (last == null) {
+            return;
+        }
+        long deadline = last.before() + last.remaining();
+        if (hold.losses.stream().noneMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED && loss.at() >= deadline)) {
+            return;
+        }
+        long earliest = deadline + hold.ttl() / 4 - hold.ttl() / TOLERANCE;
+        if (hold.isReleasing()) {
+            earliest = Math.min(earliest, hold.releaseCalledAt());
+        }
+        for (Hold other : sameName) {
+            if (other != hold
+                    && other.excludes(hold)
+                    && other.token() > hold.token()
+                    && other.got() < earliest) {
+                violations.add(new Violation(
+                        NAME,
+                        "granted " + Hold.ms(other.got(), deadline)
+                                + " ms after the deadline of one that had lost it, which had not said that it has stopped",
+                        List.of(hold, other)));
+                return;
+            }
+        }
+    }
+}
