@@ -3,8 +3,8 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.tck.history.Nemesis;
 import io.keyway.lock.tck.process.ChildJvm;
-import io.keyway.lock.tck.proxy.Ports;
 import io.keyway.lock.tck.process.Signals;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -37,7 +37,8 @@ final class ServerProcesses implements Nemesis.Servers, AutoCloseable {
             members.append("server.%d=127.0.0.1:%d:%d\n".formatted(i, Ports.free(), Ports.free()));
         }
         for (int i = 1; i <= SIZE; i++) {
-            servers.add(new Server(Files.createDirectory(directory.resolve("server-" + i)), i, ports.get(i - 1), members));
+            servers.add(
+                    new Server(Files.createDirectory(directory.resolve("server-" + i)), i, ports.get(i - 1), members));
         }
         servers.forEach(Server::start);
         awaitServing();
@@ -140,7 +141,8 @@ final class ServerProcesses implements Nemesis.Servers, AutoCloseable {
         }
 
         void start() {
-            process = ChildJvm.start(List.of("-Dzookeeper.jmx.log4j.disable=true"), QuorumPeerMain.class, config.toString());
+            process = ChildJvm.start(
+                    List.of("-Dzookeeper.jmx.log4j.disable=true"), QuorumPeerMain.class, config.toString());
             runs = true;
             stopped = false;
         }

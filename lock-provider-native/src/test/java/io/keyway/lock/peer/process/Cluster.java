@@ -13,29 +13,36 @@ import java.util.stream.Collectors;
 
 /** Members, a process each, and links to them that can be broken: those of each client, and those of the members among each other. */
 final class Cluster implements AutoCloseable {
-    private final Duration maxTtl;
-    private final String ids;
+    private Duration maxTtl;
+    private String ids;
     private final Path secret;
     private final List<Seat> seats = new ArrayList<>();
     private final List<Links> clients = new ArrayList<>();
     private final Links peers;
+    private final int first;
 
     Cluster(Path directory, int members, int clients, Duration maxTtl) throws IOException {
+        this(directory, members, 0, clients, maxTtl);
+    }
+
+    /** As above, with places for so many members that its list can be given later. */
+    Cluster(Path directory, int members, int spares, int clients, Duration maxTtl) throws IOException {
         this.maxTtl = maxTtl;
         List<Integer> ports = new ArrayList<>();
         List<String> names = new ArrayList<>();
-        for (int i = 0; i < members; i++) {
+        for (int i = 0; i < members + spares; i++) {
             ports.add(Ports.free());
             names.add(Links.host(i) + ":" + ports.get(i));
         }
-        this.ids = String.join(",", names);
+        this.ids = String.join(",", names.subList(0, members));
+        this.first = members;
         this.secret = Files.writeString(directory.resolve("secret"), "correct horse battery staple");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
         this.peers = new Links(directory, 0, ports);
         for (int i = 0; i < clients; i++) {
             this.clients.add(new Links(directory, i + 1, ports));
         }
-        for (int i = 0; i < members; i++) {
+        for (int i = 0; i < members + spares; i++) {
             seats.add(new Seat(
                     names.get(i),
                     ports.get(i),
@@ -53,10 +60,21 @@ final class Cluster implements AutoCloseable {
 
     /** Starts all members of a cluster that never ran; returns when each listens. */
     void start() throws InterruptedException {
-        seats.forEach(Seat::init);
-        for (Seat seat : seats) {
+        seats.subList(0, first).forEach(Seat::init);
+        for (Seat seat : seats.subList(0, first)) {
             seat.awaitListening();
         }
+    }
+
+    /** What members and clients that start from now on are given; members outside of the list have ended for good. */
+    void configure(List<Seat> list, Duration longestTtl) {
+        maxTtl = longestTtl;
+        ids = list.stream().map(Seat::id).collect(Collectors.joining(","));
+        String removed = seats.stream()
+                .filter(seat -> !list.contains(seat))
+                .map(Seat::id)
+                .collect(Collectors.joining(","));
+        list.forEach(seat -> seat.configure(ids, maxTtl.toMillis(), removed));
     }
 
     /** The clients' URL. */

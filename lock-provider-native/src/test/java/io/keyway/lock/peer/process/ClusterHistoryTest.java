@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.Nemesis;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -13,31 +15,50 @@ import org.junit.jupiter.api.io.TempDir;
  * was started. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 class ClusterHistoryTest {
+    private static final int NAMES = 8;
+
     @TempDir
     Path directory;
 
     @Test
     @Timeout(300)
     void aFewHistories() throws Exception {
-        histories(2, 20261121);
+        histories(2, 20261121, false);
     }
 
     @Test
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), false);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesWithOtherListsAndSettings() throws Exception {
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), true);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed) throws Exception {
-        try (Havoc havoc = new Havoc(directory)) {
-            havoc.begin();
+    private void histories(int count, long seed, boolean changesLists) throws Exception {
+        Cluster cluster = new Cluster(
+                directory, ClusterFaults.MEMBERS, ClusterFaults.SPARES, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        HistoryCrew crew = new HistoryCrew(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(
+                        crew,
+                        new ClusterFaults(cluster, crew, changesLists),
+                        ClusterFaults.CLIENTS,
+                        NAMES,
+                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
+            cluster.start();
+            nemesis.begin();
             for (int i = 0; i < count; i++) {
-                havoc.history(seed + i);
+                nemesis.history(seed + i);
             }
-            havoc.endAndCheck();
-            System.out.println(count + " histories from seed " + seed + ": " + havoc.sums());
+            nemesis.endAndCheck();
+            System.out.println(count + " histories from seed " + seed + ": " + nemesis.sums());
         }
     }
 }

@@ -19,7 +19,8 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory, the cluster's longest ttl in milliseconds, the file of the secret, and {@code init} or {@code again}.
+ * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory, the cluster's longest ttl in milliseconds, the file of the secret, {@code init} or {@code again},
+ * and the ids of former members that have ended for good.
  * Says {@code listening}; ends in order when it is told anything or its input ends, with status {@value #FAILED} if it stops by itself.
  */
 final class MemberProgram {
@@ -28,10 +29,7 @@ final class MemberProgram {
     private MemberProgram() {}
 
     public static void main(String[] args) throws IOException {
-        List<NodeId> members = new ArrayList<>();
-        for (String id : args[2].split(",", -1)) {
-            members.add(NodeId.parse(id));
-        }
+        List<NodeId> members = nodes(args[2]);
         MemberPlan plan = new MemberPlan(
                 NodeId.parse(args[1]),
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0])),
@@ -39,7 +37,7 @@ final class MemberProgram {
                 MemberPlan.CLUSTER,
                 Path.of(args[3]),
                 args[6].equals("init"),
-                Set.of(),
+                Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
                 MemberPlan.SHARDS,
                 security(Path.of(args[5])));
@@ -49,6 +47,16 @@ final class MemberProgram {
                 return; // nobody is left who could tell
             }
         }
+    }
+
+    private static List<NodeId> nodes(String ids) {
+        List<NodeId> nodes = new ArrayList<>();
+        for (String id : ids.split(",", -1)) {
+            if (!id.isEmpty()) {
+                nodes.add(NodeId.parse(id));
+            }
+        }
+        return nodes;
     }
 
     private static Security security(Path secret) {

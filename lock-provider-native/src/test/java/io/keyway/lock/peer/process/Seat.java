@@ -12,9 +12,14 @@ import java.util.stream.Stream;
 
 /** One member of a cluster: how it is started, its data directory, and its present process. */
 final class Seat implements AutoCloseable {
+    private final String id;
+    private final int port;
     private final Path data;
     private final List<String> options;
-    private final List<String> arguments;
+    private final Path secret;
+    private String members;
+    private long maxTtlMillis;
+    private String removed = "";
     private ChildJvm process;
     private boolean runs;
     private boolean stopped;
@@ -22,10 +27,29 @@ final class Seat implements AutoCloseable {
 
     /** @param members the ids of all */
     Seat(String id, int port, Path data, List<String> options, String members, long maxTtlMillis, Path secret) {
+        this.id = id;
+        this.port = port;
         this.data = data;
         this.options = options;
-        this.arguments = List.of(
-                Integer.toString(port), id, members, data.toString(), Long.toString(maxTtlMillis), secret.toString());
+        this.members = members;
+        this.maxTtlMillis = maxTtlMillis;
+        this.secret = secret;
+    }
+
+    String id() {
+        return id;
+    }
+
+    /**
+     * What its next start is given.
+     *
+     * @param members the ids of all
+     * @param removed the ids of former members that have ended for good, separated by commas
+     */
+    void configure(String members, long maxTtlMillis, String removed) {
+        this.members = members;
+        this.maxTtlMillis = maxTtlMillis;
+        this.removed = removed;
     }
 
     boolean runs() {
@@ -43,12 +67,18 @@ final class Seat implements AutoCloseable {
     }
 
     private void start(String how) {
-        List<String> words = new ArrayList<>(arguments);
+        List<String> words = arguments();
         words.add(how);
+        words.add(removed);
         process = ChildJvm.start(options, MemberProgram.class, words.toArray(String[]::new));
         runs = true;
         stopped = false;
         listening = false;
+    }
+
+    private List<String> arguments() {
+        return new ArrayList<>(List.of(
+                Integer.toString(port), id, members, data.toString(), Long.toString(maxTtlMillis), secret.toString()));
     }
 
     /** Waits until the process that was started last takes connections. */
@@ -92,6 +122,9 @@ final class Seat implements AutoCloseable {
 
     /** Throws away all that it has written; it must not run. */
     void wipe() throws IOException {
+        if (!Files.exists(data)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(data)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
@@ -101,7 +134,7 @@ final class Seat implements AutoCloseable {
 
     /** What its present process has printed. */
     String log() {
-        return "--- " + String.join(" ", arguments) + "\n" + (process == null ? "" : process.printed());
+        return "--- " + String.join(" ", arguments()) + "\n" + (process == null ? "" : process.printed());
     }
 
     @Override

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
  */
 public final class HistoryCrew implements AutoCloseable {
     private final Path directory;
-    private final String url;
+    private String url;
     private final String names;
     private final boolean deathIsProven;
     private final List<ChildJvm> workers = new ArrayList<>();
@@ -51,6 +51,11 @@ public final class HistoryCrew implements AutoCloseable {
             all.add("name-" + i);
         }
         this.names = String.join(",", all);
+    }
+
+    /** Workers that are started from now on find the locks at that URL. */
+    public void changeUrl(String to) {
+        url = to;
     }
 
     /** Starts a worker. */

@@ -22,6 +22,9 @@ public final class Nemesis implements AutoCloseable {
 
     /** What the workers talk to. */
     public interface Servers {
+        /** A history begins; nothing is broken. */
+        default void begin() {}
+
         /**
          * Does one thing to a server, or to the links of a worker.
          *
@@ -32,6 +35,11 @@ public final class Nemesis implements AutoCloseable {
 
         /** Undoes all that was done, and returns when everything serves or is about to. */
         void heal(List<ChildJvm> workers) throws Exception;
+
+        /** Whether what was done shuts out all workers of before: then the heal kills them, and others begin. */
+        default boolean replacesWorkers() {
+            return false;
+        }
 
         /** How long after a heal everybody may need at most to have had each lock once. */
         Duration goOnWithin();
@@ -85,6 +93,7 @@ public final class Nemesis implements AutoCloseable {
     public void history(long seed) throws Exception {
         random = new SplittableRandom(seed);
         done.clear();
+        servers.begin();
         int before = crew.grants();
         try {
             for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
@@ -150,22 +159,18 @@ public final class Nemesis implements AutoCloseable {
         }
         servers.heal(List.copyOf(workers));
         for (ChildJvm worker : ending) {
-            if (crew.workers().contains(worker)) {
+            if (crew.workers().contains(worker) && !servers.replacesWorkers()) {
                 crew.end(worker);
             }
         }
         ending.clear();
         for (int i = 0; i < size; i++) {
+            if (servers.replacesWorkers() && crew.workers().contains(workers.get(i))) {
+                crew.kill(workers.get(i));
+            }
             if (!crew.workers().contains(workers.get(i))) {
                 workers.set(i, crew.start(servers.options(i)));
             }
-        }
-    }
-
-    /** Kills that worker, or leaves it if it has ended; the next heal starts another one in its place. */
-    public void kill(ChildJvm worker) throws InterruptedException {
-        if (crew.workers().contains(worker)) {
-            crew.kill(worker);
         }
     }
 

@@ -48,10 +48,7 @@ final class TimeToStop implements Rule {
             earliest = Math.min(earliest, hold.releaseCalledAt());
         }
         for (Hold other : sameName) {
-            if (other != hold
-                    && other.excludes(hold)
-                    && other.token() > hold.token()
-                    && other.got() < earliest) {
+            if (other != hold && other.excludes(hold) && other.token() > hold.token() && other.got() < earliest) {
                 violations.add(new Violation(
                         NAME,
                         "granted " + Hold.ms(other.got(), deadline)

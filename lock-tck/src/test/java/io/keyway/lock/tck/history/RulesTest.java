@@ -52,7 +52,10 @@ class RulesTest {
 
     private List<String> broken() {
         return new History(holds, silences, deathIsProven)
-                .violations(Rule.ON_THE_MACHINES_CLOCK).stream().map(Violation::rule).distinct().toList();
+                .violations(Rule.ON_THE_MACHINES_CLOCK).stream()
+                        .map(Violation::rule)
+                        .distinct()
+                        .toList();
     }
 
     @Test
