@@ -13,6 +13,7 @@ public interface LockAdmin {
      * @param after the {@code next} of the page before, or empty for the first
      * @param max the size of the page, at least 1; a provider may return fewer
      * @throws UnsupportedFeatureException without LIST, before anything is sent
+     * @throws IncompleteListingException if a part of the store gave no answer; it has what the others said
      * @throws LockUnavailableException if the store gave no answer
      */
     LockPage list(String prefix, Optional<String> after, int max) throws InterruptedException;

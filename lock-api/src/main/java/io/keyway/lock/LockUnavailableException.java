@@ -3,13 +3,25 @@ package io.keyway.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again. */
-public final class LockUnavailableException extends LockException {
+/**
+ * The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again, unless
+ * {@link #retryable} says that nothing comes of that.
+ */
+public class LockUnavailableException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /** Makes the exception; null where a part is not known. */
     public LockUnavailableException(
             String message, @Nullable LockName name, @Nullable String server, @Nullable Throwable cause) {
         super(message, cause, name, server, true, false);
+    }
+
+    private LockUnavailableException(String message, String server) {
+        super(message, null, null, server, false, false);
+    }
+
+    /** Returns the exception of a store that refuses this client until the client or the store is configured otherwise. */
+    public static LockUnavailableException lasting(String message, String server) {
+        return new LockUnavailableException(message, server);
     }
 }

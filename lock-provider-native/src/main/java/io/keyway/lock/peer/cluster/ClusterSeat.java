@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Input;
@@ -92,6 +93,15 @@ public final class ClusterSeat implements Seat {
                 + String.join(
                         ",", place.addresses().stream().map(NodeId::toString).toList())
                 + (trouble.isEmpty() ? "" : " (" + trouble + ")");
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Opening.Watch watch = name -> {
+            Switchboard now = running;
+            return now == null ? Optional.empty() : now.opening(name.toString());
+        };
+        return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
     }
 
     @Override

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.engine.OpeningWatch;
 import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.session.Greeting;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class Line implements Origin {
     private volatile String server;
     private volatile @Nullable NodeId node;
+    private final OpeningWatch opening = new OpeningWatch();
     private @Nullable Greeting greeting;
     private @Nullable Unreachable trouble;
 
@@ -42,6 +44,11 @@ public abstract class Line implements Origin {
     /** What its member said last of itself; null before the first welcome. */
     final @Nullable Greeting greeting() {
         return greeting;
+    }
+
+    /** When its member grants; may be asked by any thread. */
+    final OpeningWatch opening() {
+        return opening;
     }
 
     /** True if that greeting was not seen before. */

@@ -9,6 +9,7 @@ import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -62,18 +63,42 @@ final class Lobby {
     /** Nobody will answer before a configuration is changed. */
     void refuse(String why) {
         for (Guest guest : guests) {
-            fail(guest.command(), why);
+            Key key = guest.command().key();
+            if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
+                ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, true, acquire.user()));
+            } else {
+                ears.accept(new LeaseNotice.Failed(key, question(guest.command()), why, true, null));
+            }
         }
         guests.clear();
     }
 
-    private void fail(Input.Command command, String why) {
-        Key key = command.key();
-        if (command.call() instanceof LeaseCall.Acquire acquire) {
-            ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, acquire.user()));
-        } else {
-            ears.accept(new LeaseNotice.Failed(key, question(command), why, null));
+    /** Nanoseconds after which a question is to be given up by {@link #expire}; empty for what is no question. */
+    static Optional<Long> patience(Input.Command command) {
+        long limit = limit(command);
+        // Before the caller's own clock rings: this side knows more about why there is no answer.
+        return limit == 0 ? Optional.empty() : Optional.of(limit - limit / 16);
+    }
+
+    private static long limit(Input.Command command) {
+        if (command.call() instanceof LeaseCall.Show show) {
+            return show.limit();
+        } else if (command.call() instanceof LeaseCall.Break request) {
+            return request.limit();
         }
+        return command.call() instanceof LeaseCall.ListNames list ? list.limit() : 0;
+    }
+
+    /** The time of that question is over: who asked it hears why there is no answer. */
+    void expire(Input.Command question) {
+        if (guests.removeIf(guest -> guest.command().equals(question))) {
+            late(question);
+        }
+    }
+
+    private void late(Input.Command question) {
+        String why = trouble == null ? "no member of the cluster answered in time" : trouble.why();
+        ears.accept(new LeaseNotice.Failed(question.key(), question(question), why, null));
     }
 
     /**
@@ -87,8 +112,7 @@ final class Lobby {
             if (call != null) {
                 left.add(new Input.Command(guest.command().key(), call));
             } else {
-                Unreachable known = trouble;
-                fail(guest.command(), known == null ? "no member of the cluster answered in time" : known.why());
+                late(guest.command());
             }
         }
         guests.clear();

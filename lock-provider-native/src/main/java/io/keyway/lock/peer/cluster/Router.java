@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +119,13 @@ public final class Router<L extends Line> {
         return trouble;
     }
 
+    /** What a request for that name waits for although nobody holds the lock. From any thread. */
+    public Optional<Opening> opening(String name) {
+        Routes known = routes;
+        Line line = known == null ? null : lines.get(known.authority(name));
+        return line == null ? Optional.empty() : line.opening().opening(line.server(), world.now());
+    }
+
     /** All lines that are in use. */
     Collection<L> lines() {
         return lines.values();
@@ -140,6 +149,7 @@ public final class Router<L extends Line> {
 
     /** The line's cell has had some turns; {@code greeting} and {@code why} are the last ones of its session. */
     public void turned(L line, @Nullable Greeting greeting, @Nullable Unreachable why) {
+        line.opening().greeted(greeting, world.now());
         if (line.greeted(greeting) && greeting != null) {
             try {
                 welcomed(line, greeting, Routes.of(greeting));
@@ -217,6 +227,7 @@ public final class Router<L extends Line> {
         Routes known = routes;
         if (known == null) {
             lobby.add(command, world.now());
+            Lobby.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
         } else if (command.call() instanceof LeaseCall.ListNames question) {
             survey(question, known);
         } else {
@@ -258,7 +269,9 @@ public final class Router<L extends Line> {
         } else if (notice instanceof LeaseNotice.Failed failed) {
             String why = server + ": " + failed.why();
             if (!surveyFailed(line, failed.request(), why)) {
-                world.tell(line, new LeaseNotice.Failed(failed.key(), failed.request(), why, failed.user()));
+                world.tell(
+                        line,
+                        new LeaseNotice.Failed(failed.key(), failed.request(), why, failed.lasting(), failed.user()));
             }
         } else if (notice instanceof LeaseNotice.Misdirected away
                 && surveyFailed(line, away.request(), server + " is no member any more; ask again")) {
@@ -267,6 +280,7 @@ public final class Router<L extends Line> {
             surveyed(line, page);
         } else {
             world.tell(line, notice);
+            line.opening().why(notice, server, world.now()).ifPresent(why -> world.tell(line, why));
         }
     }
 
@@ -294,8 +308,9 @@ public final class Router<L extends Line> {
         long number = ++lastSurvey;
         surveys.put(number, new Survey(question, all.size()));
         for (Authority authority : all) {
+            // Half of the time, so that some is left to ask for the names that the others have told.
             LeaseCall.ListNames each = new LeaseCall.ListNames(
-                    number, question.prefix(), question.after(), question.max(), question.limit());
+                    number, question.prefix(), question.after(), question.max(), question.limit() / 2);
             line(authority).post(new Input.Command(LeaseKeys.DIRECTORY, each));
         }
     }
@@ -303,24 +318,27 @@ public final class Router<L extends Line> {
     private void surveyed(L line, LeaseMessage.Page page) {
         Survey survey = surveys.get(page.request());
         if (survey != null) {
-            survey.add(page).ifPresent(whole -> {
-                surveys.remove(page.request());
-                world.tell(line, new LeaseNotice.Told(LeaseKeys.DIRECTORY, whole));
-            });
+            survey.add(page);
+            surveyed(line, page.request(), survey);
         }
     }
 
-    /** True if that number was a question of a survey; the whole of it fails with the first authority. */
+    private void surveyed(L line, long number, Survey survey) {
+        if (survey.complete()) {
+            surveys.remove(number);
+            world.tell(line, survey.result());
+        }
+    }
+
+    /** True if that number was a question of a survey. */
     private boolean surveyFailed(L line, long number, String why) {
         if (number <= FIRST_SURVEY || number > lastSurvey) {
             return false;
         }
-        Survey survey = surveys.remove(number);
+        Survey survey = surveys.get(number);
         if (survey != null) {
-            world.tell(
-                    line,
-                    new LeaseNotice.Failed(
-                            LeaseKeys.DIRECTORY, survey.question().request(), why, null));
+            survey.silent(why);
+            surveyed(line, number, survey);
         }
         return true;
     }

@@ -4,15 +4,19 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
+import io.keyway.lock.peer.lease.LeaseNotice;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** One page of names, put together from those of all authorities. */
 final class Survey {
     private final LeaseCall.ListNames question;
     private final List<LeaseMessage.Page> pages = new ArrayList<>();
+    /** Why authorities gave no answer, each reason once. */
+    private final Set<String> silent = new TreeSet<>();
+
     private int missing;
 
     /** @param authorities how many answers make it whole */
@@ -21,14 +25,32 @@ final class Survey {
         this.missing = authorities;
     }
 
-    LeaseCall.ListNames question() {
-        return question;
+    /** Takes the page of one authority. */
+    void add(LeaseMessage.Page page) {
+        pages.add(page);
+        missing--;
     }
 
-    /** Takes the page of one authority; returns the whole once it is. */
-    Optional<LeaseMessage.Page> add(LeaseMessage.Page page) {
-        pages.add(page);
-        return --missing > 0 ? Optional.empty() : Optional.of(whole());
+    /** One authority gives no answer; {@code why} names its member. */
+    void silent(String why) {
+        silent.add(why);
+        missing--;
+    }
+
+    /** Nobody is left to be waited for. */
+    boolean complete() {
+        return missing == 0;
+    }
+
+    /** What is to be told of it: the whole, a part of it, or that nobody answered. */
+    LeaseNotice result() {
+        if (pages.isEmpty()) {
+            return new LeaseNotice.Failed(LeaseKeys.DIRECTORY, question.request(), String.join("; ", silent), null);
+        }
+        LeaseMessage.Page page = whole();
+        return silent.isEmpty()
+                ? new LeaseNotice.Told(LeaseKeys.DIRECTORY, page)
+                : new LeaseNotice.ToldInPart(LeaseKeys.DIRECTORY, page, List.copyOf(silent));
     }
 
     private LeaseMessage.Page whole() {

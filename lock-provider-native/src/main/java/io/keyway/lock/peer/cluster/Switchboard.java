@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.Origin;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -80,6 +82,11 @@ final class Switchboard implements Router.World<SocketLine>, SocketLine.Operator
     /** Why the members are not known; empty once they are. */
     String trouble() {
         return router.trouble();
+    }
+
+    /** What a request for that name waits for although nobody holds the lock. From any thread. */
+    Optional<Opening> opening(String name) {
+        return router.opening(name);
     }
 
     // What the router needs

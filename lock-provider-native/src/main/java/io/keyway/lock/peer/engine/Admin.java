@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.engine;
 
+import io.keyway.lock.IncompleteListingException;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
@@ -25,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Questions of an administrator, and the answers that come back to them by number. */
 final class Admin {
@@ -33,6 +35,9 @@ final class Admin {
 
     private final AtomicLong numbers = new AtomicLong(FIRST);
     private final Map<Long, CompletableFuture<LeaseMessage>> open = new ConcurrentHashMap<>();
+    /** Of questions for names that were answered in part: the members that gave no answer, each with the reason. */
+    private final Map<Long, List<String>> silent = new ConcurrentHashMap<>();
+
     private final BiConsumer<Key, LeaseCall> post;
     private final Supplier<String> server;
     private volatile boolean closed;
@@ -49,12 +54,22 @@ final class Admin {
                 .thenCompose(answer -> {
                     LeaseMessage.Page page = (LeaseMessage.Page) answer;
                     List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
+                    List<String> missing = silent.remove(number);
+                    // Those that were waited for in vain have used up half of the time.
+                    Duration left = missing == null ? limit : limit.dividedBy(4);
                     for (String name : page.names()) {
-                        each.add(show(name, limit));
+                        each.add(show(name, left));
                     }
                     return CompletableFuture.allOf(each.toArray(new CompletableFuture<?>[0]))
-                            .thenApply(all -> page(page, each));
+                            .thenApply(all -> whole(page(page, each), missing));
                 });
+    }
+
+    private LockPage whole(LockPage page, @Nullable List<String> missing) {
+        if (missing != null) {
+            throw new IncompleteListingException(page, missing, server.get());
+        }
+        return page;
     }
 
     private static LockPage page(LeaseMessage.Page page, List<CompletableFuture<Optional<LockStatus>>> each) {
@@ -158,6 +173,11 @@ final class Admin {
         if (asked != null) {
             asked.complete(answer);
         }
+    }
+
+    void toldInPart(LeaseMessage.Page page, List<String> missing) {
+        silent.put(page.request(), missing);
+        told(page);
     }
 
     /** True if that number was a question of an administrator. */

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.engine;
 
+import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.lease.LeaseClients;
@@ -35,7 +36,7 @@ public final class Cells {
                         LeaseKeys.ALGORITHM,
                         maxTtl.toNanos(),
                         authenticator)
-                .saying(settingsText(maxTtl), cluster);
+                .saying("maxTtl=" + NativeOptions.MAX_TTL.format(maxTtl), cluster);
         this.lease = lease;
     }
 

@@ -145,9 +145,13 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LeaseNotice.Trouble trouble) {
             sink(trouble.user()).doubt(trouble.why());
         } else if (said instanceof LeaseNotice.Failed failed) {
-            failed(failed.request(), failed.why(), failed.user(), origin.server());
+            LockUnavailableException why = failed.lasting()
+                    ? LockUnavailableException.lasting(failed.why(), origin.server())
+                    : new LockUnavailableException(failed.why(), null, origin.server(), null);
+            failed(failed.request(), why, failed.user());
         } else if (said instanceof LeaseNotice.Misdirected away) {
-            failed(away.request(), "another member decides on this name by now", away.user(), origin.server());
+            String why = "another member decides on this name by now";
+            failed(away.request(), new LockUnavailableException(why, null, origin.server(), null), away.user());
         } else if (said instanceof LeaseNotice.Doubted doubted) {
             sink(doubted.user()).doubt(doubted.why());
         } else if (said instanceof LeaseNotice.Certain certain) {
@@ -163,13 +167,14 @@ public final class NativeEngine implements LockEngine {
             words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.word() ? null : hold);
         } else if (said instanceof LeaseNotice.Told told) {
             admin.told(told.answer());
+        } else if (said instanceof LeaseNotice.ToldInPart part) {
+            admin.toldInPart(part.page(), part.silent());
         } else if (said instanceof LeaseNotice.Alarm alarm) {
             LOG.warn("{}: {}", alarm.key().id(), alarm.text());
         }
     }
 
-    private void failed(long request, String reason, @Nullable Object user, String server) {
-        LockUnavailableException why = new LockUnavailableException(reason, null, server, null);
+    private void failed(long request, LockUnavailableException why, @Nullable Object user) {
         if (!admin.failed(request, why) && user != null) {
             sink(user).failed(why);
         }

@@ -44,7 +44,7 @@ final class DirectoryClient implements Machine {
         } else if (call instanceof ClientView.SessionOpen) {
             inquirer.opened(turn);
         } else if (call instanceof ClientView.Unreachable member) {
-            inquirer.unreachable(member.why());
+            inquirer.unreachable(member, turn);
         }
         settle(turn);
     }

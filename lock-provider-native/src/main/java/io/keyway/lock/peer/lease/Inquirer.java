@@ -63,8 +63,13 @@ final class Inquirer {
     }
 
     /** Nobody answers, for that reason. */
-    void unreachable(String why) {
-        trouble = why;
+    void unreachable(ClientView.Unreachable member, Turn turn) {
+        trouble = member.why();
+        if (member.final_()) {
+            open.keySet().forEach(request -> turn.tell(new LeaseNotice.Failed(key, request, trouble, true, null)));
+            open.clear();
+            arm(turn);
+        }
     }
 
     /** The member answers no more: whoever asks has to ask another one. */

@@ -41,9 +41,21 @@ public sealed interface LeaseNotice extends Notice {
     record Trouble(
             Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}
 
-    /** Final: the request cannot be served. Also of the requests for names, status and break. */
+    /**
+     * Final: the request cannot be served. Also of the requests for names, status and break.
+     *
+     * @param lasting asking again changes nothing before somebody changes a configuration
+     */
     record Failed(
-            Key key, long request, String why, @Nullable Object user) implements LeaseNotice {}
+            Key key,
+            long request,
+            String why,
+            boolean lasting,
+            @Nullable Object user) implements LeaseNotice {
+        public Failed(Key key, long request, String why, @Nullable Object user) {
+            this(key, request, why, false, user);
+        }
+    }
 
     /**
      * Final: another member decides on this name; whoever sent the request there has another list of members. Also of the requests for status and break.
@@ -82,6 +94,13 @@ public sealed interface LeaseNotice extends Notice {
 
     /** Answers a request for names, status or break: a Page, Status or Answer. */
     record Told(Key key, LeaseMessage answer) implements LeaseNotice {}
+
+    /**
+     * Answers a request for names of several members.
+     *
+     * @param silent the members that gave no answer, each with the reason
+     */
+    record ToldInPart(Key key, LeaseMessage.Page page, List<String> silent) implements LeaseNotice {}
 
     /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
     record Alarm(Key key, String text) implements LeaseNotice {}

@@ -196,10 +196,11 @@ final class LocalWaiters {
         turn.tell(new LeaseNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
     }
 
+    /** Nobody will be served before a configuration is changed. */
     void failAll(String why, Turn turn) {
         for (Waiter waiter = next(); waiter != null; waiter = next()) {
             remove(waiter.call.request());
-            turn.tell(new LeaseNotice.Failed(key, waiter.call.request(), why, waiter.call.user()));
+            turn.tell(new LeaseNotice.Failed(key, waiter.call.request(), why, true, waiter.call.user()));
         }
     }
 

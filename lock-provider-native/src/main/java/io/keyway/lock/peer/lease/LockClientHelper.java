@@ -214,7 +214,7 @@ class LockClientHelper implements Machine {
     }
 
     private void unreachable(ClientView.Unreachable member, Turn turn) {
-        inquirer.unreachable(member.why());
+        inquirer.unreachable(member, turn);
         if (member.final_()) {
             waiters.failAll(member.why(), turn);
         } else {

@@ -3,8 +3,10 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ConnectionWatch;
+import io.keyway.lock.peer.engine.OpeningWatch;
 import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -63,6 +65,7 @@ public final class LocalSeat implements Seat {
     private volatile @Nullable Running running;
     private volatile boolean closed;
     private volatile String server;
+    private final OpeningWatch opening = new OpeningWatch();
 
     LocalSeat(
             String client,
@@ -130,6 +133,12 @@ public final class LocalSeat implements Seat {
     @Override
     public String server() {
         return server;
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Opening.Watch watch = name -> opening.opening(server, System.nanoTime());
+        return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
     }
 
     @Override
@@ -351,12 +360,14 @@ public final class LocalSeat implements Seat {
         @Override
         public void heard(Notice notice) {
             ears.heard(notice);
+            opening.why(notice, server, System.nanoTime()).ifPresent(ears::heard);
         }
 
         @Override
         public void turned(SessionLayer sessions) {
             ClientSession session = (ClientSession) sessions;
             connection.turned(session, server);
+            opening.greeted(session.greeting(), System.nanoTime());
             if (session.closed()) {
                 saidGoodbye.countDown();
             }

@@ -157,6 +157,12 @@ final class Introduction {
     }
 
     String why(Refuse refusal) {
+        if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.SETTINGS) {
+            return "the members run with " + refusal.here() + ", this client with " + settings.settingsText() + ": say "
+                    + refusal.here() + " in the URL";
+        } else if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
+            return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
+        }
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()
                 ? why

@@ -4,9 +4,12 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.IncompleteListingException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockUnavailableException;
@@ -22,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -154,15 +158,41 @@ class ClusterClientTest {
         DisklessMember down = members.remove(1);
         down.close();
         LockClient client = open();
+        List<LockName> held = new ArrayList<>();
         for (DisklessMember up : members) {
-            client.lock(nameOf(up.id())).acquire().release();
+            Lease lease = client.lock(nameOf(up.id())).acquire();
+            assertThat(lease.isHeld()).isTrue();
+            held.add(lease.name());
         }
         assertThatThrownBy(() -> client.lock(nameOf(down.id())).tryAcquire(Duration.ofMillis(300)))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining(down.id().toString());
         assertThatThrownBy(() -> client.admin().list("", Optional.empty(), 10))
-                .isInstanceOf(LockUnavailableException.class)
-                .hasMessageContaining(down.id().toString());
+                .hasMessageContaining(down.id().toString())
+                .isInstanceOfSatisfying(IncompleteListingException.class, incomplete -> {
+                    assertThat(incomplete.missing())
+                            .singleElement()
+                            .asString()
+                            .startsWith(down.id() + ": ")
+                            .contains("efused");
+                    assertThat(incomplete.page().orElseThrow().locks())
+                            .extracting(status -> status.key().name())
+                            .containsExactlyInAnyOrderElementsOf(held);
+                });
+    }
+
+    @Test
+    void whoLooksAtADeadClusterHearsWhy() throws Exception {
+        try (LockClient client = Locks.open("lock:native://" + list + "/orders?requestTimeout=500ms")) {
+            members.forEach(DisklessMember::close);
+            members.clear();
+            assertThatThrownBy(() -> client.admin().list("", Optional.empty(), 10))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("efused");
+            assertThatThrownBy(() -> client.admin().show(LockKey.lock(LockName.of("x"))))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("efused");
+        }
     }
 
     @Test
@@ -233,19 +263,28 @@ class ClusterClientTest {
     void anotherClusterIsRefusedWithBothNames() {
         LockClient client = Locks.open("lock:native://" + list + "/payments?requestTimeout=5s");
         clients.add(client);
-        assertThatThrownBy(() -> client.lock("x").tryAcquire())
-                .isInstanceOf(LockUnavailableException.class)
-                .hasMessageContaining("orders")
-                .hasMessageContaining("payments");
+        refusedForGood(client, "the members are of cluster orders, the URL says payments");
+    }
+
+    private static void refusedForGood(LockClient client, String why) {
+        List<ThrowingCallable> requests = List.of(
+                () -> client.lock("x").tryAcquire(),
+                () -> client.lock("x").acquire(),
+                () -> client.admin().show(LockKey.lock(LockName.of("x"))),
+                () -> client.admin().list("", Optional.empty(), 10));
+        for (ThrowingCallable request : requests) {
+            assertThatThrownBy(request)
+                    .hasMessageContaining(why)
+                    .isInstanceOfSatisfying(
+                            LockUnavailableException.class,
+                            e -> assertThat(e.retryable()).isFalse());
+        }
     }
 
     @Test
     void anotherMaxTtlIsRefusedWithBothValues() {
         LockClient client = Locks.open("lock:native://" + list + "/orders?maxTtl=30s&requestTimeout=5s");
         clients.add(client);
-        assertThatThrownBy(() -> client.lock("x").tryAcquire())
-                .isInstanceOf(LockUnavailableException.class)
-                .hasMessageContaining("maxTtl=60000ms")
-                .hasMessageContaining("maxTtl=30000ms");
+        refusedForGood(client, "the members run with maxTtl=1m, this client with maxTtl=30s: say maxTtl=1m in the URL");
     }
 }

@@ -65,6 +65,21 @@ class LobbyTest {
     }
 
     @Test
+    void whoAsksHearsTheCauseBeforeItsOwnClockRings() {
+        lobby.add(acquire(1), 0);
+        lobby.add(show(2, 160), 0);
+        lobby.add(show(3, 160), 100);
+        lobby.trouble(new Unreachable("refused", false));
+        told.clear();
+        assertThat(Lobby.patience(acquire(1))).isEmpty();
+        assertThat(Lobby.patience(show(2, 160))).contains(150L);
+        lobby.expire(show(2, 160));
+        lobby.expire(show(2, 160));
+        assertThat(told).containsExactly(new LeaseNotice.Failed(KEY, 2, "refused", null));
+        assertThat(lobby.leave(150)).hasSize(2).contains(show(3, 110));
+    }
+
+    @Test
     void whoWaitsHearsEachCauseOnceAndWhoComesLaterTheLast() {
         lobby.add(acquire(1), 0);
         lobby.trouble(new Unreachable("refused", false));
@@ -83,8 +98,8 @@ class LobbyTest {
         lobby.refuse("another cluster");
         assertThat(told)
                 .containsExactly(
-                        new LeaseNotice.Failed(KEY, 1, "another cluster", null),
-                        new LeaseNotice.Failed(KEY, 2, "another cluster", null));
+                        new LeaseNotice.Failed(KEY, 1, "another cluster", true, null),
+                        new LeaseNotice.Failed(KEY, 2, "another cluster", true, null));
         assertThat(lobby.leave(0)).isEmpty();
     }
 }

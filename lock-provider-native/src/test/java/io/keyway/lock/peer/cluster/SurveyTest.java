@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
+import io.keyway.lock.peer.lease.LeaseNotice;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class SurveyTest {
@@ -17,12 +17,39 @@ class SurveyTest {
 
     private static LeaseMessage.Page survey(int max, LeaseMessage.Page... pages) {
         Survey survey = new Survey(new LeaseCall.ListNames(9, "", "", max, 1000), pages.length);
-        for (int i = 0; i < pages.length - 1; i++) {
-            assertThat(survey.add(pages[i])).isEmpty();
+        for (LeaseMessage.Page page : pages) {
+            assertThat(survey.complete()).isFalse();
+            survey.add(page);
         }
-        Optional<LeaseMessage.Page> whole = survey.add(pages[pages.length - 1]);
-        assertThat(whole.orElseThrow().request()).isEqualTo(9);
-        return whole.orElseThrow();
+        assertThat(survey.complete()).isTrue();
+        LeaseNotice.Told told = (LeaseNotice.Told) survey.result();
+        LeaseMessage.Page whole = (LeaseMessage.Page) told.answer();
+        assertThat(whole.request()).isEqualTo(9);
+        return whole;
+    }
+
+    @Test
+    void whoIsSilentDoesNotHideTheOthers() {
+        Survey survey = new Survey(new LeaseCall.ListNames(9, "", "", 10, 1000), 4);
+        survey.silent("b: refused");
+        survey.add(page(false, "x"));
+        survey.silent("b: refused");
+        assertThat(survey.complete()).isFalse();
+        survey.add(page(false, "a"));
+        assertThat(survey.complete()).isTrue();
+        LeaseNotice.ToldInPart part = (LeaseNotice.ToldInPart) survey.result();
+        assertThat(part.page().request()).isEqualTo(9);
+        assertThat(part.page().names()).containsExactly("a", "x");
+        assertThat(part.silent()).containsExactly("b: refused");
+    }
+
+    @Test
+    void whereAllAreSilentNothingIsListed() {
+        Survey survey = new Survey(new LeaseCall.ListNames(9, "", "", 10, 1000), 2);
+        survey.silent("b: refused");
+        survey.silent("a: no answer");
+        assertThat(survey.result())
+                .isEqualTo(new LeaseNotice.Failed(LeaseKeys.DIRECTORY, 9, "a: no answer; b: refused", null));
     }
 
     @Test

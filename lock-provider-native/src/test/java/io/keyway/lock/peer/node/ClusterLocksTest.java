@@ -6,7 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.Opening;
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +18,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,6 +106,34 @@ class ClusterLocksTest {
             }
             leases.forEach(Lease::close);
             assertThat(acquireAll(other)).hasSize(NAMES);
+        }
+    }
+
+    @Test
+    void whoWaitsAtAMemberThatStartedAnewLearnsForHowLong() throws Exception {
+        startAll(HOUR);
+        try (LockClient holder = Locks.open(url("1h&ttl=1h"))) {
+            assertThat(acquireAll(holder)).hasSize(NAMES);
+            Files.delete(members.data("b").resolve("host.lock"));
+            await().atMost(PATIENCE).until(() -> members.hasEnded("b"));
+        }
+        assertThat(members.start("b", "abc", HOUR, false).quarantined()).isTrue();
+        MemberList list =
+                new MemberList(members.ids("abc").stream().map(NodeId::parse).toList());
+        String name = IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "free-" + i)
+                .filter(each -> list.owner(each).toString().equals(members.id("b")))
+                .findFirst()
+                .orElseThrow();
+        try (LockClient client = Locks.open(url("1h"))) {
+            Opening.Watch watch = client.unwrap(Opening.Watch.class);
+            assertThat(watch.of(LockName.of(name))).isEmpty();
+            CompletableFuture<Lease> waiting = client.lock(name).acquireAsync();
+            await().atMost(PATIENCE).until(() -> watch.of(LockName.of(name)).isPresent());
+            Opening opening = watch.of(LockName.of(name)).orElseThrow();
+            assertThat(opening.toString()).matches(members.id("b") + " restarted and grants nothing for another \\d+s");
+            assertThat(opening.left()).isBetween(Duration.ofMinutes(50), Duration.ofMinutes(65));
+            assertThat(waiting).isNotDone();
         }
     }
 

@@ -95,7 +95,7 @@ class HandshakeTest {
         World world = refused(World.settings("orders", secret("s")), World.settings("payments", secret("s")));
         assertThat(world.member.lastSent(Refuse.class))
                 .isEqualTo(new Refuse(RefuseCode.CLUSTER, "cluster", "orders", "payments"));
-        assertThat(told(world).why()).contains("cluster is orders there and payments here");
+        assertThat(told(world).why()).contains("the members are of cluster orders, the URL says payments");
     }
 
     private static SessionSettings client(long settings, long members, int algorithm, int wireLow, int wireHigh) {

@@ -1,0 +1,45 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.engine;
+
+import io.keyway.lock.peer.Opening;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.session.Greeting;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What one member last said of the time at which it grants. Asked by any thread, told by one. */
+public final class OpeningWatch {
+    private record Said(Greeting greeting, long openAt) {}
+
+    private volatile @Nullable Said said;
+
+    /** The member's last greeting, again and again. */
+    @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
+    public void greeted(@Nullable Greeting greeting, long now) {
+        Said known = said;
+        if (greeting != null && (known == null || known.greeting() != greeting)) {
+            said = new Said(greeting, now + greeting.quarantine());
+        }
+    }
+
+    /** The member as long as it grants nothing. */
+    public Optional<Opening> opening(String server, long now) {
+        Said known = said;
+        if (known == null || known.greeting().quarantine() == 0 || known.openAt() - now <= 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Opening(server, Duration.ofNanos(known.openAt() - now)));
+    }
+
+    /** Why a request waits though nobody holds the lock, if that is so. */
+    public Optional<Notice> why(Notice told, String server, long now) {
+        if (!(told instanceof LeaseNotice.Waiting waiting) || !waiting.holders().isEmpty()) {
+            return Optional.empty();
+        }
+        return opening(server, now)
+                .map(opening ->
+                        new LeaseNotice.Trouble(waiting.key(), waiting.request(), opening.toString(), waiting.user()));
+    }
+}

@@ -1,0 +1,56 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.Opening;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.lease.Party;
+import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.Incarnation;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class OpeningWatchTest {
+    private static final long SECOND = 1_000_000_000;
+    private static final Key KEY = LeaseKeys.lock("n");
+    private static final LeaseNotice.Waiting FIRST = new LeaseNotice.Waiting(KEY, 7, 0, List.of(), "user");
+
+    private final OpeningWatch watch = new OpeningWatch();
+
+    private static Greeting greeting(long quarantine) {
+        return new Greeting("a:1", new Incarnation(1, 2), 3, quarantine, List.of("a:1"), 1, false);
+    }
+
+    @Test
+    void whoWaitsForAMemberAndForNobodyElseHearsOfIt() {
+        watch.greeted(greeting(40 * SECOND), 5);
+
+        assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
+        assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
+                .contains(new LeaseNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
+        Party holder = new Party(new LeaseOwner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
+        assertThat(watch.why(new LeaseNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
+                .isEmpty();
+    }
+
+    @Test
+    void theTimeIsThatOfTheLastWelcome() {
+        Greeting first = greeting(40 * SECOND);
+        watch.greeted(null, 0);
+        assertThat(watch.opening("a:1", 0)).isEmpty();
+        watch.greeted(first, 0);
+        watch.greeted(first, 30 * SECOND);
+        assertThat(watch.opening("a:1", 40 * SECOND)).isEmpty();
+        watch.greeted(greeting(40 * SECOND), 30 * SECOND);
+        assertThat(watch.opening("a:1", 40 * SECOND)).contains(new Opening("a:1", Duration.ofSeconds(30)));
+        watch.greeted(greeting(0), 41 * SECOND);
+        assertThat(watch.opening("a:1", 41 * SECOND)).isEmpty();
+    }
+}
