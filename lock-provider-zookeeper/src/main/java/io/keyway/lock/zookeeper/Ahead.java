@@ -26,33 +26,43 @@ final class Ahead implements Watcher {
         void lostSight();
     }
 
+    private final Session session;
+    private final String path;
     private final Knowledge then;
     private final Listener listener;
 
-    private Ahead(Knowledge then, Listener listener) {
+    /** {@code then}: what is known when the node has left. */
+    Ahead(Session session, String path, Knowledge then, Listener listener) {
+        this.session = session;
+        this.path = path;
         this.then = then;
         this.listener = listener;
     }
 
     /** Watches a node before which others may stand; completes when it is known whether it is there, with the failure. */
-    static CompletableFuture<?> watch(Session session, String path, Knowledge then, Listener listener) {
-        Ahead ahead = new Ahead(then, listener);
+    CompletableFuture<?> watch() {
         // A watch of the children is told of a deletion, and of no change.
         CompletableFuture<?> answer = then == Knowledge.ALL_LEFT_IF_IT_HELD
-                ? session.read(path, ahead, (data, stat) -> true)
-                : session.children(path, ahead);
-        return answer.whenComplete((none, failure) -> ahead.began(failure));
+                ? session.watches().data(path, this, (data, stat) -> true)
+                : session.watches().children(path, this);
+        return answer.whenComplete((none, failure) -> began(failure));
     }
 
     /** Watches a node in a line for permits, whose data say when it is granted. */
-    static void watchPermits(Session session, String path, Listener listener) {
-        Ahead ahead = new Ahead(Knowledge.NONE, listener);
-        CompletableFuture<?> unused = session.content(path, ahead).whenComplete((content, failure) -> {
-            ahead.began(failure);
-            if (failure == null && content.note().granted()) {
-                listener.left(false);
-            }
-        });
+    void watchPermits() {
+        CompletableFuture<?> unused = session.watches()
+                .data(path, this, (data, stat) -> Note.parse(data))
+                .whenComplete((note, failure) -> {
+                    began(failure);
+                    if (failure == null && note.granted()) {
+                        listener.left(false);
+                    }
+                });
+    }
+
+    /** Nobody wants to hear of it any more. */
+    void stop() {
+        session.watches().forget(path, this);
     }
 
     private void began(@Nullable Throwable failure) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * wait behind it.
  *
  * <p>The node is created before the first request of the session, and what is said there is received before the answer to any
- * call that the ensemble carried out later, since all comes by one connection. So a release that is answered knows of each
+ * call that the ensemble carried out later, since all comes by one connection and is told by one thread. So a release that is answered knows of each
  * break that came before it.
  */
 final class Breaks implements Watcher {
@@ -67,17 +67,6 @@ final class Breaks implements Watcher {
      * @throws KeeperException.NoNodeException if the parent of the node is missing
      */
     Broken heard(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        CompletableFuture<Broken> known = begin();
-        Broken unused = limit.await(known);
-        while (!session.isUntouched(path())) {
-            // Something was said there, and its event is on its way.
-            limit.await(session.eventsSoFar());
-            // If nobody has heard it the watch was lost.
-            latest.compareAndSet(known, null);
-            known = begin();
-            unused = limit.await(known);
-        }
-        // What was read last, since another thread may have heard meanwhile and read anew.
         return limit.await(begin());
     }
 
@@ -91,7 +80,8 @@ final class Breaks implements Watcher {
     }
 
     private void read(CompletableFuture<Broken> reading) {
-        CompletableFuture<?> unused = session.read(path(), this, (data, stat) -> Broken.parse(data, stat.getVersion()))
+        CompletableFuture<?> unused = session.watches()
+                .data(path(), this, (data, stat) -> Broken.parse(data, stat.getVersion()))
                 .whenComplete((broken, failure) -> {
                     if (failure != null) {
                         reading.completeExceptionally(failure);
@@ -108,10 +98,21 @@ final class Breaks implements Watcher {
     public void process(WatchedEvent event) {
         if (event.getType() == Event.EventType.NodeDeleted) {
             latest.set(null);
-        } else if (event.getType() != Event.EventType.None) {
+        } else {
             CompletableFuture<Broken> reading = new CompletableFuture<>();
             latest.set(reading);
             read(reading);
+        }
+    }
+
+    /** Takes the node out of a session that lives on, if nothing was said there that others may have to hear. */
+    void leave() {
+        CompletableFuture<Broken> known = latest.get();
+        if (known != null && known.isDone() && !known.isCompletedExceptionally()) {
+            Broken heard = known.join();
+            if (heard.reasons().isEmpty()) {
+                CompletableFuture<Boolean> unused = session.delete(path(), heard.version());
+            }
         }
     }
 

@@ -76,6 +76,11 @@ final class Creation {
         return there == null ? null : there.node;
     }
 
+    /** Whether there may be a node that nobody has heard of. */
+    boolean wasSent() {
+        return pending || uncertain;
+    }
+
     boolean isPending() {
         return pending;
     }

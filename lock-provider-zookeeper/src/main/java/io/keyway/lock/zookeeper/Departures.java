@@ -55,7 +55,7 @@ final class Departures {
     /** After the deletion was answered, so that each break before it has been heard. */
     private static boolean wasBroken(Place place, long token, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
-        if (place.session.isLost()) {
+        if (place.session.isOver()) {
             return place.broken;
         }
         boolean broken = place.session.breaks().heard(limit).reasons().containsKey(token);
@@ -81,7 +81,7 @@ final class Departures {
         place.begin(limit);
         try {
             Node node = place.node();
-            if (!place.session.isLost()) {
+            if (!place.session.isOver()) {
                 place.session.awaitConnected(limit);
                 leave(place, limit);
             } else if (node != null) {
@@ -127,8 +127,8 @@ final class Departures {
      */
     private boolean end(Place place, String path, boolean held, boolean saying, Limit limit)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
-        // After a session that was given up another one deletes what that has left.
-        Session session = place.session.isLost()
+        // After a session that is over another one deletes what the ensemble may still keep of it.
+        Session session = place.session.isOver()
                 ? sessions.connected(place.request.key(), place.request.ttl(), limit)
                 : place.session;
         session.awaitConnected(limit);

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -121,7 +120,8 @@ final class Head {
         try {
             // Not inside the monitor: a handle that is over answers under a lock of its own, and answers ask for the
             // monitor.
-            return new Sent(this, session.createInLine(prefix, data), entry, prefix, numbered);
+            return new Sent(
+                    this, session.create(prefix, data, CreateMode.EPHEMERAL_SEQUENTIAL), entry, prefix, numbered);
         } finally {
             delete(sent());
         }
@@ -164,13 +164,8 @@ final class Head {
     }
 
     /** Whether the node of that number, which was just created, is the first. */
-    boolean knowsFirst(int number) {
-        Node there;
-        synchronized (this) {
-            there = sure && number == first ? pledged : null;
-        }
-        // What has happened to the pledge may have been received and not told yet.
-        return there != null && session.isUntouched(there.path());
+    synchronized boolean knowsFirst(int number) {
+        return sure && number == first;
     }
 
     /** A node of that number stands first in line. */
@@ -218,19 +213,15 @@ final class Head {
     }
 
     /**
-     * What happens to the pledge is received before the answer to any creation that comes after it, since both come by one
-     * connection.
+     * What happens to the pledge is told before the answer to any creation that comes after it, since both come by one
+     * connection and one thread.
      */
     private void watch(@Nullable Node node) {
         if (node == null) {
             pledged(null, 0);
             return;
         }
-        CompletableFuture<Content> there = session.content(node.path(), event -> {
-            if (event.getType() != Watcher.Event.EventType.None) {
-                forget();
-            }
-        });
+        CompletableFuture<Boolean> there = session.watches().data(node.path(), event -> forget(), (data, stat) -> true);
         CompletableFuture<Stat> unused = session.stat(container).whenComplete((stat, failure) -> {
             boolean both = failure == null && !there.isCompletedExceptionally();
             pledged(both ? node : null, both ? stat.getCzxid() : 0);

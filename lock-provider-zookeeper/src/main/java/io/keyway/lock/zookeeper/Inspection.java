@@ -99,7 +99,7 @@ final class Inspection {
             List<Ticket> some = tickets.subList(from, Math.min(tickets.size(), from + AT_ONCE));
             List<CompletableFuture<Content>> asked = new ArrayList<>();
             for (Ticket ticket : some) {
-                asked.add(session.content(container + "/" + ticket.name(), null));
+                asked.add(session.content(container + "/" + ticket.name()));
             }
             for (int i = 0; i < some.size(); i++) {
                 try {

@@ -6,6 +6,7 @@ import io.keyway.lock.spi.Request;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,9 @@ final class Lookout {
 
     /** Counts what is watched; an answer or event of an earlier watch says nothing. */
     private int watch;
+
+    /** Ends what is watched. */
+    private Runnable unwatch = () -> {};
 
     /** It was not granted at once, and those behind it have not been told that it is. */
     private volatile boolean waited;
@@ -93,7 +97,22 @@ final class Lookout {
         boolean waits = seen.kind() != Standing.Kind.GRANTED;
         waited |= waits;
         everWaited |= waits;
+        return anotherWatch();
+    }
+
+    private synchronized int anotherWatch() {
+        unwatch.run();
+        unwatch = () -> {};
         return ++watch;
+    }
+
+    /** What is watched by that count can be ended so. */
+    private synchronized void watches(int count, Runnable end) {
+        if (count == watch) {
+            unwatch = end;
+        } else {
+            end.run();
+        }
     }
 
     /** Its number says behind whom it waits: the writer of the number before. If that has left, it looks who else is there. */
@@ -104,11 +123,8 @@ final class Lookout {
             own.head().told(true);
             return;
         }
-        CompletableFuture<?> unused = Ahead.watch(
-                        session,
-                        container + "/" + own.before(),
-                        Standing.Knowledge.ALL_LEFT_IF_IT_HELD,
-                        listener(count))
+        CompletableFuture<?> unused = ahead(own.before(), Standing.Knowledge.ALL_LEFT_IF_IT_HELD, count)
+                .watch()
                 .whenComplete((none, failure) -> own.head().told(failure == null));
     }
 
@@ -124,6 +140,27 @@ final class Lookout {
                 follow(held, count);
             }
         };
+    }
+
+    /**
+     * Whether the one that it waits for is still there, or nobody but the line says whom it waits for; if not it has to look
+     * anew. Asked once in a while, in case that a watch was lost.
+     */
+    CompletableFuture<?> lookAgain() {
+        Standing seen = standing;
+        lookedAt = System.nanoTime();
+        if (seen.kind() == Standing.Kind.GRANTED) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (seen.behind().isEmpty()) {
+            stale = true;
+            return CompletableFuture.completedFuture(null);
+        }
+        return session.stat(container + "/" + seen.behind().get()).whenComplete((none, failure) -> {
+            if (failure instanceof KeeperException.NoNodeException && seen.equals(standing)) {
+                stale = true;
+            }
+        });
     }
 
     /** Takes the listing of an attempt. */
@@ -147,11 +184,16 @@ final class Lookout {
             Creation.Made own = made.get();
             seen = own == null ? Standing.ABSENT : line.of(own.name());
             boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
+            Runnable ofTheLine = unwatch;
+            if (watchesLine) {
+                unwatch = () -> {};
+            }
             count = standsAt(seen);
             if (watchesLine) {
                 // It still watches what it was told of.
                 watch = asOf;
                 count = asOf;
+                unwatch = ofTheLine;
             }
             if (seen.kind() == Standing.Kind.GRANTED) {
                 if (seen.ahead().orElse(1) == 0) {
@@ -182,12 +224,18 @@ final class Lookout {
     }
 
     private void watch(String name, Standing.Knowledge then, int count) {
-        String path = container + "/" + name;
+        Ahead ahead = ahead(name, then, count);
         if (request.mode() == LockMode.PERMITS) {
-            Ahead.watchPermits(session, path, listener(count));
+            ahead.watchPermits();
         } else {
-            CompletableFuture<?> unused = Ahead.watch(session, path, then, listener(count));
+            CompletableFuture<?> unused = ahead.watch();
         }
+    }
+
+    private Ahead ahead(String name, Standing.Knowledge then, int count) {
+        Ahead ahead = new Ahead(session, container + "/" + name, then, listener(count));
+        watches(count, ahead::stop);
+        return ahead;
     }
 
     private Ahead.Listener listener(int count) {
@@ -213,7 +261,7 @@ final class Lookout {
             }
             wasFirst = standing.kind() == Standing.Kind.FIRST;
             if (granted) {
-                watch++;
+                int unused = anotherWatch();
                 standing = standing.granted();
                 if (request.mode() == LockMode.EXCLUSIVE) {
                     // A reader may have other readers before it.
@@ -231,14 +279,16 @@ final class Lookout {
     }
 
     private void list(@Nullable Watcher watcher, int count) {
-        CompletableFuture<List<String>> unused = session.children(container, watcher)
-                .whenComplete((names, failure) -> {
-                    if (failure != null) {
-                        lostSight();
-                    } else if (look(Line.of(names), count, watcher != null)) {
-                        turn.run();
-                    }
-                });
+        CompletableFuture<List<String>> listing = watcher == null
+                ? session.children(container, null)
+                : session.watches().children(container, watcher);
+        CompletableFuture<List<String>> unused = listing.whenComplete((names, failure) -> {
+            if (failure != null) {
+                lostSight();
+            } else if (look(Line.of(names), count, watcher != null)) {
+                turn.run();
+            }
+        });
     }
 
     /** Nobody will tell it: it has to ask. */
@@ -250,15 +300,9 @@ final class Lookout {
     }
 
     private void lookAndWatchLine() {
-        int count;
-        synchronized (this) {
-            count = ++watch;
-        }
-        Watcher watcher = event -> {
-            if (event.getType() != Watcher.Event.EventType.None) {
-                follow(false, count);
-            }
-        };
+        int count = anotherWatch();
+        Watcher watcher = event -> follow(false, count);
+        watches(count, () -> session.watches().forget(container, watcher));
         list(watcher, count);
     }
 
@@ -267,7 +311,7 @@ final class Lookout {
     }
 
     /** Whatever is watched says nothing more. */
-    synchronized void stop() {
-        watch++;
+    void stop() {
+        int unused = anotherWatch();
     }
 }

@@ -29,18 +29,11 @@ record News(Places places, Supplier<LockBackend.Signals> signals) implements Ses
     }
 
     @Override
-    public void expired(Session session) {
+    public void ended(Session session, String why) {
         for (Place place : places.removeAll(session)) {
             Node node = place.node();
             if (node != null && place.held) {
-                signals.get()
-                        .ended(
-                                place.request.key(),
-                                node.czxid(),
-                                LeaseLoss.Cause.EXPIRED,
-                                "the ensemble ended session " + session.id()
-                                        + " of this client, which it had not heard for "
-                                        + session.timeout().toMillis() + " ms");
+                signals.get().ended(place.request.key(), node.czxid(), LeaseLoss.Cause.EXPIRED, why);
             }
             signals.get().recheck(place.request.key(), place.request.id());
         }

@@ -32,6 +32,11 @@ record Paths(String base) {
         return sessions() + "/" + id;
     }
 
+    /** Where there never is anything. */
+    String nothing() {
+        return sessions() + "/none";
+    }
+
     String container(LockKey key) {
         String element = element(key);
         return base + "/" + bucketOf(element) + "/" + element;

@@ -86,6 +86,15 @@ final class Place {
         return lookout.lookedAt();
     }
 
+    /** Asks whether the one that it waits for is still there. */
+    void lookAgain(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            limit.await(lookout.lookAgain());
+        } catch (KeeperException.NoNodeException e) {
+            // It has left: the line says who else is in the way.
+        }
+    }
+
     /** The grant is handed out; true if it had to be waited for. */
     boolean handOut() {
         held = true;
@@ -198,6 +207,17 @@ final class Place {
             // Looked for below.
         }
         creation.resolve(limit);
+    }
+
+    /** The session goes on without this client. */
+    void leaveTo(Leftovers leftovers) {
+        lookout.stop();
+        Node own = creation.node();
+        if (own != null) {
+            leftovers.delete(own.path());
+        } else if (creation.wasSent()) {
+            leftovers.deleteAll(container, Ticket.owner(session.id(), request.id()));
+        }
     }
 
     /** The node is gone: the request stands nowhere. */

@@ -116,6 +116,7 @@ final class Renewals {
         // Told of a deletion, and of no change.
         CompletableFuture<?> unused = held.place
                 .session
+                .watches()
                 .children(held.grant.cookie(), event -> {
                     if (event.getType() == Watcher.Event.EventType.NodeDeleted) {
                         deleted(held);

@@ -11,36 +11,34 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiFunction;
-import java.util.function.Supplier;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One session with the ensemble. It has one handle, which lives no longer than the session: what is created here dies with
  * it, and nothing of an earlier session is ever taken for its own. The ensemble answers the calls of a session in the order
- * in which they were sent; the callers rest on that.
+ * in which they were sent, and what it says, answers and events alike, is told in the order in which it was received, by one
+ * thread; the callers rest on both.
+ *
+ * <p>A session is over once and for all: by the ensemble's word, when its handle is closed or given up, or when this client
+ * has not heard of the ensemble for so long that the handle ends itself.
  */
-final class Session implements Watcher {
+final class Session extends Calls implements Watcher {
 
-    /** Hears of one session; on the thread of its events. */
+    /** Hears of one session; mostly on the thread of its events. */
     interface Listener {
         void connected(Session session);
 
         void suspended(Session session);
 
-        /** By the ensemble's word. */
-        void expired(Session session);
+        /** The session is over, which ends all that it holds. */
+        void ended(Session session, String why);
 
         /** The grant of that token was broken; told again whenever something else is broken before it is released. */
         void broken(Session session, long token, String reason);
@@ -48,16 +46,18 @@ final class Session implements Watcher {
 
     private final Terms terms;
     private final Listener listener;
-    private final Handle handle;
+    private final BooleanSupplier replaced;
+    private final CompletableFuture<ZooKeeper> begun = new CompletableFuture<>();
     private final Breaks breaks;
+    private final Watches watches = new Watches(this);
     private final Map<String, Head> heads = new HashMap<>();
-    private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
+    private final AtomicBoolean ending = new AtomicBoolean();
+    private @Nullable CompletableFuture<Boolean> watched;
     private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
-    private volatile long suspendedAt;
     private volatile boolean wasConnected;
 
-    /** Of the ensemble's wall clock before ours; null until something was created. */
-    private volatile @Nullable Long clockAhead;
+    /** Since when no server has taken it. */
+    private volatile long silentSince = System.nanoTime();
 
     private volatile boolean over;
     private volatile boolean refused;
@@ -66,15 +66,51 @@ final class Session implements Watcher {
     /**
      * What all sessions of a client have in common.
      *
+     * @param servers of the ensemble, for messages
      * @param acl who may do what with the nodes
      */
-    record Terms(ZooKeeperTarget target, List<ACL> acl, Paths paths) {}
+    record Terms(String servers, ACLProvider acl, Paths paths) {
 
-    Session(Terms terms, int timeoutMillis, Listener listener) throws NotExecutedException {
+        /** What is said to whoever the ensemble does not let in. */
+        InvalidLockUrlException refusal(Exception cause) {
+            return new InvalidLockUrlException(
+                    "The ensemble " + servers
+                            + " refused the credentials of this client. With SASL they are those of the"
+                            + " section Client of its JAAS configuration; the log of org.apache.zookeeper says more.",
+                    cause);
+        }
+    }
+
+    /**
+     * A session that is about to begin.
+     *
+     * @param replaced whether the handle was given up by whom it belongs to
+     */
+    Session(Terms terms, Listener listener, BooleanSupplier replaced) {
         this.terms = terms;
         this.listener = listener;
+        this.replaced = replaced;
         this.breaks = new Breaks(this, terms.paths());
-        this.handle = terms.target().connect(timeoutMillis, this);
+    }
+
+    /** The handle was made; what it tells waits for this. */
+    void begin(ZooKeeper handle) {
+        begun.complete(handle);
+    }
+
+    @Override
+    ZooKeeper handle() {
+        return begun.join();
+    }
+
+    @Override
+    List<ACL> acl(String path) {
+        return terms.acl().getAclForPath(path);
+    }
+
+    @Override
+    void expired() {
+        end("session " + id() + " of this client is over");
     }
 
     // The state of the connection.
@@ -82,25 +118,17 @@ final class Session implements Watcher {
     @Override
     public void process(WatchedEvent event) {
         if (event.getType() != Event.EventType.None) {
+            again();
             return;
         }
+        ZooKeeper unused = begun.join();
         switch (event.getState()) {
-            case SyncConnected -> {
-                wasConnected = true;
-                link.complete(true);
-                listener.connected(this);
-            }
-            case Disconnected -> {
-                suspendedAt = System.nanoTime();
-                link = new CompletableFuture<>();
-                if (wasConnected && !over) {
-                    listener.suspended(this);
-                }
-            }
-            case Expired -> {
-                end("the ensemble ended the session");
-                listener.expired(this);
-            }
+            case SyncConnected -> connected();
+            case Disconnected -> suspended();
+            case Expired ->
+                end("session " + id() + " of this client is over: for "
+                        + timeout().toMillis() + " ms or more the ensemble had not heard it, or it the ensemble");
+            case Closed -> end("session " + id() + " of this client was closed");
             case AuthFailed -> {
                 refused = true;
                 end("the ensemble refused the credentials");
@@ -109,22 +137,99 @@ final class Session implements Watcher {
         }
     }
 
-    private void end(String why) {
-        over = true;
-        CompletableFuture<Boolean> down = new CompletableFuture<>();
-        down.completeExceptionally(new NotExecutedException(why));
-        CompletableFuture<Boolean> waited = link;
-        link = down;
-        waited.completeExceptionally(new NotExecutedException(why));
+    /**
+     * For a handle that is not ours: has this session hear what becomes of it. The watcher of a node that nobody ever creates
+     * hears that, and nothing else. Completes when a server has taken the session.
+     */
+    synchronized CompletableFuture<Boolean> watchState() {
+        CompletableFuture<Boolean> asked = watched;
+        if (asked == null || asked.isCompletedExceptionally()) {
+            asked = state(terms.paths().nothing(), this, this::connected);
+            watched = asked;
+        }
+        return asked;
+    }
+
+    /** Takes all watchers out of a handle that lives on. */
+    void unwatchAll() {
+        watches.removeAll();
+        removeWatch(terms.paths().nothing(), this, WatcherType.Data);
+    }
+
+    /** A server has taken the session. */
+    private void connected() {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            wasConnected = true;
+            link.complete(true);
+        }
+        listener.connected(this);
+    }
+
+    /** Somebody has created the node that nobody does. */
+    private void again() {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            watched = null;
+        }
+        CompletableFuture<Boolean> unused = watchState();
+    }
+
+    private void suspended() {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            if (link.isDone()) {
+                silentSince = System.nanoTime();
+                link = new CompletableFuture<>();
+            }
+        }
+        if (wasConnected) {
+            listener.suspended(this);
+        }
+    }
+
+    /** Nothing of it is believed or tried any more, whatever the ensemble still keeps of it. */
+    void end(String why) {
+        if (endUntold(why)) {
+            listener.ended(this, why);
+        }
+    }
+
+    /** As the other, without a word: the client itself is closed. False if it was over before. */
+    boolean endUntold(String why) {
+        if (!ending.compareAndSet(false, true)) {
+            return false;
+        }
+        synchronized (this) {
+            over = true;
+            NotExecutedException failure = new NotExecutedException(why);
+            link.completeExceptionally(failure);
+            link = CompletableFuture.failedFuture(failure);
+        }
+        return true;
     }
 
     boolean isOver() {
+        if (!over && replaced.getAsBoolean()) {
+            end("session " + id() + " was given up: the CuratorFramework has made another handle");
+        }
         return over;
+    }
+
+    /** The ensemble did not let it in; it is over. */
+    boolean isRefused() {
+        return refused;
     }
 
     boolean isConnected() {
         CompletableFuture<Boolean> up = link;
-        return up.isDone() && !up.isCompletedExceptionally();
+        return up.isDone() && !up.isCompletedExceptionally() && !isOver();
     }
 
     /**
@@ -136,39 +241,16 @@ final class Session implements Watcher {
         try {
             link.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new NotExecutedException("no server of " + terms.target().servers() + " answered in time", e);
+            throw new NotExecutedException(
+                    "no server of the ensemble " + servers() + " has answered this client for "
+                            + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - silentSince) + " ms",
+                    e);
         } catch (ExecutionException e) {
             Throwable why = e.getCause();
             if (refused) {
-                throw terms.target().refusal(e);
+                throw terms.refusal(e);
             }
             throw new NotExecutedException(why == null ? "the session is over" : String.valueOf(why.getMessage()), e);
-        }
-    }
-
-    /** True if no server has been heard for a whole term, so that nobody believes in its grants any more. */
-    boolean isLost() {
-        return over
-                || (wasConnected
-                        && !isConnected()
-                        && System.nanoTime() - suspendedAt > timeout().toNanos());
-    }
-
-    /**
-     * Gives the session up though the ensemble may still keep it: while a link is open one way only, the handle's attempts
-     * to connect would keep it alive for ever.
-     */
-    void abandon() {
-        end("the session was given up");
-    }
-
-    /** Ends the session at the ensemble if it can be reached, and the threads of the handle in any case. */
-    void close(Duration limit) {
-        over = true;
-        try {
-            boolean unused = handle.close((int) Math.max(1, limit.toMillis()));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -176,8 +258,10 @@ final class Session implements Watcher {
     String id() {
         String known = id;
         if (known == null) {
-            known = id(handle.getSessionId());
-            id = known;
+            known = id(handle().getSessionId());
+            if (wasConnected) {
+                id = known;
+            }
         }
         return known;
     }
@@ -189,36 +273,24 @@ final class Session implements Watcher {
 
     /** The term that the ensemble has agreed to. */
     Duration timeout() {
-        return Duration.ofMillis(handle.getSessionTimeout());
+        return Duration.ofMillis(handle().getSessionTimeout());
     }
 
     /** Whether something is older than that part of the term. */
     boolean isOld(long since, int part) {
-        return System.nanoTime() - since > handle.getSessionTimeout() * 1_000_000L / part;
-    }
-
-    /**
-     * The clock before the last call that a majority has confirmed: the ensemble ends the session no earlier than its
-     * timeout after that.
-     */
-    long confirmedAt() {
-        return confirmed.get();
-    }
-
-    private void confirm(long sentAt) {
-        confirmed.accumulateAndGet(sentAt, (a, b) -> a - b >= 0 ? a : b);
+        return System.nanoTime() - since > handle().getSessionTimeout() * 1_000_000L / part;
     }
 
     String servers() {
-        return terms.target().servers();
-    }
-
-    ZooKeeper handle() {
-        return handle;
+        return terms.servers();
     }
 
     Breaks breaks() {
         return breaks;
+    }
+
+    Watches watches() {
+        return watches;
     }
 
     /** What is known about the lines of containers; guarded by {@link Containers}. */
@@ -228,174 +300,5 @@ final class Session implements Watcher {
 
     void broken(long token, String reason) {
         listener.broken(this, token, reason);
-    }
-
-    // Calls. Each is sent at once and never repeated.
-
-    CompletableFuture<Node> create(String path, byte[] data, CreateMode mode) {
-        CompletableFuture<Node> answer = new CompletableFuture<>();
-        long sentAt = System.nanoTime();
-        handle.create(
-                path,
-                data,
-                terms.acl(),
-                mode,
-                (rc, asked, context, created, stat) -> written(answer, sentAt, rc, path, () -> created(created, stat)),
-                null);
-        return answer;
-    }
-
-    /** Creates the node of a request; answered as {@link Handle} does. */
-    CompletableFuture<Node> createInLine(String prefix, byte[] data) {
-        return handle.createInLine(
-                prefix, data, terms.acl(), confirming(), created -> created(created.getPath(), created.getStat()));
-    }
-
-    private Node created(String path, Stat stat) {
-        clockAhead = stat.getCtime() - System.currentTimeMillis();
-        return new Node(path, stat.getCzxid());
-    }
-
-    /** Answered as {@link Handle} does. */
-    CompletableFuture<Boolean> delete(String path) {
-        return handle.deleteNow(path, confirming());
-    }
-
-    /** As the other, and says to those who watch its data that the request has held. */
-    CompletableFuture<Boolean> changeAndDelete(String path) {
-        return handle.changeAndDelete(path, confirming());
-    }
-
-    /** To be run when the ensemble has carried out what is sent now. */
-    private Runnable confirming() {
-        long sentAt = System.nanoTime();
-        return () -> confirm(sentAt);
-    }
-
-    /**
-     * Whether nothing had happened to the data of that node before the last answer that this thread has seen, if this session
-     * has watched them since before that call; otherwise it is told on the thread of the session's events, perhaps later.
-     */
-    boolean isUntouched(String path) {
-        return handle.isWatched(path);
-    }
-
-    /** Completes when all events were told that were received before; without an answer of the ensemble it fails. */
-    CompletableFuture<Boolean> eventsSoFar() {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        handle.exists(
-                "/",
-                false,
-                (rc, asked, context, stat) -> {
-                    // What it says does not matter, nor whether this client may ask.
-                    boolean answered = rc == Code.NOAUTH.intValue() || rc == Code.NONODE.intValue();
-                    answered(answer, answered ? Code.OK.intValue() : rc, "/", () -> true);
-                },
-                null);
-        return answer;
-    }
-
-    /** {@code version}: that which it must have; -1 for any. */
-    CompletableFuture<Stat> set(String path, byte[] data, int version) {
-        CompletableFuture<Stat> answer = new CompletableFuture<>();
-        long sentAt = System.nanoTime();
-        handle.setData(
-                path, data, version, (rc, asked, context, stat) -> written(answer, sentAt, rc, path, () -> stat), null);
-        return answer;
-    }
-
-    /**
-     * A transaction, which may change nothing: a majority confirms that nodes are there, and so that the session lives.
-     * Completes with a code for each; nothing is done unless all are OK.
-     */
-    CompletableFuture<List<Code>> transact(List<Op> steps) {
-        CompletableFuture<List<Code>> answer = new CompletableFuture<>();
-        long sentAt = System.nanoTime();
-        handle.multi(
-                steps,
-                (rc, asked, context, results) -> {
-                    if (rc == Code.OK.intValue()) {
-                        confirm(sentAt);
-                    }
-                    if (results == null) {
-                        fail(answer, rc, "");
-                    } else {
-                        answer.complete(results.stream().map(Session::code).toList());
-                    }
-                },
-                null);
-        return answer;
-    }
-
-    private static Code code(OpResult result) {
-        return result instanceof OpResult.ErrorResult error ? Code.get(error.getErr()) : Code.OK;
-    }
-
-    CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        CompletableFuture<List<String>> answer = new CompletableFuture<>();
-        handle.getChildren(
-                path,
-                watcher,
-                (int rc, String asked, Object context, List<String> children) ->
-                        answered(answer, rc, path, () -> children),
-                null);
-        return answer;
-    }
-
-    CompletableFuture<Stat> stat(String path) {
-        CompletableFuture<Stat> answer = new CompletableFuture<>();
-        handle.exists(path, false, (rc, asked, context, stat) -> answered(answer, rc, path, () -> stat), null);
-        return answer;
-    }
-
-    CompletableFuture<Content> content(String path, @Nullable Watcher watcher) {
-        return read(path, watcher, (data, stat) -> new Content(Note.parse(data), stat));
-    }
-
-    <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        handle.getData(
-                path,
-                watcher,
-                (rc, asked, context, data, stat) -> answered(answer, rc, path, () -> content.apply(data, stat)),
-                null);
-        return answer;
-    }
-
-    /** What is read after it is not older than this. */
-    CompletableFuture<Boolean> sync(String path) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        handle.sync(path, (rc, asked, context) -> answered(answer, rc, path, () -> true), null);
-        return answer;
-    }
-
-    private <T> void written(CompletableFuture<T> answer, long sentAt, int rc, String path, Supplier<T> value) {
-        if (rc == Code.OK.intValue()) {
-            confirm(sentAt);
-        }
-        answered(answer, rc, path, value);
-    }
-
-    private static <T> void answered(CompletableFuture<T> answer, int rc, String path, Supplier<T> value) {
-        if (rc == Code.OK.intValue()) {
-            answer.complete(value.get());
-        } else {
-            fail(answer, rc, path);
-        }
-    }
-
-    /** The ensemble's wall clock, by the last node that was created; for ages that are shown to people. */
-    long ensembleMillis(String base, Limit limit) throws KeeperException, TimeoutException, InterruptedException {
-        Long ahead = clockAhead;
-        if (ahead == null) {
-            Node node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
-            limit.await(delete(node.path()));
-            ahead = clockAhead;
-        }
-        return System.currentTimeMillis() + (ahead == null ? 0 : ahead);
-    }
-
-    private static void fail(CompletableFuture<?> answer, int rc, String path) {
-        answer.completeExceptionally(KeeperException.create(Code.get(rc), path));
     }
 }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -64,6 +65,7 @@ final class ZooKeeperBackend implements LockBackend {
     private final Paths paths;
     private final Places places = new Places();
     private final Containers containers;
+    private final Session.Terms terms;
     private final Sessions sessions;
     private final Inspection inspection;
     private final Departures departures;
@@ -74,13 +76,8 @@ final class ZooKeeperBackend implements LockBackend {
         this.settings = settings;
         this.paths = new Paths(settings.base());
         this.containers = new Containers(paths);
-        this.sessions = new Sessions(
-                settings.target(),
-                settings.acl(),
-                paths,
-                settings.onlyTerm(),
-                settings.sessions(),
-                new News(places, this::signals));
+        this.terms = new Session.Terms(settings.servers(), settings.acl(), paths);
+        this.sessions = settings.source().sessions(settings, terms, new News(places, this::signals), places);
         this.departures = new Departures(sessions, places, containers);
         this.inspection = new Inspection(paths);
     }
@@ -150,7 +147,10 @@ final class ZooKeeperBackend implements LockBackend {
         CompletableFuture<Broken> begun = session.breaks().begin();
         while (true) {
             Node node = place.node();
-            if (node == null || place.isStale() || session.isOld(place.lookedAt(), 1)) {
+            if (node != null && session.isOld(place.lookedAt(), 1)) {
+                place.lookAgain(until);
+            }
+            if (node == null || place.isStale()) {
                 Optional<List<String>> names = enter(place, until);
                 if (place.isBeyondNumbers()) {
                     throw beyondNumbers(place, until);
@@ -303,7 +303,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     private Exception translated(KeeperException e) {
         if (e instanceof KeeperException.AuthFailedException) {
-            return settings.target().refusal(e);
+            return terms.refusal(e);
         }
         if (e instanceof KeeperException.NoAuthException) {
             return new InvalidLockUrlException(
@@ -365,12 +365,15 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
+        if (type == CuratorFramework.class) {
+            return sessions.framework().map(type::cast);
+        }
         return type == ZooKeeper.class ? sessions.open().map(session -> type.cast(session.handle())) : Optional.empty();
     }
 
     @Override
     public void close() {
         sessions.open().ifPresent(containers::deleteAll);
-        sessions.close();
+        sessions.close(Limit.of(settings.closing()));
     }
 }

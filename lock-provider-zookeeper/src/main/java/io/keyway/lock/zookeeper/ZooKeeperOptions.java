@@ -4,6 +4,8 @@ package io.keyway.lock.zookeeper;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /** The options of the ZooKeeper provider, beside the common ones. */
@@ -46,6 +48,16 @@ public final class ZooKeeperOptions {
     public static final Option<ZKClientConfig> CLIENT_CONFIG = Option.object("clientConfig", ZKClientConfig.class)
             .withDescription("settings of ZooKeeper's client that have no option here, as for SASL");
 
+    /** The application's own framework, whose session all locks are then in. */
+    public static final Option<CuratorFramework> CURATOR = Option.object("curator", CuratorFramework.class)
+            .withDescription(
+                    "the application's CuratorFramework, started; it is used as it is, and never closed. The URL names no servers then");
+
+    /** Who may do what with the nodes. */
+    public static final Option<ACLProvider> ACL_PROVIDER = Option.object("aclProvider", ACLProvider.class)
+            .withDescription(
+                    "who may do what with the nodes that are created; without it whoever the URL's user and password name, or everybody");
+
     /** All of them. */
     public static final List<Option<?>> ALL = List.of(
             SESSION_TIMEOUT,
@@ -55,7 +67,9 @@ public final class ZooKeeperOptions {
             TLS_TRUST_STORE_PASSWORD,
             TLS_KEY_STORE,
             TLS_KEY_STORE_PASSWORD,
-            CLIENT_CONFIG);
+            CLIENT_CONFIG,
+            CURATOR,
+            ACL_PROVIDER);
 
     private ZooKeeperOptions() {}
 }

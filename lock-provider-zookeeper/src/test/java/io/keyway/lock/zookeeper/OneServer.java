@@ -61,21 +61,35 @@ final class OneServer implements AutoCloseable {
 
     /** The next node that is created in that container has that number. There is no other way to see the last ones. */
     void numberFrom(String container, int next) throws Exception {
-        Object tree = server;
-        for (String part : List.of(
+        Object tree = part(database(), "dataTree");
+        tree.getClass()
+                .getMethod("setCversionPzxid", String.class, int.class, long.class)
+                .invoke(tree, container, next, part(tree, "lastProcessedZxid"));
+    }
+
+    private Object database() throws Exception {
+        return part(
+                server,
                 "testingZooKeeperServer",
                 "main",
                 "zooKeeperEmbedded",
                 "mainsingle",
                 "cnxnFactory",
                 "zkServer",
-                "zkDb",
-                "dataTree")) {
-            tree = part(tree, part);
+                "zkDb");
+    }
+
+    /** From now on nothing is written, as if the disk stood still; it goes on with all that was asked meanwhile. */
+    StalledLog stallWrites() throws Exception {
+        return new StalledLog(List.of(part(database(), "snapLog", "txnLog")));
+    }
+
+    static Object part(Object whole, String... names) throws Exception {
+        Object part = whole;
+        for (String name : names) {
+            part = part(part, name);
         }
-        tree.getClass()
-                .getMethod("setCversionPzxid", String.class, int.class, long.class)
-                .invoke(tree, container, next, part(tree, "lastProcessedZxid"));
+        return part;
     }
 
     private static Object part(Object whole, String name) throws Exception {

@@ -12,11 +12,11 @@ import io.keyway.lock.spi.Request;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
@@ -34,6 +34,18 @@ class PlaceTest {
     private static final Paths PATHS = new Paths("/keyway");
     private static final String CONTAINER = PATHS.container(KEY);
 
+    private static final ACLProvider ANYONE = new ACLProvider() {
+        @Override
+        public List<ACL> getDefaultAcl() {
+            return List.of(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
+        }
+
+        @Override
+        public List<ACL> getAclForPath(String path) {
+            return getDefaultAcl();
+        }
+    };
+
     @AutoClose
     private static OneServer server;
 
@@ -48,8 +60,10 @@ class PlaceTest {
     }
 
     @AfterEach
-    void endTheSessions() {
-        sessions.forEach(session -> session.close(Duration.ofSeconds(2)));
+    void endTheSessions() throws Exception {
+        for (Session session : sessions) {
+            boolean unused = session.handle().close(2_000);
+        }
     }
 
     private Session session() throws Exception {
@@ -61,14 +75,13 @@ class PlaceTest {
             public void suspended(Session session) {}
 
             @Override
-            public void expired(Session session) {}
+            public void ended(Session session, String why) {}
 
             @Override
             public void broken(Session session, long token, String reason) {}
         };
-        List<ACL> anyone = Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
-        ZooKeeperTarget target = new ZooKeeperTarget(server.address(), Optional.empty(), new PlainConfig());
-        Session session = new Session(new Session.Terms(target, anyone, PATHS), 60_000, deaf);
+        Session session = new Session(new Session.Terms(server.address(), ANYONE, PATHS), deaf, () -> false);
+        session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
         session.awaitConnected(limit);
         return session;

@@ -1,0 +1,133 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.curator.CuratorZookeeperClient;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sessions of the application's CuratorFramework, one after the other: all locks are in the one it has. Its handle is taken
+ * once for each session. Curator makes another when it sees fit, also while the session lives; that ends what was held in it.
+ */
+final class GivenSessions implements Sessions {
+    /** Curator keeps so many exceptions of its background, and hands each to the next who asks for the handle. */
+    private static final int QUEUED = 10;
+
+    private final CuratorFramework framework;
+    private final Session.Terms terms;
+    private final Session.Listener listener;
+    private final Places places;
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable Session latest;
+    private volatile boolean closed;
+
+    GivenSessions(CuratorFramework framework, Session.Terms terms, Session.Listener listener, Places places) {
+        this.framework = framework;
+        this.terms = terms;
+        this.listener = listener;
+        this.places = places;
+    }
+
+    @Override
+    public void runIn(LockBackend.Signals signals) {}
+
+    @Override
+    public Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
+        Session known = latest;
+        if (known != null && known.isConnected()) {
+            return known;
+        }
+        Session session = current(limit);
+        try {
+            limit.await(session.watchState());
+        } catch (KeeperException | TimeoutException e) {
+            throw new NotExecutedException(
+                    "the CuratorFramework has no server of " + session.servers() + ": " + e.getMessage(), e);
+        }
+        session.awaitConnected(limit);
+        return session;
+    }
+
+    private Session current(Limit limit) throws NotExecutedException, InterruptedException {
+        if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+            throw new NotExecutedException("no session was begun in time");
+        }
+        try {
+            if (closed) {
+                throw new NotExecutedException("the client is closed");
+            }
+            if (framework.getState() != CuratorFrameworkState.STARTED) {
+                throw new NotExecutedException("the CuratorFramework is not started, or is closed");
+            }
+            Session session = latest;
+            if (session == null || session.isOver()) {
+                session = taken();
+                latest = session;
+            }
+            return session;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Session taken() throws NotExecutedException {
+        CuratorZookeeperClient client = framework.getZookeeperClient();
+        Exception last = new IllegalStateException("it makes one anew again and again");
+        for (int i = 0; i <= QUEUED; i++) {
+            try {
+                long index = client.getInstanceIndex();
+                ZooKeeper handle = client.getZooKeeper();
+                Session session = new Session(
+                        terms,
+                        listener,
+                        () -> client.getInstanceIndex() != index
+                                || framework.getState() != CuratorFrameworkState.STARTED);
+                session.begin(handle);
+                if (!session.isOver()) {
+                    return session;
+                }
+            } catch (Exception e) {
+                last = e;
+            }
+        }
+        throw new NotExecutedException("the CuratorFramework gives no handle: " + last, last);
+    }
+
+    @Override
+    public Optional<Session> open() {
+        return Optional.ofNullable(latest).filter(Session::isConnected);
+    }
+
+    @Override
+    public Optional<CuratorFramework> framework() {
+        return Optional.of(framework);
+    }
+
+    /** The framework stays open, and so does the session: what is ours in it is taken out. */
+    @Override
+    public void close(Limit limit) {
+        closed = true;
+        Session session = latest;
+        if (session == null || !session.endUntold("the client is closed")) {
+            return;
+        }
+        Leftovers leftovers = new Leftovers(framework);
+        for (Place place : places.removeAll(session)) {
+            place.leaveTo(leftovers);
+        }
+        session.breaks().leave();
+        session.unwatchAll();
+        leftovers.await(limit);
+    }
+}

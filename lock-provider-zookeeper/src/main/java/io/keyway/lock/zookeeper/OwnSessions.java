@@ -1,0 +1,178 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.curator.framework.CuratorFramework;
+import org.jspecify.annotations.Nullable;
+
+/** Sessions of this client's own: for each term that is asked for as many as the options say, begun when they are needed. */
+final class OwnSessions implements Sessions {
+    /** Terms with sessions of their own; whoever asks for one more gets the next shorter one. */
+    static final int TERMS = 16;
+
+    private final ZooKeeperTarget target;
+    private final Session.Terms terms;
+    private final Optional<Duration> onlyTerm;
+    private final int spread;
+    private final ThreadFactory threads;
+    private final Session.Listener listener;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final TreeMap<Integer, @Nullable OwnFramework[]> byTerm = new TreeMap<>();
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+    private boolean closed;
+
+    /** Makes the sessions of one client; connects to nothing. */
+    OwnSessions(ZooKeeperTarget target, ZooKeeperSettings settings, Session.Terms terms, Session.Listener listener) {
+        this.target = target;
+        this.terms = terms;
+        this.onlyTerm = settings.onlyTerm();
+        this.spread = settings.sessions();
+        this.threads = settings.threads();
+        this.listener = listener;
+    }
+
+    /** Frameworks begin on a thread of the kit's: the threads of a handle are named after the one that makes it. */
+    @Override
+    public void runIn(LockBackend.Signals signals) {
+        signals.background("sessions", () -> {
+            while (true) {
+                tasks.take().run();
+            }
+        });
+    }
+
+    @Override
+    public Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
+        Session session = current(key, ttl, limit).session(limit);
+        session.awaitConnected(limit);
+        return session;
+    }
+
+    @Override
+    public Optional<Session> open() {
+        return all().stream()
+                .flatMap(framework -> framework.last().stream())
+                .filter(Session::isConnected)
+                .findFirst();
+    }
+
+    @Override
+    public Optional<CuratorFramework> framework() {
+        return all().stream().findFirst().map(OwnFramework::framework);
+    }
+
+    private List<OwnFramework> all() {
+        List<OwnFramework> all = new ArrayList<>();
+        lock.lock();
+        try {
+            for (OwnFramework[] frameworks : byTerm.values()) {
+                for (OwnFramework framework : frameworks) {
+                    if (framework != null) {
+                        all.add(framework);
+                    }
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return all;
+    }
+
+    private OwnFramework current(LockKey key, Duration ttl, Limit limit)
+            throws NotExecutedException, InterruptedException {
+        int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTerm.orElse(ttl).toMillis());
+        int index = Math.floorMod(key.hashCode(), spread);
+        if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+            throw new NotExecutedException("no session was begun in time");
+        }
+        try {
+            if (closed) {
+                throw new NotExecutedException("the client is closed");
+            }
+            int millis = term(wanted);
+            OwnFramework[] frameworks = byTerm.computeIfAbsent(millis, none -> new OwnFramework[spread]);
+            OwnFramework framework = frameworks[index];
+            if (framework != null && framework.isUseless()) {
+                OwnFramework useless = framework;
+                tasks.add(useless::close);
+                framework = null;
+            }
+            if (framework == null) {
+                framework = begin(millis, limit);
+                frameworks[index] = framework;
+            }
+            return framework;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private OwnFramework begin(int millis, Limit limit) throws NotExecutedException, InterruptedException {
+        CompletableFuture<OwnFramework> begun = new CompletableFuture<>();
+        tasks.add(() -> {
+            OwnFramework framework = new OwnFramework(terms, target, millis, threads, listener);
+            framework.start();
+            if (!begun.complete(framework)) {
+                framework.close();
+            }
+        });
+        try {
+            return begun.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new NotExecutedException("no session could be begun", e);
+        } finally {
+            // One that comes too late is ended.
+            begun.cancel(false);
+        }
+    }
+
+    private int term(int wanted) {
+        if (byTerm.containsKey(wanted) || byTerm.size() < TERMS) {
+            return wanted;
+        }
+        Map.Entry<Integer, @Nullable OwnFramework[]> shorter = byTerm.floorEntry(wanted);
+        return shorter == null ? byTerm.firstKey() : shorter.getKey();
+    }
+
+    @Override
+    public void close(Limit limit) {
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        List<OwnFramework> frameworks = all();
+        CountDownLatch ended = new CountDownLatch(frameworks.size());
+        for (OwnFramework framework : frameworks) {
+            // Each waits for the ensemble's answer, and for threads that may sleep.
+            threads.newThread(() -> {
+                        framework.close();
+                        ended.countDown();
+                    })
+                    .start();
+        }
+        try {
+            boolean unused = ended.await(limit.end().nanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

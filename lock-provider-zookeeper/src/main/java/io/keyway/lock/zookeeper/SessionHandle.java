@@ -1,0 +1,31 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.io.IOException;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/** A handle that belongs to one session: whoever closes it, what the session holds is over before the ensemble hears of it. */
+final class SessionHandle extends ZooKeeper {
+    private final Session session;
+
+    SessionHandle(
+            String servers,
+            int timeoutMillis,
+            Watcher watcher,
+            boolean canBeReadOnly,
+            ZKClientConfig config,
+            Session session)
+            throws IOException {
+        super(servers, timeoutMillis, watcher, canBeReadOnly, config);
+        this.session = session;
+    }
+
+    /** Called by {@link #close(int)} too. */
+    @Override
+    public void close() throws InterruptedException {
+        session.end("this client closed the session");
+        super.close();
+    }
+}

@@ -1,0 +1,136 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What a session watches. ZooKeeper's client keeps a watcher until its node changes, whether anybody still wants to know or
+ * not: so there is one for each node, however many requests look at it one after the other, and they come and go behind it.
+ */
+final class Watches {
+    private final Session session;
+    private final Map<String, Shared> data = new ConcurrentHashMap<>();
+    private final Map<String, Shared> children = new ConcurrentHashMap<>();
+
+    Watches(Session session) {
+        this.session = session;
+    }
+
+    /** Reads the node's data; {@code told} hears of their next change, or of the node's deletion, if that succeeds. */
+    <T> CompletableFuture<T> data(String path, Watcher told, BiFunction<byte[], Stat, T> content) {
+        Shared shared = shared(data, path, told);
+        return session.read(path, shared, content).whenComplete((none, failure) -> shared.set(told, failure == null));
+    }
+
+    /** Lists the node's children; {@code told} hears of their next change, or of the node's deletion, if that succeeds. */
+    CompletableFuture<List<String>> children(String path, Watcher told) {
+        Shared shared = shared(children, path, told);
+        return session.children(path, shared).whenComplete((none, failure) -> shared.set(told, failure == null));
+    }
+
+    /** That one does not want to hear of that node any more. */
+    void forget(String path, Watcher told) {
+        for (Map<String, Shared> kind : List.of(data, children)) {
+            Shared shared = kind.get(path);
+            if (shared != null) {
+                shared.forget(told);
+            }
+        }
+    }
+
+    /** Takes all out of the handle, which lives on. */
+    void removeAll() {
+        data.forEach((path, shared) -> remove(path, shared, Watcher.WatcherType.Data));
+        children.forEach((path, shared) -> remove(path, shared, Watcher.WatcherType.Children));
+    }
+
+    private void remove(String path, Shared shared, Watcher.WatcherType type) {
+        shared.forgetAll();
+        session.removeWatch(path, shared, type);
+    }
+
+    /** How many nodes are watched. */
+    int size() {
+        return data.size() + children.size();
+    }
+
+    private static Shared shared(Map<String, Shared> kind, String path, Watcher told) {
+        while (true) {
+            Shared shared = kind.computeIfAbsent(path, none -> new Shared(kind, path));
+            if (shared.add(told)) {
+                return shared;
+            }
+            kind.remove(path, shared);
+        }
+    }
+
+    /** The watcher of one node: it tells once, all those who still want to know. */
+    private static final class Shared implements Watcher {
+        private final Map<String, Shared> kind;
+        private final String path;
+        private final Set<Watcher> told = new LinkedHashSet<>();
+
+        /** The handle has it. */
+        private boolean set;
+
+        private boolean over;
+
+        Shared(Map<String, Shared> kind, String path) {
+            this.kind = kind;
+            this.path = path;
+        }
+
+        synchronized boolean add(Watcher one) {
+            if (!over) {
+                told.add(one);
+            }
+            return !over;
+        }
+
+        synchronized void forget(Watcher one) {
+            told.remove(one);
+        }
+
+        synchronized void forgetAll() {
+            told.clear();
+        }
+
+        void set(Watcher one, boolean done) {
+            synchronized (this) {
+                set |= done;
+                if (!done) {
+                    told.remove(one);
+                }
+                if (set || !told.isEmpty()) {
+                    return;
+                }
+                over = true;
+            }
+            kind.remove(path, this);
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            if (event.getType() == Event.EventType.None) {
+                return;
+            }
+            List<Watcher> all;
+            synchronized (this) {
+                over = true;
+                all = List.copyOf(told);
+                told.clear();
+            }
+            kind.remove(path, this);
+            all.forEach(one -> one.process(event));
+        }
+    }
+}
