@@ -22,8 +22,9 @@ final class SessionHandle extends ZooKeeper {
         this.session = session;
     }
 
-    /** Called by {@link #close(int)} too. */
+    /** Called by {@link #close(int)} too. What it tells it tells outside of the monitor, which the other takes by itself. */
     @Override
+    @SuppressWarnings("UnsynchronizedOverridesSynchronized")
     public void close() throws InterruptedException {
         session.end("this client closed the session");
         super.close();

@@ -113,7 +113,7 @@ class CrowdTest {
                         .filter(CompletableFuture::isDone)
                         .findFirst()
                         .orElseThrow();
-                line.remove(next);
+                line.removeIf(each -> each == next);
                 next.get().release();
             }
             say("hand-overs", begun, 1_000);
