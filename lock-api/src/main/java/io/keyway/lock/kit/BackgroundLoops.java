@@ -68,7 +68,7 @@ final class BackgroundLoops {
                 if (closed) {
                     return;
                 }
-            } catch (Exception e) {
+            } catch (Throwable e) {
                 if (!closed) {
                     if (!told) {
                         // Once for each outage.

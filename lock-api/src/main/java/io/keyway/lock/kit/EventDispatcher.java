@@ -194,7 +194,7 @@ final class EventDispatcher {
     private static void tell(LockListener listener, LockEvent event) {
         try {
             listener.onEvent(event);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.log(Level.WARNING, "A listener failed on " + event, e);
         }
     }

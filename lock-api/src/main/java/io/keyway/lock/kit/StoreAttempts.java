@@ -55,6 +55,7 @@ final class StoreAttempts {
         entry.unsent = false;
         entry.again = false;
         entry.voided = false;
+        entry.stale = false;
         StoreEntry holder = entry.holder;
         machine.tell(
                 holder == null

@@ -55,7 +55,7 @@ final class StoreCalls {
             }
         } catch (NotExecutedException | InterruptedException | LockException e) {
             throw e;
-        } catch (Exception e) {
+        } catch (Throwable e) {
             throw new NotExecutedException("the store could not be reached: " + describe(e), e);
         } finally {
             starting.unlock();
@@ -67,6 +67,10 @@ final class StoreCalls {
             return "for an unknown reason";
         }
         String message = failure.getMessage();
+        if (failure instanceof Error) {
+            // Its message alone is the name of a class, or of a library, or nothing.
+            return failure.toString();
+        }
         return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
     }
 }

@@ -5,21 +5,30 @@ import io.keyway.lock.spi.Answer;
 
 /**
  * The part of a {@link StoreMachine} that ends what nobody wants any more: grants are released by their token, other
- * requests withdrawn by their id, until the store has answered or has surely expired them.
+ * requests withdrawn by their id, until the store has answered or has surely expired them; where they last as long as the
+ * client's session, until it has answered.
  */
 final class StoreCleanUp {
 
     private final StoreMachine machine;
     private final StoreTimers timers;
+    private final boolean sessionBound;
 
-    StoreCleanUp(StoreMachine machine, StoreTimers timers) {
+    /** {@code sessionBound}: as {@link io.keyway.lock.spi.LockBackend#sessionBound}. */
+    StoreCleanUp(StoreMachine machine, StoreTimers timers, boolean sessionBound) {
         this.machine = machine;
         this.timers = timers;
+        this.sessionBound = sessionBound;
     }
 
     void released(StoreEntry entry, Answer answer, long now) {
         if (answer == Answer.UNKNOWN) {
             failed(entry, true, now);
+            return;
+        }
+        if (entry.stale) {
+            entry.sentBefore |= answer == Answer.DONE;
+            release(entry);
             return;
         }
         boolean ours = answer == Answer.DONE || entry.sentBefore;
@@ -35,7 +44,11 @@ final class StoreCleanUp {
     }
 
     void withdrawn(StoreEntry entry) {
-        over(entry);
+        if (entry.stale) {
+            withdraw(entry);
+        } else {
+            over(entry);
+        }
     }
 
     private void over(StoreEntry entry) {
@@ -49,10 +62,15 @@ final class StoreCleanUp {
             timers.retry(entry, now);
             return;
         }
-        if (entry.phase == StoreEntry.Phase.RELEASING) {
+        if (entry.phase == StoreEntry.Phase.RELEASING && !entry.releaseTold) {
+            entry.releaseTold = true;
             machine.tell(new StoreEffect.Released(entry.id(), Answer.UNKNOWN));
         }
-        machine.forget(entry);
+        if (sessionBound) {
+            timers.retryLater(entry, now);
+        } else {
+            machine.forget(entry);
+        }
     }
 
     /** The grant is given back; its first release is sent by the caller. */
@@ -91,6 +109,7 @@ final class StoreCleanUp {
 
     private void call(StoreEntry entry, StoreEffect effect) {
         entry.armed = false;
+        entry.stale = false;
         entry.inFlight = true;
         machine.tell(effect);
     }

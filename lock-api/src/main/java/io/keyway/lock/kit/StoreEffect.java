@@ -55,5 +55,9 @@ sealed interface StoreEffect {
     record Released(long id, Answer answer) implements StoreEffect {}
 
     /** Nothing of this request is left; its id is forgotten. */
-    record Gone(long id) implements StoreEffect {}
+    record Gone(Request request) implements StoreEffect {
+        long id() {
+            return request.id();
+        }
+    }
 }

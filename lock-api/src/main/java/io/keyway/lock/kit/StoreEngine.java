@@ -18,7 +18,6 @@ import io.keyway.lock.spi.TimeSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
@@ -67,7 +66,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         this.loops = new BackgroundLoops(settings.name(), time);
         StoreCalls calls = new StoreCalls(backend, this);
         this.work = new StoreWork(calls, workers, settings, time, server, this::input);
-        this.machine = new StoreMachine(calls.incarnation().low(), backend.features(), server);
+        this.machine = new StoreMachine(calls.incarnation().low(), backend.features(), backend.sessionBound(), server);
     }
 
     /** With {@code connect=eager}: starts the backend, or fails. */
@@ -334,13 +333,10 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
                 StoreInput input = inputs.poll();
                 if (input != null) {
                     guarded(() -> input.apply(machine, time.nanoTime()));
-                    List<StoreEffect> effects = machine.effects();
-                    for (StoreEffect effect : effects) {
-                        guarded(() -> carryOut(effect));
-                    }
+                    guarded(this::carryOut);
                 }
             }
-            armTimer();
+            guarded(this::armTimer);
             if (closing && machine.idle()) {
                 idle.countDown();
             }
@@ -348,12 +344,18 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         } while (taken != 0);
     }
 
-    /** One failure, a bug of ours or of a sink, must not stop the queue. */
+    /** One failure, a bug of ours or of a sink, or no memory, must not stop the queue: nobody would take it up again. */
     private void guarded(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "A step of the engine of " + settings.name() + " failed; the others go on", e);
+        }
+    }
+
+    private void carryOut() {
+        for (StoreEffect effect : machine.effects()) {
+            guarded(() -> carryOut(effect));
         }
     }
 
@@ -376,8 +378,12 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void carryOut(StoreEffect effect) {
-        if (!work.start(effect, sinks.lent(effect))) {
-            sinks.tell(effect);
+        if (work.start(effect, sinks.lent(effect))) {
+            return;
+        }
+        sinks.tell(effect);
+        if (effect instanceof StoreEffect.Gone gone) {
+            backend.forgotten(gone.request());
         }
     }
 }

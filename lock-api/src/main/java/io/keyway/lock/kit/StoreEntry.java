@@ -83,7 +83,13 @@ final class StoreEntry {
     /** A release or withdrawal was sent whose effect is unknown: "not held" may be its own doing. */
     boolean sentBefore;
 
-    /** Clean-up ends here: by then the store has surely expired it. */
+    /** That the outcome of the release is unknown was told; it goes on. */
+    boolean releaseTold;
+
+    /** The call or renewal under way was sent before a doubt: its answer may be that of a store which decides no more. */
+    boolean stale;
+
+    /** Clean-up ends here where the store has surely expired it by then. */
     long giveUpAt;
 
     /** Its place among those of its key: as they were made, since they are sent so, unless it reached the store later. */

@@ -45,11 +45,16 @@ final class StoreLeases {
             if (entry == null) {
                 continue;
             }
+            boolean old = entry.stale;
             boolean stale = answered(entry);
             renewals = classOf(entry);
             // A lapse comes first: an answer read after a pause extends nothing that has ended.
             if (now - entry.deadline() >= 0) {
                 lapse(entry, now);
+                continue;
+            }
+            if (old) {
+                entry.renewDue = now;
                 continue;
             }
             switch (i < answers.size() ? answers.get(i) : Answer.UNKNOWN) {
@@ -157,6 +162,7 @@ final class StoreLeases {
     private static boolean answered(StoreEntry entry) {
         boolean stale = entry.conversion != null || entry.renewedInConversion;
         entry.renewing = false;
+        entry.stale = false;
         entry.renewedInConversion = false;
         return stale;
     }

@@ -46,13 +46,16 @@ final class StoreMachine {
     private List<StoreEffect> out = new ArrayList<>();
     private boolean closed;
 
-    /** {@code seed} draws the jitter; {@code features} are the store's; {@code server} is for messages. */
-    StoreMachine(long seed, Set<Feature> features, String server) {
+    /**
+     * {@code seed} draws the jitter; {@code features} are the store's, and {@code sessionBound} says how long its grants
+     * last; {@code server} is for messages.
+     */
+    StoreMachine(long seed, Set<Feature> features, boolean sessionBound, String server) {
         this.wakes = features.contains(Feature.FIFO) && features.contains(Feature.WAKE_UP);
         this.queues = new KeyQueues(features.contains(Feature.FIFO), wakes);
         this.timers = new StoreTimers(seed);
         this.leases = new StoreLeases(this, timers, conversions);
-        this.cleanUp = new StoreCleanUp(this, timers);
+        this.cleanUp = new StoreCleanUp(this, timers, sessionBound);
         this.attempts = new StoreAttempts(this, queues, timers, leases, cleanUp);
         this.news = new StoreNews(this, attempts, leases, entries);
         this.server = server;
@@ -105,7 +108,7 @@ final class StoreMachine {
         StoreEntry holder = entries.get(holderId);
         if (holder == null || !Conversions.possible(holder)) {
             out.add(new StoreEffect.Refused(request.id(), List.of()));
-            out.add(new StoreEffect.Gone(request.id()));
+            out.add(new StoreEffect.Gone(request));
             return;
         }
         StoreEntry entry = new StoreEntry(request, queues.nextTurn());
@@ -119,7 +122,7 @@ final class StoreMachine {
             out.add(new StoreEffect.Failed(
                     request.id(),
                     new ClientClosedException(client, request.key().name())));
-            out.add(new StoreEffect.Gone(request.id()));
+            out.add(new StoreEffect.Gone(request));
         }
         return !closed;
     }
@@ -303,7 +306,7 @@ final class StoreMachine {
         entry.armed = false;
         entries.remove(entry.id());
         StoreEntry next = entry.phase == StoreEntry.Phase.WANTED ? queues.leave(entry) : null;
-        out.add(new StoreEffect.Gone(entry.id()));
+        out.add(new StoreEffect.Gone(entry.request));
         conversions.settle(entry);
         attempts.ask(next);
     }

@@ -71,10 +71,11 @@ final class StoreNews {
 
     void doubt(String why, long now) {
         for (StoreEntry entry : entries.values()) {
+            entry.stale |= entry.inFlight || entry.renewing;
             if (entry.phase == StoreEntry.Phase.HELD) {
                 entry.renewDue = now;
                 leases.doubt(entry, why);
-            } else if (!entry.inFlight) {
+            } else {
                 // What was granted to it may be what is in doubt: it has to be asked.
                 entry.voided = true;
             }

@@ -12,6 +12,7 @@ final class StoreTimers {
 
     private static final long FIRST_RETRY = 50_000_000L;
     private static final long LAST_RETRY = 2_000_000_000L;
+    private static final long LATE_RETRY = 15_000_000_000L;
 
     private final SplittableRandom draws;
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
@@ -61,6 +62,12 @@ final class StoreTimers {
     void retry(StoreEntry entry, long now) {
         entry.failures++;
         arm(entry, now + backOff(entry.failures));
+    }
+
+    /** As {@link #retry}, of what has failed for long; many may have. */
+    void retryLater(StoreEntry entry, long now) {
+        entry.failures++;
+        arm(entry, now + jittered(LATE_RETRY));
     }
 
     long backOff(int failures) {

@@ -59,7 +59,7 @@ final class StoreWork {
             try {
                 calls.start();
                 started.complete(true);
-            } catch (NotExecutedException | InterruptedException | LockException e) {
+            } catch (NotExecutedException | InterruptedException | RuntimeException | Error e) {
                 started.completeExceptionally(e);
             }
         });
@@ -123,7 +123,7 @@ final class StoreWork {
         try {
             Attempt result = calls.make(call);
             inputs.accept((machine, now) -> machine.attempted(request.id(), sentAt, result, now));
-        } catch (Exception e) {
+        } catch (Throwable e) {
             boolean maybe = maybeExecuted(e);
             LockException fatal = e instanceof LockException known && !known.retryable() ? known : null;
             String why = StoreCalls.describe(e);
@@ -138,7 +138,7 @@ final class StoreWork {
         try {
             List<Answer> answers = calls.make(store -> store.renew(grants, limit));
             inputs.accept((machine, now) -> machine.leases().renewed(grants, sentAt, answers, now));
-        } catch (Exception e) {
+        } catch (Throwable e) {
             boolean maybe = maybeExecuted(e);
             LOG.log(Level.DEBUG, () -> "A renewal at " + server + " failed (maybe executed: " + maybe + "): " + e);
             inputs.accept((machine, now) -> machine.leases().renewFailed(grants, now));
@@ -152,7 +152,7 @@ final class StoreWork {
             Answer answer =
                     calls.make(store -> release.keeps() ? store.keep(grant, limit) : store.release(grant, limit));
             inputs.accept((machine, now) -> machine.released(grant.id(), answer, now));
-        } catch (Exception e) {
+        } catch (Throwable e) {
             boolean maybe = maybeExecuted(e);
             inputs.accept((machine, now) -> machine.cleanUpFailed(grant.id(), maybe, now));
         }
@@ -165,7 +165,7 @@ final class StoreWork {
                 return true;
             });
             inputs.accept((machine, now) -> machine.withdrawn(request.id()));
-        } catch (Exception e) {
+        } catch (Throwable e) {
             boolean maybe = maybeExecuted(e);
             inputs.accept((machine, now) -> machine.cleanUpFailed(request.id(), maybe, now));
         }
@@ -177,7 +177,7 @@ final class StoreWork {
         workers.urgent(() -> {
             try {
                 answer.complete(calls.make(call));
-            } catch (Exception e) {
+            } catch (Throwable e) {
                 LockException known = e instanceof LockException lock ? lock : null;
                 answer.completeExceptionally(known != null ? known : translated.apply(StoreCalls.describe(e), e));
             }
@@ -189,7 +189,7 @@ final class StoreWork {
      * An interrupt comes from close, or from whoever interrupts a caller that lent its thread; the call it ended may have
      * been executed, like any other that failed.
      */
-    private boolean maybeExecuted(Exception e) {
+    private boolean maybeExecuted(Throwable e) {
         if (e instanceof InterruptedException) {
             Thread.currentThread().interrupt();
         }

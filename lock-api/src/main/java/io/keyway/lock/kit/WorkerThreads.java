@@ -76,13 +76,22 @@ final class WorkerThreads implements Workers {
             }
             int takeable = urgent.size() + Math.min(routine.size(), ROUTINE - routineRunning);
             if (idle < takeable && threads.size() < THREADS) {
-                Thread thread = new Thread(this::run, prefix + (threads.size() + 1));
-                thread.setDaemon(true);
-                threads.add(thread);
-                thread.start();
+                startOne();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** What waits goes to those that run, or waits for the next attempt to start one. */
+    private void startOne() {
+        Thread thread = new Thread(this::run, prefix + (threads.size() + 1));
+        thread.setDaemon(true);
+        try {
+            thread.start();
+            threads.add(thread);
+        } catch (OutOfMemoryError e) {
+            LOG.log(Level.ERROR, "No thread could be started for the calls of " + prefix + "*", e);
         }
     }
 

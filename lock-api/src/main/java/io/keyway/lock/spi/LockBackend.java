@@ -111,6 +111,23 @@ public interface LockBackend extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Whether grants and places in the queue last as long as the client's session with the store, whatever their ttl is:
+     * ephemeral nodes, locks of a database connection. Nothing then bounds how long one stays that the kit could not
+     * end, so that it goes on to release or withdraw it until that is answered, for as long as the client is open.
+     * Otherwise the store ends what it does not hear of for its ttl, and the kit gives up after twice the ttl.
+     */
+    default boolean sessionBound() {
+        return false;
+    }
+
+    /**
+     * The kit has forgotten that request, and calls no verb for it any more: whatever the backend kept for it in memory can
+     * go, but for what {@link #withdraw} has to remember. Told once of each request that was submitted, when its grant was
+     * released or has ended, or it was refused, withdrawn or given up. Called between verbs, on any thread; must not block.
+     */
+    default void forgotten(Request request) {}
+
     /** Returns what the store offers. */
     Set<Feature> features();
 

@@ -28,7 +28,11 @@ abstract class MachineScript {
 
     /** {@code features} are the store's. */
     MachineScript(Feature... features) {
-        machine = new StoreMachine(1, Set.of(features), "the store");
+        this(false, features);
+    }
+
+    MachineScript(boolean sessionBound, Feature... features) {
+        machine = new StoreMachine(1, Set.of(features), sessionBound, "the store");
     }
 
     final void grantAll(int count) {

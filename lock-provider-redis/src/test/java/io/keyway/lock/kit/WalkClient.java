@@ -65,7 +65,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         this.name = "client " + number + ": ";
         this.story = story;
         this.machine = new StoreMachine(
-                number, EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)), "the server");
+                number, EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)), false, "the server");
         this.store = WalkStore.open(server, this);
     }
 

@@ -37,7 +37,7 @@ final class WorldClient {
         this.world = world;
         this.time = world.time;
         this.number = number;
-        this.machine = new StoreMachine(seed, Set.of(), "store");
+        this.machine = new StoreMachine(seed, Set.of(), false, "store");
         this.session = new Session(new Told(), time);
     }
 

@@ -231,6 +231,16 @@ final class BackendLink implements LockBackend {
     }
 
     @Override
+    public boolean sessionBound() {
+        return backend.sessionBound();
+    }
+
+    @Override
+    public void forgotten(Request request) {
+        backend.forgotten(request);
+    }
+
+    @Override
     public Set<Feature> features() {
         return backend.features();
     }
