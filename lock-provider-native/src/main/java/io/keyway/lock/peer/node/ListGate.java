@@ -7,6 +7,7 @@ import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.Incarnation;
 import java.time.Duration;
 import java.util.HashMap;
@@ -71,7 +72,8 @@ final class ListGate implements PeerLink.Watcher {
             return;
         }
         if (confirmation.awaited().contains(node)) {
-            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), System.nanoTime());
+            long quarantine = SessionSettings.quarantine(greeting.longestTtl());
+            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), quarantine, System.nanoTime());
             settle(node);
         }
     }

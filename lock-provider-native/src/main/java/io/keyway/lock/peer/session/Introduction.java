@@ -128,7 +128,8 @@ final class Introduction {
                 welcome.quarantine(),
                 welcome.members(),
                 welcome.shards(),
-                welcome.fresh());
+                welcome.fresh(),
+                welcome.longestTtl());
     }
 
     /** False if another member answers than the one that is meant. */

@@ -245,7 +245,7 @@ public final class MemberSessions extends MemberSide {
             session.classes.waiting(awaitOpening);
         }
         quarantined = true;
-        quarantineUntil = turn.now() + settings.quarantine();
+        quarantineUntil = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
         promises.reach(quarantineUntil);
         newEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));
@@ -293,7 +293,8 @@ public final class MemberSessions extends MemberSide {
                         quarantineLeft(turn),
                         membership.members(),
                         membership.shards(),
-                        membership.fresh()));
+                        membership.fresh(),
+                        membership.longestTtl()));
     }
 
     @Override

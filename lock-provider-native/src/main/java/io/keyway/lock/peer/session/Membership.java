@@ -12,10 +12,14 @@ import java.util.List;
  * @param shard which of the member's cells this is, from 0
  * @param shards how many cells each member has
  * @param fresh this life of the member began as the first use of the cluster
+ * @param longestTtl the longest lease that may be left of former lives of the member, or that this one grants, in nanoseconds
  */
-public record Membership(String node, List<String> members, int shard, int shards, boolean fresh) {
+public record Membership(
+        String node, List<String> members, int shard, int shards, boolean fresh, long longestTtl) {
     /** The most members of a cluster. */
     public static final int MAX_MEMBERS = 64;
+    /** The longest lease that any member can have granted: a day, as the option {@code maxTtl} says, in nanoseconds. */
+    public static final long MAX_LONGEST_TTL = 86_400_000_000_000L;
     /** The most cells of a member. */
     public static final int MAX_SHARDS = 64;
 
@@ -36,8 +40,13 @@ public record Membership(String node, List<String> members, int shard, int shard
         }
     }
 
+    /** Another cell of the same member. */
+    public Membership ofShard(int other) {
+        return new Membership(node, members, other, shards, fresh, longestTtl);
+    }
+
     /** The only member of its cluster, in one cell. */
     public static Membership single(String node) {
-        return new Membership(node, List.of(node), 0, 1, false);
+        return new Membership(node, List.of(node), 0, 1, false, 0);
     }
 }

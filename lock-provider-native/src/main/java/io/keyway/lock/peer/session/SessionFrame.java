@@ -83,6 +83,7 @@ public sealed interface SessionFrame extends Frame {
      * @param members the ids of all members
      * @param shards how many cells each member has
      * @param fresh this life of the member began as the first use of the cluster
+     * @param longestTtl the longest lease that may be left of former lives of the member, in nanoseconds
      */
     record Welcome(
             long session,
@@ -92,7 +93,8 @@ public sealed interface SessionFrame extends Frame {
             long quarantine,
             List<String> members,
             int shards,
-            boolean fresh)
+            boolean fresh,
+            long longestTtl)
             implements SessionFrame {}
 
     /** Member to client, before it hangs up. The texts are empty before the client has proved itself. */

@@ -108,7 +108,7 @@ public final class FrameCodec {
             out.text(welcome.node()).number(welcome.epoch()).number(welcome.quarantine());
             out.number(welcome.members().size());
             welcome.members().forEach(out::text);
-            out.u8(welcome.shards()).flag(welcome.fresh());
+            out.u8(welcome.shards()).flag(welcome.fresh()).number(welcome.longestTtl());
         } else if (frame instanceof Refuse refuse) {
             out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
             out.text(refuse.field()).text(refuse.here()).text(refuse.there());
@@ -224,7 +224,14 @@ public final class FrameCodec {
         for (int left = in.count(Membership.MAX_MEMBERS, 1); left > 0; left--) {
             members.add(in.text(SessionSettings.MAX_NODE));
         }
-        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), in.u8(), in.flag());
+        int shards = in.u8();
+        boolean fresh = in.flag();
+        long longestTtl = in.number();
+        if (longestTtl > Membership.MAX_LONGEST_TTL) {
+            throw new WireException("a lease of " + longestTtl + " ns");
+        }
+        return new Welcome(
+                session, received, node, epoch, quarantine, List.copyOf(members), shards, fresh, longestTtl);
     }
 
     private static Hello hello(WireReader in) throws WireException {

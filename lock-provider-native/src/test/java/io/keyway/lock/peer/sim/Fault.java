@@ -49,8 +49,28 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         WALL_STEP,
         /** Records take {@code amount} nanoseconds to be forced. */
         SLOW_DISK,
-        /** The operator ends the member and starts it with the member list of which {@code amount} has the bits; if it is none of that list, it has ended for good. */
+        /**
+         * The operator ends the member and starts it with the member list of which {@code amount} has the bits, and with the {@code maxTtl} of {@link #maxTtl}; if it is none of that list, it has ended for
+         * good.
+         */
         NEW_LIST
+    }
+
+    private static final int LIST_BITS = 32;
+
+    /** The amount of a new list that comes with a {@code maxTtl} of a 2 to the power of {@code shift}th of the world's. */
+    static long listAndTtl(long list, int shift) {
+        return list | (long) shift << LIST_BITS;
+    }
+
+    /** Of a new list: the bits of its members. */
+    long list() {
+        return amount & (1L << LIST_BITS) - 1;
+    }
+
+    /** Of a new list: what comes with it. */
+    long maxTtl(long ofTheWorld) {
+        return ofTheWorld >> (amount >>> LIST_BITS);
     }
 
     Fault of(int other) {
