@@ -141,7 +141,7 @@ public final class ClusterMember implements AutoCloseable {
                 confirmation,
                 (openAt, others) -> confirmed(openAt, others, now + last.waitNanos()));
         try {
-            Membership first = new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl);
+            Membership first = new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl, file.lastEpoch());
             makeCells(factory, epoch, new Horizon(now + awaited, ttl / 2), first);
             makePeers(factory);
             this.acceptor = listen();
@@ -211,7 +211,7 @@ public final class ClusterMember implements AutoCloseable {
                 peers.add(new PeerLink(
                         other,
                         threads.get(0),
-                        factory.client(Aim.peer(other.toString()), 0, 0),
+                        factory.client(Aim.peer(node(), other.toString()), 0, 0),
                         new FrameCodec(new BodyCodecs(new LeaseCodec())),
                         plan.security().tls(),
                         names,

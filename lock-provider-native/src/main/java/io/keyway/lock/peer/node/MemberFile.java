@@ -142,6 +142,11 @@ public final class MemberFile implements AutoCloseable {
         return Epoch.next(Math.max(start.storedEpoch(), forcedEpoch), heard, facts.wallMillis());
     }
 
+    /** The highest epoch of this member that anybody else may have seen. */
+    public long lastEpoch() {
+        return Epoch.last(Math.max(start.storedEpoch(), forcedEpoch), facts.wallMillis());
+    }
+
     /**
      * Writes an OPEN record and returns when it is on disk.
      *

@@ -33,7 +33,7 @@ public final class FrameCodec {
     /** The most bytes of a frame, its length included. */
     public static final int MAX_FRAME = 64 * 1024;
     /** The most bytes of a frame before the session is open. */
-    public static final int MAX_HANDSHAKE = 1024;
+    public static final int MAX_HANDSHAKE = 1536;
 
     static final int HELLO = 1;
     static final int CHALLENGE = 2;
@@ -81,7 +81,7 @@ public final class FrameCodec {
         if (frame instanceof Hello hello) {
             out.u8(SessionSettings.WIRE).u8(HELLO).u8(hello.wireLow()).u8(hello.wireHigh());
             out.text(hello.cluster()).u64(hello.settings()).u64(hello.members());
-            out.u8(hello.algorithm()).u8(hello.role().code()).text(hello.node()).u8(hello.shard());
+            out.u8(hello.algorithm()).u8(hello.role().code()).text(hello.from()).text(hello.node()).u8(hello.shard());
             write(hello.client(), out);
             out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
             out.number(hello.life()).number(hello.guard());
@@ -242,6 +242,7 @@ public final class FrameCodec {
         long members = in.u64();
         int algorithm = in.u8();
         Role role = role(in.u8());
+        String from = in.text(SessionSettings.MAX_NODE);
         String node = in.text(SessionSettings.MAX_NODE);
         int shard = in.u8();
         Incarnation client = incarnation(in);
@@ -256,8 +257,8 @@ public final class FrameCodec {
         }
         Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
         return new Hello(
-                low, high, cluster, settings, members, algorithm, role, node, shard, client, nonce, attempt, life,
-                guard, seen, resume);
+                low, high, cluster, settings, members, algorithm, role, from, node, shard, client, nonce, attempt,
+                life, guard, seen, resume);
     }
 
     private static Incarnation incarnation(WireReader in) throws WireException {

@@ -42,6 +42,10 @@ final class Cluster implements Topology {
         this.seats = new ClientSeat[world.clients() + 1];
     }
 
+    boolean saysFresh(int slot) {
+        return members[slot].fresh();
+    }
+
     /** The members of those slots. */
     private MemberList list(long mask) {
         List<NodeId> ids = new ArrayList<>();
@@ -168,6 +172,11 @@ final class Cluster implements Topology {
             case 3 -> {
                 world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
                 node.disk().wipe();
+            }
+            case 4 -> {
+                world.goals().reached(ClusterGoal.INIT_AGAIN);
+                node.disk().wipe();
+                members[node.slot()].initAgain();
             }
             default -> {}
         }

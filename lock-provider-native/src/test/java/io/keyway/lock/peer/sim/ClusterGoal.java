@@ -23,5 +23,7 @@ enum ClusterGoal implements Goal {
     /** A member was started to grant shorter leases than before. */
     SHORTER_LEASES,
     STARTED_WITH_AN_OLD_FILE,
-    STARTED_WITHOUT_FILE
+    STARTED_WITHOUT_FILE,
+    /** A member that had lost its file was told that the cluster never ran. */
+    INIT_AGAIN
 }

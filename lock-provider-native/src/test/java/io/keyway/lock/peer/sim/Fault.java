@@ -37,7 +37,7 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         RESET,
         /** The process gets nothing, and then everything. */
         PAUSE,
-        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost. */
+        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost; 4: it is lost, and the operator says that the cluster never ran. */
         CRASH,
         /** The client closes in good order, and opens anew. */
         CLOSE,

@@ -90,6 +90,6 @@ final class LeaseCells {
         return new Cell(
                 kit.clients().apply(lease),
                 new ClientSession(
-                        among(ttl, members), Sessions.incarnation(node, number), Aim.peer(other), List.of(), 0, 0));
+                        among(ttl, members), Sessions.incarnation(node, number), Aim.peer(Cluster.id(node).toString(), other), List.of(), 0, 0));
     }
 }

@@ -120,6 +120,11 @@ final class SimMember {
         return maxTtl < longestTtl;
     }
 
+    /** Whether its operator said that this life is the first use of the cluster. */
+    boolean fresh() {
+        return fresh;
+    }
+
     boolean isOpen() {
         return open;
     }
@@ -128,6 +133,11 @@ final class SimMember {
         list = next;
         maxTtl = ttl;
         listed = next.members().contains(Cluster.id(node));
+    }
+
+    /** Its operator says, wrongly, that its next start is the first use of the cluster. */
+    void initAgain() {
+        init = true;
     }
 
     /** It has ended for good, and its data directory is gone. */
@@ -181,7 +191,7 @@ final class SimMember {
     private void listen() {
         String self = Cluster.id(node).toString();
         List<String> ids = Cluster.texts(running);
-        Membership membership = new Membership(self, ids, 0, 1, fresh, longestTtl);
+        Membership membership = new Membership(self, ids, 0, 1, fresh, longestTtl, Membership.LARGEST_EPOCH - 1);
         MemberList deciding = running;
         boolean all = cells.kit().takes(Shortcut.DECIDES_ON_ALL_NAMES);
         long forced = promised == null ? node.clock() : promised.horizon();
@@ -246,8 +256,10 @@ final class SimMember {
             if (greeting != null && greeting != greetings[slot]) {
                 greetings[slot] = greeting;
                 long quarantine = SessionSettings.quarantine(greeting.longestTtl());
-                confirmation.confirmed(
-                        greeting.node(), greeting.fresh(), greeting.epoch(), quarantine, node.clock());
+                boolean itsFresh = cells.kit().takes(Shortcut.BELIEVES_EACH_FIRST_USE)
+                        ? cluster.saysFresh(slot)
+                        : greeting.fresh();
+                confirmation.confirmed(greeting.node(), itsFresh, greeting.epoch(), quarantine, node.clock());
                 arm();
             }
         }

@@ -40,7 +40,7 @@ class GoldenFramesTest {
         Map<String, SessionFrame> frames = new LinkedHashMap<>();
         frames.put(
                 "hello",
-                new Hello(1, 1, "orders", 5, 0, 1, Role.CLIENT, "", 0, CLIENT, NONCE, 1, 0, 0, List.of(), null));
+                new Hello(1, 1, "orders", 5, 0, 1, Role.CLIENT, "", "", 0, CLIENT, NONCE, 1, 0, 0, List.of(), null));
         frames.put(
                 "hello-resume",
                 new Hello(
@@ -51,6 +51,7 @@ class GoldenFramesTest {
                         -6,
                         1,
                         Role.MEMBER,
+                        "a:7400",
                         "b:7400",
                         3,
                         CLIENT,

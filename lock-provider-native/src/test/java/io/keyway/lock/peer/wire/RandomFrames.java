@@ -78,6 +78,7 @@ final class RandomFrames {
                 random.nextInt(256),
                 random.nextBoolean() ? Role.CLIENT : Role.MEMBER,
                 text(40),
+                text(40),
                 random.nextInt(256),
                 incarnation(),
                 nonce(),
