@@ -173,7 +173,13 @@ public final class ListConfirmation {
 
     /** Writes the whole state. */
     public void encode(Canon out) {
-        out.put(fresh).put(changed).put(allFresh).put(epoch).put(quarantine).time(openAt).put(awaited.size());
+        out.put(fresh)
+                .put(changed)
+                .put(allFresh)
+                .put(epoch)
+                .put(quarantine)
+                .time(openAt)
+                .put(awaited.size());
         awaited.forEach(out::put);
     }
 }

@@ -100,13 +100,7 @@ public final class ClusterMember implements AutoCloseable {
         long ttl = plan.maxTtl().toNanos();
         long longestTtl = Math.max(ttl, file.longestTtl());
         ListConfirmation confirmation = ListConfirmation.start(
-                node(),
-                plan.ids(),
-                file.list(),
-                fresh,
-                plan.removedIds(),
-                SessionSettings.quarantine(longestTtl),
-                now);
+                node(), plan.ids(), file.list(), fresh, plan.removedIds(), SessionSettings.quarantine(longestTtl), now);
         LastLife last = LastLife.of(file, plan.maxTtl(), now);
         this.inherited = last.inherited();
         long epoch = file.nextEpoch(0);
@@ -141,7 +135,8 @@ public final class ClusterMember implements AutoCloseable {
                 confirmation,
                 (openAt, others) -> confirmed(openAt, others, now + last.waitNanos()));
         try {
-            Membership first = new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl, file.lastEpoch());
+            Membership first =
+                    new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl, file.lastEpoch());
             makeCells(factory, epoch, new Horizon(now + awaited, ttl / 2), first);
             makePeers(factory);
             this.acceptor = listen();
@@ -325,7 +320,9 @@ public final class ClusterMember implements AutoCloseable {
                     && cells.size() == plan.shards()
                     && saidOpen.compareAndSet(false, true)) {
                 LOG.info("member {} is open: it grants from now on", node());
-                promises.opened(plan.maxTtl().toNanos(), () -> LOG.info("member {} has opened under the list {}", node(), plan.members()));
+                promises.opened(
+                        plan.maxTtl().toNanos(),
+                        () -> LOG.info("member {} has opened under the list {}", node(), plan.members()));
             }
         }
     }

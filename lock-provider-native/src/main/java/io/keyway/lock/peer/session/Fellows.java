@@ -43,7 +43,8 @@ final class Fellows {
 
     void encode(Canon out) {
         out.put(met.size());
-        met.forEach((node, life) -> out.put(node).put(life.high()).put(life.low()).put(livedBefore.contains(node)));
+        met.forEach(
+                (node, life) -> out.put(node).put(life.high()).put(life.low()).put(livedBefore.contains(node)));
         out.put(told.size());
     }
 }

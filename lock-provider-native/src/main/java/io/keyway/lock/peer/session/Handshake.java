@@ -91,8 +91,8 @@ final class Handshake {
             return new Refuse(
                     RefuseCode.MEMBERS, "members", settings.membersText(), SessionSettings.hex(hello.members()));
         }
-        boolean fellow = !hello.from().equals(membership.node())
-                && membership.members().contains(hello.from());
+        boolean fellow =
+                !hello.from().equals(membership.node()) && membership.members().contains(hello.from());
         if (hello.role() == Role.MEMBER ? !fellow : !hello.from().isEmpty()) {
             return new Refuse(RefuseCode.ROLE, "from", membership.node(), hello.from());
         }

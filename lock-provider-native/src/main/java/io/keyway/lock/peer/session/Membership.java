@@ -16,13 +16,7 @@ import java.util.List;
  * @param lastEpoch the highest epoch that anybody may have seen of this member, whatever the clocks of its former lives said; who tells of a higher one is refused
  */
 public record Membership(
-        String node,
-        List<String> members,
-        int shard,
-        int shards,
-        boolean fresh,
-        long longestTtl,
-        long lastEpoch) {
+        String node, List<String> members, int shard, int shards, boolean fresh, long longestTtl, long lastEpoch) {
     /** The most members of a cluster. */
     public static final int MAX_MEMBERS = 64;
     /** The longest lease that any member can have granted: a day, as the option {@code maxTtl} says, in nanoseconds. */

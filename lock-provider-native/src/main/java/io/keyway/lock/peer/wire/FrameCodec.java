@@ -81,7 +81,11 @@ public final class FrameCodec {
         if (frame instanceof Hello hello) {
             out.u8(SessionSettings.WIRE).u8(HELLO).u8(hello.wireLow()).u8(hello.wireHigh());
             out.text(hello.cluster()).u64(hello.settings()).u64(hello.members());
-            out.u8(hello.algorithm()).u8(hello.role().code()).text(hello.from()).text(hello.node()).u8(hello.shard());
+            out.u8(hello.algorithm())
+                    .u8(hello.role().code())
+                    .text(hello.from())
+                    .text(hello.node())
+                    .u8(hello.shard());
             write(hello.client(), out);
             out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
             out.number(hello.life()).number(hello.guard());
@@ -230,8 +234,7 @@ public final class FrameCodec {
         if (longestTtl > Membership.MAX_LONGEST_TTL) {
             throw new WireException("a lease of " + longestTtl + " ns");
         }
-        return new Welcome(
-                session, received, node, epoch, quarantine, List.copyOf(members), shards, fresh, longestTtl);
+        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), shards, fresh, longestTtl);
     }
 
     private static Hello hello(WireReader in) throws WireException {
@@ -257,8 +260,8 @@ public final class FrameCodec {
         }
         Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
         return new Hello(
-                low, high, cluster, settings, members, algorithm, role, from, node, shard, client, nonce, attempt,
-                life, guard, seen, resume);
+                low, high, cluster, settings, members, algorithm, role, from, node, shard, client, nonce, attempt, life,
+                guard, seen, resume);
     }
 
     private static Incarnation incarnation(WireReader in) throws WireException {

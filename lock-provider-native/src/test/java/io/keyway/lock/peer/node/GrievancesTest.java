@@ -18,12 +18,16 @@ class GrievancesTest {
     @Test
     void whatAnOperatorHasToEndIsToldWheneverItComes() {
         assertThat(all.add("b", REFUSED, 0)).isTrue();
-        assertThat(all.add("b", LIST, SECOND)).as("right behind something harmless").isTrue();
+        assertThat(all.add("b", LIST, SECOND))
+                .as("right behind something harmless")
+                .isTrue();
         assertThat(all.add("b", SECRET, 2 * SECOND)).as("another one").isTrue();
         assertThat(all.add("b", REFUSED, 3 * SECOND)).isFalse();
         assertThat(all.add("b", SECRET, 4 * SECOND)).as("the same again").isFalse();
         assertThat(all.add("b", REFUSED, 5 * SECOND)).isFalse();
-        assertThat(all.add("b", SECRET, 20 * SECOND)).as("the same after a while").isTrue();
+        assertThat(all.add("b", SECRET, 20 * SECOND))
+                .as("the same after a while")
+                .isTrue();
         assertThat(all.of("b")).isEqualTo(SECRET);
     }
 

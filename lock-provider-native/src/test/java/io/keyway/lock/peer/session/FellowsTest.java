@@ -39,7 +39,8 @@ class FellowsTest {
         Challenge challenge = world.member.lastSent(Challenge.class);
         byte[] transcript =
                 Handshake.transcript(Role.CLIENT, hello, challenge.wire(), challenge.member(), challenge.nonce());
-        world.member.input(new Input.Arrived(link, new Proof(Authenticator.none().prove(transcript))));
+        world.member.input(
+                new Input.Arrived(link, new Proof(Authenticator.none().prove(transcript))));
     }
 
     private boolean fresh() {
@@ -92,8 +93,8 @@ class FellowsTest {
         long epoch = world.memberSide().epoch();
         hello(60, "a:1", FIRST, new Seen("b:1", LAST_EPOCH + 1, FIRST));
         assertThat(world.member.lastSent(Refuse.class))
-                .isEqualTo(new Refuse(
-                        RefuseCode.PROTOCOL, "epoch", Long.toString(epoch), Long.toString(LAST_EPOCH + 1)));
+                .isEqualTo(
+                        new Refuse(RefuseCode.PROTOCOL, "epoch", Long.toString(epoch), Long.toString(LAST_EPOCH + 1)));
         assertThat(world.memberSide().epoch()).isEqualTo(epoch);
         hello(61, "a:1", FIRST, new Seen("b:1", LAST_EPOCH, FIRST));
         assertThat(world.memberSide().epoch()).isEqualTo(LAST_EPOCH + 1);

@@ -201,7 +201,8 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
             world.goals().reached(ClusterGoal.LOOKED_FOR_THE_LIST);
         }
         int number = ANY + searches++;
-        SimLine finder = opened(node.open(number, cells.client(node, maxTtl, number, Aim.ANY_MEMBER), null), "cluster", null);
+        SimLine finder =
+                opened(node.open(number, cells.client(node, maxTtl, number, Aim.ANY_MEMBER), null), "cluster", null);
         finder.cell.flush();
         return finder;
     }

@@ -27,8 +27,7 @@ final class LeaseCells {
      * @param counters where the counters of members begin
      * @param authorities by the slot of the member; may still be filled
      */
-    LeaseCells(
-            LeaseModel.Kit kit, long maxTtl, LeaseSettings lease, long counters, Authority[] authorities) {
+    LeaseCells(LeaseModel.Kit kit, long maxTtl, LeaseSettings lease, long counters, Authority[] authorities) {
         this.kit = kit;
         this.maxTtl = maxTtl;
         this.lease = lease;
@@ -56,8 +55,7 @@ final class LeaseCells {
     }
 
     /** What a member grants with, at most for that time. */
-    Cell member(
-            SimNode node, long ttl, Membership membership, Predicate<String> owned, long until, Horizon horizon) {
+    Cell member(SimNode node, long ttl, Membership membership, Predicate<String> owned, long until, Horizon horizon) {
         MemberSessions layer = new MemberSessions(
                 among(ttl, membership.members()),
                 membership,
@@ -90,6 +88,11 @@ final class LeaseCells {
         return new Cell(
                 kit.clients().apply(lease),
                 new ClientSession(
-                        among(ttl, members), Sessions.incarnation(node, number), Aim.peer(Cluster.id(node).toString(), other), List.of(), 0, 0));
+                        among(ttl, members),
+                        Sessions.incarnation(node, number),
+                        Aim.peer(Cluster.id(node).toString(), other),
+                        List.of(),
+                        0,
+                        0));
     }
 }

@@ -38,8 +38,7 @@ final class SimDisk {
 
     /** It has opened: leases of former lives are over. */
     void opened() {
-        content = new Content(
-                content.epoch(), content.record(), content.list(), content.maxTtl(), content.maxTtl());
+        content = new Content(content.epoch(), content.record(), content.list(), content.maxTtl(), content.maxTtl());
     }
 
     /** With what {@code maxTtl} the last life ran; 0 if that is not known. */

@@ -65,7 +65,16 @@ class GoldenFramesTest {
         frames.put("proof", new Proof(new Mac(new byte[] {9, 8, 7, 6})));
         frames.put(
                 "welcome",
-                new Welcome(4, 1000, "a:7400", 217_000_001, 10_000_000_000L, List.of("a:7400", "b:7400"), 4, true, 60_000_000_000L));
+                new Welcome(
+                        4,
+                        1000,
+                        "a:7400",
+                        217_000_001,
+                        10_000_000_000L,
+                        List.of("a:7400", "b:7400"),
+                        4,
+                        true,
+                        60_000_000_000L));
         frames.put("refuse", new Refuse(RefuseCode.SETTINGS, "settings", "5", "7"));
         frames.put("refuse-bare", new Refuse(RefuseCode.NOT_AUTHENTICATED, "", "", ""));
         frames.put("keep", new Data(4, 17, 20, true, 123_456_789_012L, 0, List.of()));
