@@ -19,8 +19,8 @@ final class Containers {
 
     private final Paths paths;
 
-    /** Of which sessions know something, and nobody stands in them; the oldest first. */
-    private final Set<Head> left = new LinkedHashSet<>();
+    /** Nobody stands in them; the oldest first. */
+    private final Set<Container> left = new LinkedHashSet<>();
 
     Containers(Paths paths) {
         this.paths = paths;
@@ -62,47 +62,37 @@ final class Containers {
         }
     }
 
-    /** A request of ours is to stand in it: what is known about its line; to be given back by {@link #left}. */
-    Head entering(String container, Session session) {
+    /** A request of ours is to stand in it; to be given back by {@link #left}. */
+    Container entering(String path, Session session) {
         synchronized (left) {
-            Head head = session.heads().computeIfAbsent(container, missing -> new Head(session, container));
-            left.remove(head);
-            head.users++;
-            return head;
-        }
-    }
-
-    /** The container was missing, so that nothing that was known holds: the same anew. */
-    Head enteringAnew(Head missing) {
-        missing.forget();
-        synchronized (left) {
-            missing.users--;
-            missing.session.heads().remove(missing.container, missing);
-            return entering(missing.container, missing.session);
+            Container container = session.containers().computeIfAbsent(path, missing -> new Container(session, path));
+            left.remove(container);
+            container.users++;
+            return container;
         }
     }
 
     /** A node of ours was deleted in it. If it is not empty, its deletion fails: that is as it should be. */
-    void left(Head head) {
-        Head old = null;
+    void left(Container container) {
+        Container old = null;
         synchronized (left) {
-            if (--head.users > 0 || head.session.heads().get(head.container) != head) {
+            if (--container.users > 0) {
                 return;
             }
-            left.add(head);
-            if (head.isWorn()) {
-                old = take(head);
+            left.add(container);
+            if (container.isWorn()) {
+                old = take(container);
             } else if (left.size() > KEPT) {
                 old = take(left.iterator().next());
             }
         }
-        delete(old, head.session);
+        delete(old, container.session);
     }
 
     /** Deletes all that were left; the calls of the session that follow are answered after that. */
     void deleteAll(Session session) {
         while (true) {
-            Head old;
+            Container old;
             synchronized (left) {
                 old = left.isEmpty() ? null : take(left.iterator().next());
             }
@@ -113,18 +103,16 @@ final class Containers {
         }
     }
 
-    private Head take(Head head) {
-        left.remove(head);
-        head.session.heads().remove(head.container);
-        return head;
+    private Container take(Container container) {
+        left.remove(container);
+        container.session.containers().remove(container.path);
+        return container;
     }
 
-    private static void delete(@Nullable Head head, Session session) {
-        if (head != null) {
-            head.forget();
-            // By the session of the pledge, so that it comes after that.
-            Session last = head.session.isConnected() ? head.session : session;
-            CompletableFuture<Boolean> unused = last.delete(head.container);
+    private static void delete(@Nullable Container container, Session session) {
+        if (container != null) {
+            Session last = container.session.isConnected() ? container.session : session;
+            CompletableFuture<Boolean> unused = last.delete(container.path);
         }
     }
 }

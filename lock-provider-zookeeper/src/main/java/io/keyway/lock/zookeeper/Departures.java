@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
@@ -46,7 +47,7 @@ final class Departures {
             return Answer.NOT_HELD;
         }
         place.held = false;
-        boolean done = end(place, grant.cookie(), true, place.isFollowed(), limit);
+        boolean done = end(place, grant.cookie(), place.isFollowed(), limit);
         boolean broken = done && wasBroken(place, grant.token(), limit);
         gone(place);
         return done && !broken ? Answer.DONE : Answer.NOT_HELD;
@@ -85,7 +86,7 @@ final class Departures {
                 place.session.awaitConnected(limit);
                 leave(place, limit);
             } else if (node != null) {
-                boolean unused = end(place, node.path(), false, false, limit);
+                boolean unused = end(place, node.path(), false, limit);
             }
             gone(place);
         } finally {
@@ -100,32 +101,39 @@ final class Departures {
             Node node = place.node();
             if (node != null) {
                 limit.await(place.session.delete(node.path()));
-                place.deleted(false);
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             // Gone already, perhaps with its session.
-        } finally {
-            place.gone();
+        }
+    }
+
+    /** Nobody calls for that request any more: what may still stand of it must not. */
+    void forgotten(long id) {
+        Place place = places.get(id);
+        if (place != null) {
+            Node node = place.node();
+            if (node != null && !place.session.isOver()) {
+                CompletableFuture<Boolean> unused = place.session.delete(node.path());
+            }
+            gone(place);
         }
     }
 
     /** Its request is over, or its node is not there any more. */
     void gone(Place place) {
-        place.gone();
         boolean known = places.remove(place);
-        Head head = place.head();
-        if (known && head != null) {
-            containers.left(head);
+        Container container = place.parent();
+        if (known && container != null) {
+            containers.left(container);
         }
     }
 
     /**
      * Deletes a node; false if it was gone.
      *
-     * @param held whether it was granted
      * @param saying whether those behind it are told that it held
      */
-    private boolean end(Place place, String path, boolean held, boolean saying, Limit limit)
+    private boolean end(Place place, String path, boolean saying, Limit limit)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         // After a session that is over another one deletes what the ensemble may still keep of it.
         Session session = place.session.isOver()
@@ -134,12 +142,9 @@ final class Departures {
         session.awaitConnected(limit);
         try {
             boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
-            place.deleted(held);
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             return false;
-        } finally {
-            place.gone();
         }
     }
 }

@@ -16,6 +16,17 @@ record Limit(Deadline end) {
         return new Limit(Deadline.after(limit));
     }
 
+    /** As this one, but no longer than that. */
+    Limit most(Duration duration) {
+        return new Limit(end.orSooner(duration));
+    }
+
+    /** So much of what is left, so that there is time to say why nothing came. */
+    Limit part(int parts, int of) {
+        return new Limit(
+                Deadline.after(Duration.ofNanos(end.nanos()).multipliedBy(parts).dividedBy(of)));
+    }
+
     /**
      * Waits for an answer. What was sent stays on its way if this fails.
      *

@@ -53,13 +53,6 @@ final class Line {
         return tickets.subList(granted, tickets.size());
     }
 
-    /** The writer of that number. */
-    Optional<Ticket> writer(int number) {
-        return tickets.stream()
-                .filter(ticket -> ticket.number() == number && ticket.mode() == LockMode.EXCLUSIVE)
-                .findFirst();
-    }
-
     boolean isEmpty() {
         return tickets.isEmpty();
     }

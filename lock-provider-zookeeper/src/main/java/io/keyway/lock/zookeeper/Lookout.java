@@ -18,7 +18,7 @@ final class Lookout {
     private final Request request;
     private final Session session;
     private final String container;
-    private final Supplier<Creation.@Nullable Made> made;
+    private final Supplier<@Nullable Node> node;
     private final Runnable turn;
 
     private volatile Standing standing = Standing.ABSENT;
@@ -42,14 +42,14 @@ final class Lookout {
     /**
      * For one request.
      *
-     * @param made its node, while it is known to be there
+     * @param node its node, while it is known to be there
      * @param turn is told when its turn has come, or when it has to ask
      */
-    Lookout(Request request, Session session, String container, Supplier<Creation.@Nullable Made> made, Runnable turn) {
+    Lookout(Request request, Session session, String container, Supplier<@Nullable Node> node, Runnable turn) {
         this.request = request;
         this.session = session;
         this.container = container;
-        this.made = made;
+        this.node = node;
         this.turn = turn;
     }
 
@@ -84,11 +84,6 @@ final class Lookout {
         stale = true;
     }
 
-    /** Its number says that nobody stands before it. */
-    void standFirst() {
-        standsAt(Standing.FIRST_BY_NUMBER);
-    }
-
     /** It is known where it stands; returns the count of what it is to watch. */
     private synchronized int standsAt(Standing seen) {
         standing = seen;
@@ -113,33 +108,6 @@ final class Lookout {
         } else {
             end.run();
         }
-    }
-
-    /** Its number says behind whom it waits: the writer of the number before. If that has left, it looks who else is there. */
-    void standBehind(Creation.Made own) {
-        int count = standsAt(Standing.behind(own.before()));
-        Succession before = own.head().writer(own.number() - 1);
-        if (before != null && before.isAwaitedBy(after(count))) {
-            own.head().told(true);
-            return;
-        }
-        CompletableFuture<?> unused = ahead(own.before(), Standing.Knowledge.ALL_LEFT_IF_IT_HELD, count)
-                .watch()
-                .whenComplete((none, failure) -> own.head().told(failure == null));
-    }
-
-    private Succession.Next after(int count) {
-        return new Succession.Next() {
-            @Override
-            public boolean waits() {
-                return isWatch(count);
-            }
-
-            @Override
-            public void left(boolean held) {
-                follow(held, count);
-            }
-        };
     }
 
     /**
@@ -181,8 +149,8 @@ final class Lookout {
             if (asOf != 0 && asOf != watch) {
                 return false;
             }
-            Creation.Made own = made.get();
-            seen = own == null ? Standing.ABSENT : line.of(own.name());
+            Node own = node.get();
+            seen = own == null ? Standing.ABSENT : line.of(Ticket.name(own.path()));
             boolean wasGranted = standing.kind() == Standing.Kind.GRANTED;
             Runnable ofTheLine = unwatch;
             if (watchesLine) {
@@ -196,9 +164,6 @@ final class Lookout {
                 unwatch = ofTheLine;
             }
             if (seen.kind() == Standing.Kind.GRANTED) {
-                if (seen.ahead().orElse(1) == 0) {
-                    tellFirst();
-                }
                 return !wasGranted;
             }
         }
@@ -214,13 +179,6 @@ final class Lookout {
             lookAndWatchLine();
         }
         return false;
-    }
-
-    private void tellFirst() {
-        Creation.Made own = made.get();
-        if (own != null) {
-            own.head().isFirst(own.number(), own.sent().entry());
-        }
     }
 
     private void watch(String name, Standing.Knowledge then, int count) {
@@ -263,10 +221,6 @@ final class Lookout {
             if (granted) {
                 int unused = anotherWatch();
                 standing = standing.granted();
-                if (request.mode() == LockMode.EXCLUSIVE) {
-                    // A reader may have other readers before it.
-                    tellFirst();
-                }
             }
         }
         if (granted) {
@@ -304,10 +258,6 @@ final class Lookout {
         Watcher watcher = event -> follow(false, count);
         watches(count, () -> session.watches().forget(container, watcher));
         list(watcher, count);
-    }
-
-    private synchronized boolean isWatch(int count) {
-        return count == watch;
     }
 
     /** Whatever is watched says nothing more. */

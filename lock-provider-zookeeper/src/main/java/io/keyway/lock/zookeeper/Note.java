@@ -5,7 +5,6 @@ import io.keyway.lock.spi.Owner;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -35,25 +34,6 @@ record Note(Owner owner, boolean granted) {
             text.append("\ngranted");
         }
         return text.toString().getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** The bytes of a note, and by which request they were written: for a node whose name does not say it. */
-    static byte[] naming(byte[] note, long request) {
-        byte[] line = request(request);
-        byte[] both = Arrays.copyOf(note, note.length + line.length);
-        System.arraycopy(line, 0, both, note.length, line.length);
-        return both;
-    }
-
-    static boolean names(byte @Nullable [] bytes, long request) {
-        byte[] line = request(request);
-        return bytes != null
-                && bytes.length >= line.length
-                && Arrays.equals(bytes, bytes.length - line.length, bytes.length, line, 0, line.length);
-    }
-
-    private static byte[] request(long id) {
-        return ("\nrequest " + Long.toHexString(id)).getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Of what somebody else wrote it makes what it can; {@code bytes} is null if a tool wrote nothing. */

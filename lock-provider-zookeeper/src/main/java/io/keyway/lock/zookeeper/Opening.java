@@ -158,9 +158,9 @@ final class Opening {
                 .orElseGet(() -> tls ? new ZKClientConfig() : new PlainConfig());
         if (config.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
             // Of the calls that wait only the end of a session is used.
-            long all = request.get(CommonOptions.CLOSE_TIMEOUT).toMillis() / 4;
-            long one = Math.max(100, Math.min(1000, all / request.get(ZooKeeperOptions.SESSIONS)));
-            config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(one));
+            long end = Math.max(
+                    100, Math.min(1000, request.get(CommonOptions.CLOSE_TIMEOUT).toMillis() / 5));
+            config.setProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(end));
         }
         // The watch of what is broken has to outlast a connection.
         config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "false");

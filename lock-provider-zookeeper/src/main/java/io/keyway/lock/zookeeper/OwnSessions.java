@@ -162,12 +162,18 @@ final class OwnSessions implements Sessions {
         List<OwnFramework> frameworks = all();
         CountDownLatch ended = new CountDownLatch(frameworks.size());
         for (OwnFramework framework : frameworks) {
+            boolean answers = framework.last().filter(Session::isConnected).isPresent();
             // Each waits for the ensemble's answer, and for threads that may sleep.
-            threads.newThread(() -> {
-                        framework.close();
-                        ended.countDown();
-                    })
-                    .start();
+            Thread thread = threads.newThread(() -> {
+                framework.close();
+                if (answers) {
+                    ended.countDown();
+                }
+            });
+            thread.start();
+            if (!answers) {
+                ended.countDown();
+            }
         }
         try {
             boolean unused = ended.await(limit.end().nanos(), TimeUnit.NANOSECONDS);

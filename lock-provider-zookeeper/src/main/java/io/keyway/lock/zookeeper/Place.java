@@ -5,7 +5,6 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -27,11 +26,8 @@ final class Place {
     private final Creation creation;
     private final Lookout lookout;
 
-    /** What is known about its line; null before the first attempt. */
-    private volatile @Nullable Head head;
-
-    /** Its node was created, and whether its number would have told enough is not known yet. */
-    private boolean entering;
+    /** The parent of its node; null before the first attempt. */
+    private volatile @Nullable Container parent;
 
     /** The grant was handed out. */
     volatile boolean held;
@@ -47,7 +43,7 @@ final class Place {
         this.session = session;
         this.container = container;
         this.creation = new Creation(request, session, container, note);
-        this.lookout = new Lookout(request, session, container, creation::made, () -> turn.accept(this));
+        this.lookout = new Lookout(request, session, container, this::node, () -> turn.accept(this));
     }
 
     /** Waits until no other attempt or withdrawal is under way; to be ended by {@link #end}. */
@@ -72,10 +68,7 @@ final class Place {
 
     /** Those behind it may watch how it leaves. */
     boolean isFollowed() {
-        Creation.Made own = creation.made();
-        return request.mode() == LockMode.EXCLUSIVE
-                && lookout.hasFollowers()
-                && (own == null || !own.succession().isAwaited());
+        return request.mode() == LockMode.EXCLUSIVE && lookout.hasFollowers();
     }
 
     boolean isStale() {
@@ -106,36 +99,25 @@ final class Place {
     }
 
     /** Where it is to stand; to be called before it enters. */
-    void goTo(Head line) {
-        head = line;
+    void goTo(Container container) {
+        parent = container;
     }
 
     @Nullable
-    Head head() {
-        return head;
+    Container parent() {
+        return parent;
     }
 
     /**
      * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
-     * it looks first whether the node is there. If its number alone says that it is the first, or who stands before it, there
-     * is no listing.
+     * it looks first whether the node is there.
      *
-     * @return empty if its number says where it stands
      * @throws KeeperException.NoNodeException if the container is missing
      */
-    Optional<List<String>> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+    List<String> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
         creation.resolve(limit);
-        Head line = head;
-        if (creation.node() == null && !creation.isPending() && line != null) {
-            entering = true;
-            Head.Entry entry = creation.send(line);
-            if (entry == Head.Entry.ALONE) {
-                creation.settle(limit);
-                if (stands()) {
-                    entering = false;
-                    return Optional.empty();
-                }
-            }
+        if (creation.node() == null && !creation.isPending()) {
+            creation.send();
         }
         CompletableFuture<List<String>> listing = session.children(container, null);
         List<String> names = List.of();
@@ -147,55 +129,27 @@ final class Place {
             failure = e;
         }
         creation.settle(limit);
+        Container in = parent;
+        if (in != null) {
+            in.created(number());
+        }
         if (failure != null) {
             throw failure;
         }
-        return Optional.of(names);
+        return names;
     }
 
-    /** Whether its number says where it stands. */
-    private boolean stands() {
-        Creation.Made own = creation.made();
-        if (own == null) {
-            return false;
-        }
-        if (own.head().knowsFirst(own.number())) {
-            own.head().told(true);
-            lookout.standFirst();
-            return true;
-        }
-        if (own.sent().numbered() && request.queue()) {
-            lookout.standBehind(own);
-            return true;
-        }
-        return false;
+    private int number() {
+        Node own = creation.node();
+        return own == null
+                ? 0
+                : Ticket.parse(Ticket.name(own.path())).map(Ticket::number).orElse(-1);
     }
 
+    /** Nobody may be granted anything with its number. */
     boolean isBeyondNumbers() {
-        Creation.Made own = creation.made();
-        return own != null && own.isBeyondNumbers();
-    }
-
-    /** Its node was deleted by this client. {@code held}: it was granted, so that all before it have left. */
-    void deleted(boolean held) {
-        Creation.Made own = creation.made();
-        if (own != null) {
-            own.head().deleted(own.number());
-        }
-        leave(held);
-    }
-
-    private void leave(boolean held) {
-        Creation.Made own = creation.made();
-        if (own != null) {
-            own.head().leaves(own.number(), own.succession());
-            own.succession().end(held);
-        }
-    }
-
-    /** Whatever has become of its node, nobody is to wait for its word. */
-    void gone() {
-        leave(false);
+        int number = number();
+        return number > Container.LAST || number < 0;
     }
 
     /** Finds out whether there is a node, and stops to watch for a turn: the request is given up. */
@@ -223,7 +177,6 @@ final class Place {
     /** The node is gone: the request stands nowhere. */
     void lost() {
         lookout.standNowhere();
-        leave(false);
         creation.lost();
         held = false;
         broken = false;
@@ -232,22 +185,7 @@ final class Place {
 
     /** Takes the listing of an attempt. */
     void lookAtOnce(List<String> names) {
-        Line line = Line.of(names);
-        Creation.Made own = creation.made();
-        boolean would = entering && own != null && wouldTell(own, line);
-        if (entering && own != null && (would || request.queue())) {
-            own.head().told(would);
-        }
-        entering = false;
-        lookout.look(line);
-    }
-
-    /** Whether its number, without the listing, would have told what that says. */
-    private boolean wouldTell(Creation.Made own, Line line) {
-        boolean mayFollow = request.mode() == LockMode.EXCLUSIVE && request.queue();
-        return own.head().wouldBeFirst(own.number())
-                || (mayFollow
-                        && line.writer(own.number() - 1).filter(own::wouldKnow).isPresent());
+        lookout.look(Line.of(names));
     }
 
     /** Tells those behind it that it waits no more; they look at permits anew. */

@@ -135,7 +135,6 @@ final class Renewals {
         Node node = held.place.node();
         if (held.place.held && node != null && node.czxid() == held.grant.token()) {
             held.place.broken = true;
-            held.place.gone();
             signals.ended(
                     held.grant.key(),
                     held.grant.token(),

@@ -50,7 +50,7 @@ final class Session extends Calls implements Watcher {
     private final CompletableFuture<ZooKeeper> begun = new CompletableFuture<>();
     private final Breaks breaks;
     private final Watches watches = new Watches(this);
-    private final Map<String, Head> heads = new HashMap<>();
+    private final Map<String, Container> containers = new HashMap<>();
     private final AtomicBoolean ending = new AtomicBoolean();
     private @Nullable CompletableFuture<Boolean> watched;
     private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
@@ -293,9 +293,9 @@ final class Session extends Calls implements Watcher {
         return watches;
     }
 
-    /** What is known about the lines of containers; guarded by {@link Containers}. */
-    Map<String, Head> heads() {
-        return heads;
+    /** Those that its requests are in, or were; guarded by {@link Containers}. */
+    Map<String, Container> containers() {
+        return containers;
     }
 
     void broken(long token, String reason) {

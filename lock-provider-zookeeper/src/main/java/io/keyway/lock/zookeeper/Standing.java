@@ -7,7 +7,7 @@ import java.util.OptionalInt;
 /**
  * Where one request stands in its line.
  *
- * @param ahead how many stand before it; empty if only the one before it was looked for
+ * @param ahead how many stand before it; empty if it is granted by word of the one before it
  * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}
  * @param then what is known when that one has left
  * @param followed whether others stand behind it
@@ -36,15 +36,6 @@ record Standing(Kind kind, OptionalInt ahead, Optional<String> behind, Knowledge
 
     static final Standing ABSENT =
             new Standing(Kind.ABSENT, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, false);
-
-    /** Nobody stands before it; whether somebody stands behind it is not known. */
-    static final Standing FIRST_BY_NUMBER =
-            new Standing(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, false);
-
-    /** Behind a writer of that name, before which others may stand. */
-    static Standing behind(String name) {
-        return new Standing(Kind.BEHIND, OptionalInt.empty(), Optional.of(name), Knowledge.ALL_LEFT_IF_IT_HELD, false);
-    }
 
     /** All that stood in its way have left; readers may hold beside a reader. */
     Standing granted() {

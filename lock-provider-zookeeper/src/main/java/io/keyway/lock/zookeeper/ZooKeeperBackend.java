@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * Locks and semaphores as lines of ephemeral sequential nodes, one for each request, under a container for each name; after
  * the lock recipe of ZooKeeper.
  *
- * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip, or a creation alone
- * ({@link Head}); a release is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
+ * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip; a release
+ * is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
  * that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
  * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
  * never comes back.
@@ -60,6 +60,8 @@ final class ZooKeeperBackend implements LockBackend {
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
             LockOptions.MIN_TTL,
             LockOptions.MAX_TTL);
+
+    private static final Duration SOON = Duration.ofMillis(600);
 
     private final ZooKeeperSettings settings;
     private final Paths paths;
@@ -110,7 +112,9 @@ final class ZooKeeperBackend implements LockBackend {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         long called = System.nanoTime();
-        Session session = sessions.connected(request.key(), request.ttl(), until);
+        // Whoever waits is told early why it waits; the kit asks again, at the latest when there is a connection.
+        Limit connecting = request.queue() ? until.most(SOON).part(3, 4) : until.part(3, 4);
+        Session session = sessions.connected(request.key(), request.ttl(), connecting);
         Place place = place(request, session, until);
         place.begin(until);
         try {
@@ -151,11 +155,11 @@ final class ZooKeeperBackend implements LockBackend {
                 place.lookAgain(until);
             }
             if (node == null || place.isStale()) {
-                Optional<List<String>> names = enter(place, until);
+                List<String> names = enter(place, until);
                 if (place.isBeyondNumbers()) {
                     throw beyondNumbers(place, until);
                 }
-                names.ifPresent(place::lookAtOnce);
+                place.lookAtOnce(names);
                 node = place.node();
             }
             Standing standing = place.standing();
@@ -207,8 +211,8 @@ final class ZooKeeperBackend implements LockBackend {
         departures.leave(place, until);
         place.lost();
         CompletableFuture<Boolean> unused = place.session.delete(place.container);
-        return new NotExecutedException("the numbers of " + place.container + " are at their end, after " + Head.LAST
-                + " requests without a pause; it is made anew as soon as nobody holds or waits there");
+        return new NotExecutedException("the numbers of " + place.container + " are at their end, after "
+                + Container.LAST + " requests without a pause; it is made anew as soon as nobody holds or waits there");
     }
 
     /** On the thread of the session's events, or of a caller who has just left. */
@@ -263,20 +267,16 @@ final class ZooKeeperBackend implements LockBackend {
         return true;
     }
 
-    private Optional<List<String>> enter(Place place, Limit until) throws Exception {
-        Head head = place.head();
-        if (head == null) {
-            head = containers.entering(place.container, place.session);
-            place.goTo(head);
+    private List<String> enter(Place place, Limit until) throws Exception {
+        if (place.parent() == null) {
+            place.goTo(containers.entering(place.container, place.session));
         }
         while (true) {
             try {
                 return place.enter(until);
             } catch (KeeperException.NoNodeException e) {
-                place.lost();
                 // Numbers begin anew.
-                head = containers.enteringAnew(head);
-                place.goTo(head);
+                place.lost();
                 containers.make(place.session, place.container, until);
             }
         }
@@ -342,7 +342,7 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     private Session session(Limit until) throws NotExecutedException, InterruptedException {
-        return sessions.any(settings.anyKey(), settings.ttl(), until);
+        return sessions.any(settings.anyKey(), settings.ttl(), until.part(3, 4));
     }
 
     // The rest.
@@ -351,6 +351,16 @@ final class ZooKeeperBackend implements LockBackend {
     @Override
     public boolean prompt() {
         return true;
+    }
+
+    @Override
+    public boolean sessionBound() {
+        return true;
+    }
+
+    @Override
+    public void forgotten(Request request) {
+        departures.forgotten(request.id());
     }
 
     @Override

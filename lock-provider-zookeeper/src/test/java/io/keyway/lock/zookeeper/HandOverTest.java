@@ -137,21 +137,29 @@ class HandOverTest {
     }
 
     @Test
-    void aHandOverInALongLineCostsThreeRequests() throws Exception {
-        assertThat(requestsOfHandOvers(60, clients)).isBetween(180L, 220L);
+    void aPairCostsThreeRequests() throws Exception {
+        first.lock(name).acquire().release();
+        long before = server.requests();
+
+        for (int i = 0; i < 50; i++) {
+            first.lock(name).acquire().release();
+            second.lock(name).acquire().release();
+        }
+
+        assertThat(server.requests() - before).isBetween(300L, 325L);
     }
 
     @Test
-    void aHandOverWithinAClientCostsTwoRequests() throws Exception {
-        assertThat(requestsOfHandOvers(60, List.of(second))).isBetween(120L, 160L);
+    void aHandOverInALongLineCostsFourRequests() throws Exception {
+        assertThat(requestsOfHandOvers(60)).isBetween(240L, 280L);
     }
 
-    /** In a line of six, of these clients in turn. */
-    private long requestsOfHandOvers(int rounds, List<LockClient> inTurn) throws Exception {
+    /** In a line of six, of the clients in turn. */
+    private long requestsOfHandOvers(int rounds) throws Exception {
         first.lock(name).acquire().release();
         List<CompletableFuture<Lease>> line = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            line.add(inTurn.get(i % inTurn.size()).lock(name).acquireAsync());
+            line.add(clients.get(i % clients.size()).lock(name).acquireAsync());
         }
         await().until(() -> standing() == 6);
         long before = server.requests();
@@ -161,7 +169,7 @@ class HandOverTest {
             CompletableFuture<Lease> next =
                     line.stream().filter(CompletableFuture::isDone).findFirst().orElseThrow();
             line.removeIf(lease -> lease == next);
-            line.add(inTurn.get(i % inTurn.size()).lock(name).acquireAsync());
+            line.add(clients.get(i % clients.size()).lock(name).acquireAsync());
             assertThat(next.get().release()).isEqualTo(ReleaseOutcome.RELEASED);
         }
 

@@ -27,15 +27,6 @@ class LineTest {
     }
 
     @Test
-    void aNumberIsFilledUpAsTheServerDoesIt() {
-        for (int number : new int[] {0, 7, 1_000_000_000, Integer.MAX_VALUE}) {
-            assertThat(Ticket.numbered("1-x-", number)).isEqualTo("1-x-%010d", number);
-        }
-        assertThat(Ticket.parse(Ticket.numbered("1-x-", 42))).get().returns(42, Ticket::number);
-        assertThat(Ticket.numbered("1-x-", Integer.MIN_VALUE)).endsWith("-2147483648");
-    }
-
-    @Test
     void theLowestNumberHoldsAlone() {
         Line line = line("b-2-x-0000000007", "a-1-x-0000000003", "c-3-s-0000000009");
 

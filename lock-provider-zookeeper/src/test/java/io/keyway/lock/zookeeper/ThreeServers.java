@@ -23,12 +23,18 @@ final class ThreeServers implements AutoCloseable {
     static {
         // In ticks, which are short so that sessions end on time.
         SETTINGS.put("initLimit", "200");
-        SETTINGS.put("syncLimit", "60");
     }
 
     private final TestingCluster cluster;
 
     ThreeServers(Path directory) throws Exception {
+        this(directory, 60);
+    }
+
+    /** {@code syncLimit}: the ticks after which a server that does not write is left behind by its leader. */
+    ThreeServers(Path directory, int syncLimit) throws Exception {
+        Map<String, Object> settings = new HashMap<>(SETTINGS);
+        settings.put("syncLimit", Integer.toString(syncLimit));
         List<InstanceSpec> specs = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
             specs.add(new InstanceSpec(
@@ -40,7 +46,7 @@ final class ThreeServers implements AutoCloseable {
                     i,
                     TICK_MILLIS,
                     1000,
-                    SETTINGS));
+                    settings));
         }
         cluster = new TestingCluster(specs);
         cluster.start();
@@ -78,6 +84,16 @@ final class ThreeServers implements AutoCloseable {
         for (Thread thread : starting) {
             thread.join();
         }
+    }
+
+    /** From now on a majority writes nothing; it goes on with all that was asked meanwhile. */
+    StalledLog stallWrites() throws Exception {
+        List<Object> logs = new ArrayList<>();
+        for (TestingZooKeeperServer server : cluster.getServers().subList(0, 2)) {
+            logs.add(OneServer.part(
+                    server, "main", "zooKeeperEmbedded", "maincluster", "quorumPeer", "zkDb", "snapLog", "txnLog"));
+        }
+        return new StalledLog(logs);
     }
 
     int size() {

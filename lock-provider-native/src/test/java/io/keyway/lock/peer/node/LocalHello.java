@@ -22,7 +22,6 @@ final class LocalHello {
                 LeaseKeys.ALGORITHM,
                 SessionFrame.Role.CLIENT,
                 "",
-                "",
                 0,
                 new Incarnation(1, 2),
                 new Nonce(3, 4),

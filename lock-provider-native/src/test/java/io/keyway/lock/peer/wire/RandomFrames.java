@@ -48,8 +48,7 @@ final class RandomFrames {
                         number(),
                         members(),
                         random.nextInt(256),
-                        random.nextBoolean(),
-                        number() & 0xFFFF_FFFFL);
+                        random.nextBoolean());
             case 4 -> new Refuse(REFUSALS.get(random.nextInt(REFUSALS.size())), text(20), text(20), text(20));
             case 5 -> data(true);
             default -> data(false);
@@ -77,7 +76,6 @@ final class RandomFrames {
                 random.nextLong(),
                 random.nextInt(256),
                 random.nextBoolean() ? Role.CLIENT : Role.MEMBER,
-                text(40),
                 text(40),
                 random.nextInt(256),
                 incarnation(),

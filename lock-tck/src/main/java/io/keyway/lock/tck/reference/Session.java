@@ -55,11 +55,6 @@ public final class Session {
         withdrawn.put(request, until);
     }
 
-    /** How many withdrawn requests are remembered. */
-    int remembered() {
-        return withdrawn.size();
-    }
-
     boolean hasWithdrawn(long request) {
         return withdrawn.containsKey(request);
     }

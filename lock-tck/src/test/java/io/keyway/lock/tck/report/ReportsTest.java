@@ -99,7 +99,6 @@ class ReportsTest {
                         | wake-up | no |
                         | caching | no |
                         | upgrade | no |
-                        | hold-at-least | no |
                         | transactions | no |
 
                         ## Guarantees
