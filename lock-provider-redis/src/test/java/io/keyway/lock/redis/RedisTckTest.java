@@ -24,6 +24,7 @@ class RedisTckTest extends LockTck {
     protected TckSubject subject() {
         return TckSubject.of(server.url())
                 .withServer(server::kill, server::restart)
-                .withPause(server::pause, server::resume);
+                .withPause(server::pause, server::resume)
+                .withFootprint(() -> (Long) server.ask("DBSIZE"));
     }
 }

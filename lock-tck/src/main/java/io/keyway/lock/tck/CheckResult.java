@@ -33,6 +33,10 @@ public record CheckResult(
         Optional<String> picture,
         List<String> notes,
         int repeats) {
+
+    /** How a note begins that says how often the background loops of a backend ended though the check broke nothing. */
+    public static final String LOOPS_ENDED = "loops in the background ended by themselves: ";
+
     public CheckResult {
         Objects.requireNonNull(id, "id");
         rules = List.copyOf(rules);

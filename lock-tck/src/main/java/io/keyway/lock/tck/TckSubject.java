@@ -48,6 +48,13 @@ public final class TckSubject {
         boolean admits(LockName name, long token);
     }
 
+    /** Counts what the store keeps: keys, nodes, rows, whatever it is made of. */
+    @FunctionalInterface
+    public interface Footprint {
+        /** Returns how many there are now, of all names. */
+        long count() throws Exception;
+    }
+
     /** Breaks the link of one client, where no proxy can stand: for subjects within this JVM. Other clients are not affected. */
     public interface Links {
         /** While cut, no request of this client arrives at the store and no answer or signal at the client; nobody is told. */
@@ -90,6 +97,7 @@ public final class TckSubject {
     private @Nullable AddressMap addresses;
     private List<String> servers = List.of();
     private @Nullable Links links;
+    private @Nullable Footprint footprint;
     private Adapter adapter;
     private Supplier<Guard> guard;
 
@@ -110,6 +118,7 @@ public final class TckSubject {
         copy.addresses = addresses;
         copy.servers = servers;
         copy.links = links;
+        copy.footprint = footprint;
         copy.adapter = adapter;
         copy.guard = guard;
         return copy;
@@ -182,6 +191,13 @@ public final class TckSubject {
         return copy;
     }
 
+    /** The same, with a way to count what its store keeps; nobody but the kit uses the store meanwhile. */
+    public TckSubject withFootprint(Footprint counting) {
+        TckSubject copy = copy();
+        copy.footprint = Objects.requireNonNull(counting);
+        return copy;
+    }
+
     /** The same, with an adapter of the author's own instead of {@link JavaLocks#reentrant}. */
     public TckSubject withAdapter(Adapter other) {
         TckSubject copy = copy();
@@ -227,6 +243,10 @@ public final class TckSubject {
 
     public Optional<Links> links() {
         return Optional.ofNullable(links);
+    }
+
+    public Optional<Footprint> footprint() {
+        return Optional.ofNullable(footprint);
     }
 
     public Adapter adapter() {

@@ -15,7 +15,8 @@ import java.util.TreeSet;
  * Decides when a member that starts may open under its member list, so that no name ever has two managers: one under the former list, one under the new one.
  *
  * <p>A member whose file says that it has opened under this very list opens without asking. Every other one forces the list to its disk before it listens, and opens only after every other member of the list has said that it
- * runs with it, plus a full quarantine from the last such word: whoever confirms serves no former list any more, has forgotten what it granted under it, and will not go back without being confirmed in turn.
+ * runs with it, plus a quarantine from the last such word: as long as the longest lease that any of them may
+ * have granted under a former list, since the list and {@code maxTtl} may change together. Whoever confirms serves no former list any more, has forgotten what it granted under it, and will not go back without being confirmed in turn.
  * Members that are no longer in the list cannot be asked; that they have ended is the operator's word.
  *
  * <p>A plain state machine: whoever runs it brings the time, the messages and the disk.
@@ -35,7 +36,7 @@ public final class ListConfirmation {
 
     private final boolean fresh;
     private final boolean changed;
-    private final long quarantine;
+    private long quarantine;
     private final Set<String> awaited;
     private boolean allFresh;
     private long openAt = Turn.NEVER;
@@ -57,7 +58,7 @@ public final class ListConfirmation {
      * @param stored what its file says; empty if there is none that can be read
      * @param fresh this life is the first use of the cluster, by the operator's word
      * @param removed former members of which the operator says that they have ended for good
-     * @param quarantine how long leases of a forgotten life may last, in nanoseconds
+     * @param quarantine how long leases may last that this member granted in a former life, in nanoseconds
      * @param now on the clock of all later times
      * @throws IllegalArgumentException if the lists do not allow a start, with what is wrong and what to do
      */
@@ -126,10 +127,12 @@ public final class ListConfirmation {
      *
      * @param othersFresh whether its life, too, is the first use of the cluster
      * @param itsEpoch of that life
+     * @param itsQuarantine how long leases may last that it granted in a former life, in nanoseconds
      */
-    public void confirmed(String node, boolean othersFresh, long itsEpoch, long now) {
+    public void confirmed(String node, boolean othersFresh, long itsEpoch, long itsQuarantine, long now) {
         if (awaited.remove(node)) {
             epoch = Math.max(epoch, itsEpoch);
+            quarantine = Math.max(quarantine, itsQuarantine);
             allFresh &= othersFresh;
             settle(now);
         }
@@ -170,7 +173,13 @@ public final class ListConfirmation {
 
     /** Writes the whole state. */
     public void encode(Canon out) {
-        out.put(fresh).put(changed).put(allFresh).put(epoch).time(openAt).put(awaited.size());
+        out.put(fresh)
+                .put(changed)
+                .put(allFresh)
+                .put(epoch)
+                .put(quarantine)
+                .time(openAt)
+                .put(awaited.size());
         awaited.forEach(out::put);
     }
 }

@@ -18,6 +18,7 @@ import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
@@ -96,12 +97,13 @@ public final class ClusterMember implements AutoCloseable {
         MemberFile file = home.file();
         long now = System.nanoTime();
         boolean fresh = file.start() instanceof Start.FirstUse;
+        long ttl = plan.maxTtl().toNanos();
+        long longestTtl = Math.max(ttl, file.longestTtl());
         ListConfirmation confirmation = ListConfirmation.start(
-                node(), plan.ids(), file.list(), fresh, plan.removedIds(), factory.quarantine(), now);
+                node(), plan.ids(), file.list(), fresh, plan.removedIds(), SessionSettings.quarantine(longestTtl), now);
         LastLife last = LastLife.of(file, plan.maxTtl(), now);
         this.inherited = last.inherited();
         long epoch = file.nextEpoch(0);
-        long largestTtl = plan.maxTtl().toNanos();
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-" + node() + "-disk", this::failed);
         this.promises = new PromiseWriter(
@@ -109,10 +111,10 @@ public final class ClusterMember implements AutoCloseable {
                 home.facts(),
                 disk,
                 epoch,
-                largestTtl,
+                longestTtl,
                 now + awaited,
                 !confirmation.changed(),
-                largestTtl / 16,
+                ttl / 16,
                 home::check,
                 this::failed);
         this.opensAt = confirmation.changed() ? Turn.NEVER : now + last.waitNanos();
@@ -133,7 +135,9 @@ public final class ClusterMember implements AutoCloseable {
                 confirmation,
                 (openAt, others) -> confirmed(openAt, others, now + last.waitNanos()));
         try {
-            makeCells(factory, epoch, new Horizon(now + awaited, largestTtl / 2), fresh);
+            Membership first =
+                    new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl, file.lastEpoch());
+            makeCells(factory, epoch, new Horizon(now + awaited, ttl / 2), first);
             makePeers(factory);
             this.acceptor = listen();
             home.publish(acceptor.address().getPort());
@@ -165,7 +169,7 @@ public final class ClusterMember implements AutoCloseable {
         return thread;
     }
 
-    private void makeCells(Cells factory, long epoch, Horizon horizon, boolean fresh) {
+    private void makeCells(Cells factory, long epoch, Horizon horizon, Membership first) {
         List<FrameCodec> codecs = new ArrayList<>();
         int loops = Math.min(plan.shards(), Runtime.getRuntime().availableProcessors());
         for (int i = 0; i < loops; i++) {
@@ -177,7 +181,7 @@ public final class ClusterMember implements AutoCloseable {
         for (int i = 0; i < plan.shards(); i++) {
             int shard = i;
             Cell cell = factory.member(
-                    new Membership(node(), plan.ids(), shard, plan.shards(), fresh),
+                    first.ofShard(shard),
                     name -> here(name, shard) && members.owner(name).equals(plan.node()),
                     epoch,
                     opensAt,
@@ -202,7 +206,7 @@ public final class ClusterMember implements AutoCloseable {
                 peers.add(new PeerLink(
                         other,
                         threads.get(0),
-                        factory.client(Aim.peer(other.toString()), 0, 0),
+                        factory.client(Aim.peer(node(), other.toString()), 0, 0),
                         new FrameCodec(new BodyCodecs(new LeaseCodec())),
                         plan.security().tls(),
                         names,
@@ -316,7 +320,9 @@ public final class ClusterMember implements AutoCloseable {
                     && cells.size() == plan.shards()
                     && saidOpen.compareAndSet(false, true)) {
                 LOG.info("member {} is open: it grants from now on", node());
-                promises.openList(() -> LOG.info("member {} has opened under the list {}", node(), plan.members()));
+                promises.opened(
+                        plan.maxTtl().toNanos(),
+                        () -> LOG.info("member {} has opened under the list {}", node(), plan.members()));
             }
         }
     }

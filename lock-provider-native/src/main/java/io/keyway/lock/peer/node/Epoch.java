@@ -8,7 +8,18 @@ public final class Epoch {
 
     private static final long START_OF_2020_MILLIS = 1_577_836_800_000L;
 
+    private static final long TEN_YEARS_OF_SECONDS = 315_576_000L;
+
     private Epoch() {}
+
+    private static long wall(long wallMillis) {
+        return Math.floorDiv(wallMillis - START_OF_2020_MILLIS, 1000L);
+    }
+
+    /** The highest epoch of this member that anybody may have seen, unless its clock was wrong by more than ten years: who tells of a higher one is wrong, or wants it to run out of epochs. */
+    public static long last(long stored, long wallMillis) {
+        return Math.min(MAX - 1, Math.max(stored, Math.max(0, wall(wallMillis)) + TEN_YEARS_OF_SECONDS));
+    }
 
     /**
      * Returns the next epoch. The wall clock serves only here and never shortens a wait.
@@ -18,7 +29,7 @@ public final class Epoch {
      * @throws IllegalStateException if none is left
      */
     public static long next(long stored, long heard, long wallMillis) {
-        long wall = Math.floorDiv(wallMillis - START_OF_2020_MILLIS, 1000L);
+        long wall = wall(wallMillis);
         long next = Math.max(Math.max(stored, heard) + 1, Math.min(wall, MAX));
         if (next > MAX || next < 1) {
             throw new IllegalStateException("No epoch is left above " + Math.max(stored, heard)

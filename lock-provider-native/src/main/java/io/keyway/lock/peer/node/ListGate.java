@@ -8,10 +8,8 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.Greeting;
 import io.keyway.lock.peer.session.Incarnation;
-import java.time.Duration;
-import java.util.HashMap;
+import io.keyway.lock.peer.session.SessionSettings;
 import java.util.List;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,15 +17,12 @@ import org.slf4j.LoggerFactory;
 final class ListGate implements PeerLink.Watcher {
     private static final Logger LOG = LoggerFactory.getLogger(ListGate.class);
 
-    private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();
-
     private final String self;
     private final List<String> members;
     private final ListConfirmation confirmation;
     private final Opening opening;
     private final Lives<Incarnation> lives = new Lives<>();
-    private final Map<String, Unreachable> troubles = new HashMap<>();
-    private final Map<String, Long> saidAt = new HashMap<>();
+    private final Grievances troubles = new Grievances();
     private volatile String waits = "";
 
     /** Told once, when a list that needed it is confirmed: from when on this member may grant, and with which epoch at least. */
@@ -64,14 +59,15 @@ final class ListGate implements PeerLink.Watcher {
                     node,
                     node);
         }
-        troubles.remove(node);
+        troubles.over(node);
         LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", greeting.epoch());
         if (!greeting.members().equals(members)) {
             LOG.error("member {} runs with the list {}, and {} with {}", node, greeting.members(), self, members);
             return;
         }
         if (confirmation.awaited().contains(node)) {
-            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), System.nanoTime());
+            long quarantine = SessionSettings.quarantine(greeting.longestTtl());
+            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), quarantine, System.nanoTime());
             settle(node);
         }
     }
@@ -97,24 +93,19 @@ final class ListGate implements PeerLink.Watcher {
     @Override
     public void unreachable(NodeId peer, Unreachable why) {
         String node = peer.toString();
-        Unreachable before = troubles.put(node, why);
-        long now = System.nanoTime();
-        Long last = saidAt.get(node);
-        if (before == null || (!why.equals(before) && (last == null || now - last >= PERIOD_NANOS))) {
-            saidAt.put(node, now);
-            if (why.final_()) {
-                LOG.error("member {} cannot be talked to: {}", node, why.why());
-            } else {
-                LOG.info("member {} does not answer: {}", node, why.why());
-            }
-        }
+        boolean say = troubles.add(node, why, System.nanoTime());
         remember();
+        if (say && why.final_()) {
+            LOG.error("member {} cannot be talked to: {}", node, why.why());
+        } else if (say) {
+            LOG.info("member {} does not answer: {}", node, why.why());
+        }
     }
 
     private void remember() {
         StringBuilder text = new StringBuilder();
         for (String node : confirmation.awaited()) {
-            Unreachable why = troubles.get(node);
+            Unreachable why = troubles.of(node);
             text.append(text.length() == 0 ? "" : "; ").append(node).append(why == null ? "" : " (" + why.why() + ")");
         }
         waits = text.toString();

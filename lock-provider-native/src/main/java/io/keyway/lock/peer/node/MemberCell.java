@@ -12,6 +12,7 @@ import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.EventThread;
 import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.session.EpochAdopted;
+import io.keyway.lock.peer.session.MemberDoubled;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.time.Duration;
@@ -114,6 +115,10 @@ final class MemberCell implements CellLoop.Surroundings {
             LOG.warn("{}: {}", alarm.key().id(), alarm.text());
         } else if (notice instanceof EpochAdopted adopted) {
             whole.epochAdopted(this, adopted.epoch());
+        } else if (notice instanceof MemberDoubled doubled) {
+            LOG.error(
+                    "two processes run as member {}, and both talk to this one: the later one is refused; end it at once, and remove its copy of the data directory",
+                    doubled.node());
         }
     }
 

@@ -108,6 +108,14 @@ public final class MemberFile implements AutoCloseable {
         return list;
     }
 
+    /** The longest lease, in nanoseconds, that a former life of this member may have left, as far as the file knows; 0 if it knows of none. */
+    public long longestTtl() {
+        Optional<StoredRecord> stored = start instanceof Start.Restarted last
+                ? Optional.of(last.stored())
+                : start instanceof Start.Foreign other ? other.stored() : Optional.empty();
+        return stored.map(last -> last.record().largestTtlNanos()).orElse(0L);
+    }
+
     /** How long to wait before the first grant, from now. */
     public Quarantine quarantine() {
         return Quarantine.of(start, settings, facts);
@@ -132,6 +140,11 @@ public final class MemberFile implements AutoCloseable {
      */
     public long nextEpoch(long heard) {
         return Epoch.next(Math.max(start.storedEpoch(), forcedEpoch), heard, facts.wallMillis());
+    }
+
+    /** The highest epoch of this member that anybody else may have seen. */
+    public long lastEpoch() {
+        return Epoch.last(Math.max(start.storedEpoch(), forcedEpoch), facts.wallMillis());
     }
 
     /**

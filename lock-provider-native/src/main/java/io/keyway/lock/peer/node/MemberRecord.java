@@ -5,7 +5,7 @@ package io.keyway.lock.peer.node;
  * What a member forces to disk before its promises go out.
  *
  * @param epoch reserved for this incarnation, 1 to 2^32 - 1
- * @param largestTtlNanos the largest ttl given by this incarnation or one before it
+ * @param largestTtlNanos the longest lease that may be held of this incarnation, or of one before it
  * @param horizonNanos no grant ends later, on the boot clock; from {@link BootClock#horizon}
  * @param listOpened whether this member has opened under the member list of its settings
  */

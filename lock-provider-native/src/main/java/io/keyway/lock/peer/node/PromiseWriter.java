@@ -37,7 +37,7 @@ final class PromiseWriter {
     private final AtomicBoolean due = new AtomicBoolean();
     // Of the disk's thread, after the start.
     private long epoch;
-    private final long largestTtl;
+    private long largestTtl;
     private long horizon;
     private boolean listOpened;
 
@@ -45,7 +45,7 @@ final class PromiseWriter {
      * The first record of a life is on disk when this returns.
      *
      * @param epoch of this life
-     * @param largestTtl in nanoseconds
+     * @param largestTtl the longest lease of this life or of one before it, in nanoseconds
      * @param horizon no lease of before ends later, on the monotonic clock
      * @param listOpened as in {@link MemberRecord}
      * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask next
@@ -84,21 +84,30 @@ final class PromiseWriter {
         }
     }
 
-    /** Says on disk that this member has opened under its list, then runs the task there; not if that fails. */
-    void openList(Runnable done) {
+    /**
+     * Says on disk that this member has opened under its list, and that no lease of a former life is left, where the file does not say that yet; then runs the task there, if the list is a new one. Not if
+     * that fails.
+     *
+     * @param longestTtl of this life's leases, in nanoseconds
+     */
+    void opened(long longestTtl, Runnable done) {
         disk.run(() -> {
-            if (listOpened) {
+            boolean newList = !listOpened;
+            if (!newList && largestTtl == longestTtl) {
                 return;
             }
             try {
                 leave.check();
                 listOpened = true;
+                largestTtl = longestTtl;
                 force();
             } catch (IOException e) {
                 failed.accept(e);
                 return;
             }
-            done.run();
+            if (newList) {
+                done.run();
+            }
         });
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
  * @param incarnation of the member's cell
  * @param quarantine nanoseconds until it may grant
  * @param fresh its life began as the first use of the cluster
+ * @param longestTtl the longest lease that may be left of its former lives, in nanoseconds
  */
 public record Greeting(
         String node,
@@ -17,4 +18,5 @@ public record Greeting(
         long quarantine,
         List<String> members,
         int shards,
-        boolean fresh) {}
+        boolean fresh,
+        long longestTtl) {}

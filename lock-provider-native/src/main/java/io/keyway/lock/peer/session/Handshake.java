@@ -27,7 +27,8 @@ final class Handshake {
         byte[] cluster = hello.cluster().getBytes(StandardCharsets.UTF_8);
         byte[] target = hello.node().getBytes(StandardCharsets.UTF_8);
         List<byte[]> nodes = new ArrayList<>();
-        int size = 256 + cluster.length + target.length;
+        byte[] from = hello.from().getBytes(StandardCharsets.UTF_8);
+        int size = 256 + cluster.length + target.length + from.length;
         for (Seen seen : hello.seen()) {
             byte[] node = seen.node().getBytes(StandardCharsets.UTF_8);
             nodes.add(node);
@@ -43,6 +44,7 @@ final class Handshake {
         out.putInt(cluster.length).put(cluster);
         put(out, hello.settings(), hello.members());
         out.putInt(hello.wireLow()).putInt(hello.wireHigh()).putInt(hello.algorithm());
+        out.putInt(from.length).put(from);
         out.putInt(target.length).put(target).putInt(hello.shard());
         out.put((byte) hello.role().code())
                 .putLong(hello.attempt())
@@ -88,6 +90,11 @@ final class Handshake {
         if (hello.role() == Role.MEMBER && hello.members() != settings.membersHash()) {
             return new Refuse(
                     RefuseCode.MEMBERS, "members", settings.membersText(), SessionSettings.hex(hello.members()));
+        }
+        boolean fellow =
+                !hello.from().equals(membership.node()) && membership.members().contains(hello.from());
+        if (hello.role() == Role.MEMBER ? !fellow : !hello.from().isEmpty()) {
+            return new Refuse(RefuseCode.ROLE, "from", membership.node(), hello.from());
         }
         if (!hello.node().isEmpty() && !hello.node().equals(membership.node())) {
             return new Refuse(RefuseCode.NODE, "node", membership.node(), hello.node());

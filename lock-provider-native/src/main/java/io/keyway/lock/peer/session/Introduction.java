@@ -68,6 +68,7 @@ final class Introduction {
                 aim.role() == Role.MEMBER ? settings.membersHash() : 0,
                 settings.algorithm(),
                 aim.role(),
+                aim.from(),
                 aim.node(),
                 aim.shard(),
                 self,
@@ -120,7 +121,7 @@ final class Introduction {
     void welcomed(Welcome welcome, Incarnation member) {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
-        aim = new Aim(aim.role(), welcome.node(), aim.shard(), aim.demand());
+        aim = new Aim(aim.role(), aim.from(), welcome.node(), aim.shard(), aim.demand());
         greeting = new Greeting(
                 welcome.node(),
                 member,
@@ -128,7 +129,8 @@ final class Introduction {
                 welcome.quarantine(),
                 welcome.members(),
                 welcome.shards(),
-                welcome.fresh());
+                welcome.fresh(),
+                welcome.longestTtl());
     }
 
     /** False if another member answers than the one that is meant. */
@@ -153,7 +155,12 @@ final class Introduction {
 
     /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
     long attention() {
-        return aim.demand() == Aim.Demand.ALWAYS ? Math.min(ATTENTION, settings.maxTtl()) : Turn.NEVER;
+        return aim.demand() == Aim.Demand.ALWAYS ? attention(settings) : Turn.NEVER;
+    }
+
+    /** With what ttl a member that keeps in touch counts as waiting; it speaks at least four times in that time. */
+    static long attention(SessionSettings settings) {
+        return Math.min(ATTENTION, settings.maxTtl());
     }
 
     String why(Refuse refusal) {

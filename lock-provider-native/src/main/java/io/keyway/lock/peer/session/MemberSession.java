@@ -15,6 +15,9 @@ final class MemberSession {
     static final long NO_LINK = -1;
 
     final Peer peer;
+    /** The id of the member that the client is; empty if it is none. */
+    final String from;
+
     final Incarnation client;
     final long life;
     final long guard;
@@ -38,8 +41,9 @@ final class MemberSession {
     /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
     long listedAt = Turn.NEVER;
 
-    MemberSession(Peer peer, Incarnation client, long life, long guard, long heard) {
+    MemberSession(Peer peer, String from, Incarnation client, long life, long guard, long heard) {
         this.peer = peer;
+        this.from = from;
         this.client = client;
         this.life = life;
         this.guard = guard;
@@ -84,7 +88,7 @@ final class MemberSession {
     }
 
     MemberSession copy() {
-        MemberSession copy = new MemberSession(peer, client, life, guard, heard);
+        MemberSession copy = new MemberSession(peer, from, client, life, guard, heard);
         copy.stream = stream.copy();
         copy.retry = retry.copy();
         copy.classes = classes.copy();

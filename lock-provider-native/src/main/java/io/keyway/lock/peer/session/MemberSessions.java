@@ -30,7 +30,6 @@ public final class MemberSessions extends MemberSide {
     public static final int MAX_MESSAGES = 1024;
 
     private static final int WAKE = 0;
-    private static final long LARGEST_EPOCH = 0xFFFF_FFFFL;
 
     private final SessionSettings settings;
     private final Membership membership;
@@ -38,6 +37,7 @@ public final class MemberSessions extends MemberSide {
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
     private final Doorkeeper door;
     private final Promises promises;
+    private Fellows fellows = new Fellows();
     private long epoch;
     private long floor;
     private boolean quarantined = true;
@@ -102,7 +102,7 @@ public final class MemberSessions extends MemberSide {
     }
 
     private static long checkedEpoch(long epoch) {
-        if (epoch < 0 || epoch > LARGEST_EPOCH) {
+        if (epoch < 0 || epoch > Membership.LARGEST_EPOCH) {
             throw new IllegalArgumentException("epoch " + epoch + " has not 32 bits");
         }
         return epoch;
@@ -213,16 +213,38 @@ public final class MemberSessions extends MemberSide {
         }
         if (closing) {
             door.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
+        } else if (doubled(hello, turn)) {
+            door.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", hello.from(), hello.from()), turn);
         } else if (heardOfOneself(hello, turn)) {
             admit(link, hello, turn);
         } else {
-            door.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, LARGEST_EPOCH), turn);
+            long seen = hello.seen().stream().mapToLong(Seen::epoch).max().orElse(0);
+            door.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, seen), turn);
         }
+    }
+
+    /** Whether another process under the id of a member that says hello is there, and not just a former life of it whose connection has not ended yet. */
+    private boolean doubled(Hello hello, SessionTurn turn) {
+        if (hello.role() != SessionFrame.Role.MEMBER) {
+            return false;
+        }
+        for (MemberSession session : table.all()) {
+            if (session.from.equals(hello.from())
+                    && !session.client.equals(hello.client())
+                    && session.connected()
+                    && turn.now() - session.heard < Introduction.attention(settings) / 2) {
+                if (fellows.doubled(hello.client())) {
+                    turn.tell(new MemberDoubled(hello.from()));
+                }
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
      * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was cloned. What it granted itself stands; it goes on above that epoch and grants no more
-     * until all leases that it may have forgotten are over. False if the epoch can't be.
+     * until all leases that it may have forgotten are over. False if the epoch is beyond belief: it would leave no epochs, or next to none, for this member's future.
      */
     private boolean heardOfOneself(Hello hello, SessionTurn turn) {
         for (Seen seen : hello.seen()) {
@@ -231,7 +253,7 @@ public final class MemberSessions extends MemberSide {
             if (!seen.node().equals(membership.node()) || !higher) {
                 continue;
             }
-            if (seen.epoch() >= LARGEST_EPOCH) {
+            if (seen.epoch() > membership.lastEpoch()) {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
@@ -245,7 +267,7 @@ public final class MemberSessions extends MemberSide {
             session.classes.waiting(awaitOpening);
         }
         quarantined = true;
-        quarantineUntil = turn.now() + settings.quarantine();
+        quarantineUntil = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
         promises.reach(quarantineUntil);
         newEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));
@@ -281,6 +303,9 @@ public final class MemberSessions extends MemberSide {
         } else {
             session = table.open(hello, turn);
         }
+        if (hello.role() == SessionFrame.Role.MEMBER) {
+            fellows.admitted(hello.from(), hello.client());
+        }
         door.admitted(link, hello, session.peer.session());
         table.bind(session, link, turn);
         turn.transmit(
@@ -293,7 +318,8 @@ public final class MemberSessions extends MemberSide {
                         quarantineLeft(turn),
                         membership.members(),
                         membership.shards(),
-                        membership.fresh()));
+                        membership.fresh() && !fellows.livedBefore(hello.from()),
+                        membership.longestTtl()));
     }
 
     @Override
@@ -430,6 +456,7 @@ public final class MemberSessions extends MemberSide {
                 copiedDoor,
                 table.copy(copiedDoor.admissions()),
                 promises.copy());
+        copy.fellows = fellows.copy();
         copy.floor = floor;
         copy.quarantined = quarantined;
         copy.listAwaited = listAwaited;
@@ -440,6 +467,7 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void encode(Canon out) {
+        fellows.encode(out);
         out.put(self.high()).put(self.low()).put(epoch).put(floor).put(closing);
         out.put(quarantined)
                 .put(listAwaited)

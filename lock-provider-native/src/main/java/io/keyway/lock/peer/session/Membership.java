@@ -12,10 +12,17 @@ import java.util.List;
  * @param shard which of the member's cells this is, from 0
  * @param shards how many cells each member has
  * @param fresh this life of the member began as the first use of the cluster
+ * @param longestTtl the longest lease that may be left of former lives of the member, or that this one grants, in nanoseconds
+ * @param lastEpoch the highest epoch that anybody may have seen of this member, whatever the clocks of its former lives said; who tells of a higher one is refused
  */
-public record Membership(String node, List<String> members, int shard, int shards, boolean fresh) {
+public record Membership(
+        String node, List<String> members, int shard, int shards, boolean fresh, long longestTtl, long lastEpoch) {
     /** The most members of a cluster. */
     public static final int MAX_MEMBERS = 64;
+    /** The longest lease that any member can have granted: a day, as the option {@code maxTtl} says, in nanoseconds. */
+    public static final long MAX_LONGEST_TTL = 86_400_000_000_000L;
+    /** Epochs have 32 bits. */
+    public static final long LARGEST_EPOCH = 0xFFFF_FFFFL;
     /** The most cells of a member. */
     public static final int MAX_SHARDS = 64;
 
@@ -31,13 +38,21 @@ public record Membership(String node, List<String> members, int shard, int shard
             throw new IllegalArgumentException(
                     "node " + node + " of " + members + ": it must be one of them, and they at most " + MAX_MEMBERS);
         }
+        if (lastEpoch >= LARGEST_EPOCH) {
+            throw new IllegalArgumentException("no epoch is left above " + lastEpoch);
+        }
         if (shards < 1 || shards > MAX_SHARDS || shard < 0 || shard >= shards) {
             throw new IllegalArgumentException("shard " + shard + " of " + shards + ": at most " + MAX_SHARDS);
         }
     }
 
+    /** Another cell of the same member. */
+    public Membership ofShard(int other) {
+        return new Membership(node, members, other, shards, fresh, longestTtl, lastEpoch);
+    }
+
     /** The only member of its cluster, in one cell. */
     public static Membership single(String node) {
-        return new Membership(node, List.of(node), 0, 1, false);
+        return new Membership(node, List.of(node), 0, 1, false, 0, LARGEST_EPOCH - 1);
     }
 }

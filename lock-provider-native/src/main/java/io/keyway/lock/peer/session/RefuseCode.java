@@ -23,7 +23,9 @@ public enum RefuseCode {
     /** Another member answers at that address. */
     NODE(12, false),
     /** The member has no such cell. */
-    SHARD(13, false);
+    SHARD(13, false),
+    /** Another process under the id of the member that says hello is there, and lives. */
+    DOUBLED(14, true);
 
     private final int code;
     private final boolean lasting;

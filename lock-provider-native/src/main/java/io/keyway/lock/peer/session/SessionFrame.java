@@ -32,6 +32,7 @@ public sealed interface SessionFrame extends Frame {
      * @param wireHigh the newest one
      * @param settings hash of all settings that the whole cluster must share
      * @param members hash of the member list; 0 from a client, who does not know it yet
+     * @param from the id of the member that says hello; empty from a client
      * @param node the id of the member that is meant; empty for any
      * @param shard which cell of the member is meant
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
@@ -48,6 +49,7 @@ public sealed interface SessionFrame extends Frame {
             long members,
             int algorithm,
             Role role,
+            String from,
             String node,
             int shard,
             Incarnation client,
@@ -83,6 +85,7 @@ public sealed interface SessionFrame extends Frame {
      * @param members the ids of all members
      * @param shards how many cells each member has
      * @param fresh this life of the member began as the first use of the cluster
+     * @param longestTtl the longest lease that may be left of former lives of the member, in nanoseconds
      */
     record Welcome(
             long session,
@@ -92,7 +95,8 @@ public sealed interface SessionFrame extends Frame {
             long quarantine,
             List<String> members,
             int shards,
-            boolean fresh)
+            boolean fresh,
+            long longestTtl)
             implements SessionFrame {}
 
     /** Member to client, before it hangs up. The texts are empty before the client has proved itself. */

@@ -141,7 +141,8 @@ final class SessionTable {
             end(former, turn);
         }
         Peer peer = new Peer(++lastSession);
-        MemberSession session = new MemberSession(peer, hello.client(), hello.life(), hello.guard(), turn.now());
+        MemberSession session =
+                new MemberSession(peer, hello.from(), hello.client(), hello.life(), hello.guard(), turn.now());
         sessions.put(lastSession, session);
         return session;
     }

@@ -33,7 +33,7 @@ public final class FrameCodec {
     /** The most bytes of a frame, its length included. */
     public static final int MAX_FRAME = 64 * 1024;
     /** The most bytes of a frame before the session is open. */
-    public static final int MAX_HANDSHAKE = 1024;
+    public static final int MAX_HANDSHAKE = 1536;
 
     static final int HELLO = 1;
     static final int CHALLENGE = 2;
@@ -81,7 +81,11 @@ public final class FrameCodec {
         if (frame instanceof Hello hello) {
             out.u8(SessionSettings.WIRE).u8(HELLO).u8(hello.wireLow()).u8(hello.wireHigh());
             out.text(hello.cluster()).u64(hello.settings()).u64(hello.members());
-            out.u8(hello.algorithm()).u8(hello.role().code()).text(hello.node()).u8(hello.shard());
+            out.u8(hello.algorithm())
+                    .u8(hello.role().code())
+                    .text(hello.from())
+                    .text(hello.node())
+                    .u8(hello.shard());
             write(hello.client(), out);
             out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
             out.number(hello.life()).number(hello.guard());
@@ -108,7 +112,7 @@ public final class FrameCodec {
             out.text(welcome.node()).number(welcome.epoch()).number(welcome.quarantine());
             out.number(welcome.members().size());
             welcome.members().forEach(out::text);
-            out.u8(welcome.shards()).flag(welcome.fresh());
+            out.u8(welcome.shards()).flag(welcome.fresh()).number(welcome.longestTtl());
         } else if (frame instanceof Refuse refuse) {
             out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
             out.text(refuse.field()).text(refuse.here()).text(refuse.there());
@@ -224,7 +228,13 @@ public final class FrameCodec {
         for (int left = in.count(Membership.MAX_MEMBERS, 1); left > 0; left--) {
             members.add(in.text(SessionSettings.MAX_NODE));
         }
-        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), in.u8(), in.flag());
+        int shards = in.u8();
+        boolean fresh = in.flag();
+        long longestTtl = in.number();
+        if (longestTtl > Membership.MAX_LONGEST_TTL) {
+            throw new WireException("a lease of " + longestTtl + " ns");
+        }
+        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), shards, fresh, longestTtl);
     }
 
     private static Hello hello(WireReader in) throws WireException {
@@ -235,6 +245,7 @@ public final class FrameCodec {
         long members = in.u64();
         int algorithm = in.u8();
         Role role = role(in.u8());
+        String from = in.text(SessionSettings.MAX_NODE);
         String node = in.text(SessionSettings.MAX_NODE);
         int shard = in.u8();
         Incarnation client = incarnation(in);
@@ -249,7 +260,7 @@ public final class FrameCodec {
         }
         Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
         return new Hello(
-                low, high, cluster, settings, members, algorithm, role, node, shard, client, nonce, attempt, life,
+                low, high, cluster, settings, members, algorithm, role, from, node, shard, client, nonce, attempt, life,
                 guard, seen, resume);
     }
 

@@ -44,7 +44,7 @@ final class DisklessMember implements AutoCloseable {
         for (int i = 0; i < SHARDS; i++) {
             int shard = i;
             Cell cell = cells.member(
-                    new Membership(id.toString(), members, shard, SHARDS, false),
+                    new Membership(id.toString(), members, shard, SHARDS, false, 0, Membership.LARGEST_EPOCH - 1),
                     name -> list.owner(name).equals(id) && MemberList.shard(name, SHARDS) == shard,
                     epoch,
                     System.nanoTime(),

@@ -33,21 +33,30 @@ final class ListConfirmationTest {
         assertThat(start.changed()).isTrue();
         assertThat(start.awaited()).containsExactly("b:1", "c:1");
 
-        start.confirmed("c:1", false, 0, 500);
+        start.confirmed("c:1", false, 0, Q, 500);
         assertThat(start.openAt()).isEqualTo(Turn.NEVER);
         assertThat(start.awaited()).containsExactly("b:1");
 
-        start.confirmed("b:1", false, 0, 700);
+        start.confirmed("b:1", false, 0, Q, 700);
         assertThat(start.openAt()).isEqualTo(700 + Q);
+    }
+
+    @Test
+    void theLongestLeaseOfAnyMemberCounts() {
+        ListConfirmation start = start(ABC, Optional.empty(), false);
+        start.confirmed("b:1", false, 0, 6 * Q, 500);
+        start.confirmed("c:1", false, 0, Q / 6, 700);
+
+        assertThat(start.openAt()).isEqualTo(700 + 6 * Q);
     }
 
     @Test
     void aWordThatIsRepeatedMovesNothing() {
         ListConfirmation start = start(ABC, Optional.empty(), false);
-        start.confirmed("b:1", false, 0, 500);
-        start.confirmed("c:1", false, 0, 700);
-        start.confirmed("b:1", false, 0, 5_000);
-        start.confirmed("z:1", false, 0, 6_000);
+        start.confirmed("b:1", false, 0, Q, 500);
+        start.confirmed("c:1", false, 0, Q, 700);
+        start.confirmed("b:1", false, 0, Q, 5_000);
+        start.confirmed("z:1", false, 0, Q, 6_000);
 
         assertThat(start.openAt()).isEqualTo(700 + Q);
     }
@@ -63,8 +72,8 @@ final class ListConfirmationTest {
     @Test
     void membersThatAreAllFreshOpenAtOnce() {
         ListConfirmation start = start(ABC, Optional.empty(), true);
-        start.confirmed("b:1", true, 0, 500);
-        start.confirmed("c:1", true, 0, 700);
+        start.confirmed("b:1", true, 0, Q, 500);
+        start.confirmed("c:1", true, 0, Q, 700);
 
         assertThat(start.openAt()).isEqualTo(700);
         assertThat(start.firstUse()).isTrue();
@@ -73,8 +82,8 @@ final class ListConfirmationTest {
     @Test
     void oneMemberThatIsNotFreshMakesAFreshOneWait() {
         ListConfirmation start = start(ABC, Optional.empty(), true);
-        start.confirmed("b:1", false, 0, 500);
-        start.confirmed("c:1", true, 0, 700);
+        start.confirmed("b:1", false, 0, Q, 500);
+        start.confirmed("c:1", true, 0, Q, 700);
 
         assertThat(start.openAt()).isEqualTo(700 + Q);
         assertThat(start.firstUse()).isFalse();
@@ -83,8 +92,8 @@ final class ListConfirmationTest {
     @Test
     void aMemberThatIsNotFreshWaitsThoughAllOthersAre() {
         ListConfirmation start = start(ABC, Optional.empty(), false);
-        start.confirmed("b:1", true, 0, 500);
-        start.confirmed("c:1", true, 0, 700);
+        start.confirmed("b:1", true, 0, Q, 500);
+        start.confirmed("c:1", true, 0, Q, 700);
 
         assertThat(start.openAt()).isEqualTo(700 + Q);
     }
@@ -143,7 +152,7 @@ final class ListConfirmationTest {
         ListConfirmation copy = start.copy();
         assertThat(print(copy)).isEqualTo(print(start));
 
-        copy.confirmed("b:1", false, 0, 500);
+        copy.confirmed("b:1", false, 0, Q, 500);
         assertThat(print(copy)).isNotEqualTo(print(start));
         assertThat(start.awaited()).containsExactly("b:1", "c:1");
     }
@@ -163,9 +172,9 @@ final class ListConfirmationTest {
         ListConfirmation start = ListConfirmation.start(
                 "a:1", List.of("a:1", "b:1", "c:1"), Optional.empty(), false, Set.of(), 1_000, 100);
         assertThat(start.epoch()).isZero();
-        start.confirmed("b:1", false, 7, 500);
-        start.confirmed("c:1", false, 5, 700);
-        start.confirmed("c:1", false, 9, 800);
+        start.confirmed("b:1", false, 7, Q, 500);
+        start.confirmed("c:1", false, 5, Q, 700);
+        start.confirmed("c:1", false, 9, Q, 800);
         assertThat(start.epoch()).isEqualTo(7);
         assertThat(start.copy().epoch()).isEqualTo(7);
     }

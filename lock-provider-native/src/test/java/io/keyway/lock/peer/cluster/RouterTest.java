@@ -108,7 +108,7 @@ class RouterTest {
     }
 
     private static Greeting greeting(String node, String... members) {
-        return new Greeting(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false);
+        return new Greeting(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false, 0);
     }
 
     /** A member is found, and it is alone. */

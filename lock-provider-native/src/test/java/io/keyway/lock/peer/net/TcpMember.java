@@ -47,7 +47,8 @@ final class TcpMember implements AutoCloseable {
         List<Shard> places = new ArrayList<>();
         for (int i = 0; i < shards; i++) {
             EventThread thread = new EventThread("cell-" + i);
-            Membership membership = new Membership("m", List.of("m"), i, shards, false);
+            Membership membership =
+                    new Membership("m", List.of("m"), i, shards, false, 0, Membership.LARGEST_EPOCH - 1);
             Cell cell = cells.member(membership, name -> true, 1, System.nanoTime(), Horizon.NONE);
             CellLoop loop = new CellLoop(
                     thread.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
@@ -97,6 +98,7 @@ final class TcpMember implements AutoCloseable {
                 LeaseKeys.ALGORITHM,
                 SessionFrame.Role.CLIENT,
                 "",
+                "",
                 shard,
                 new Incarnation(1, client),
                 new Nonce(3, client),
@@ -117,6 +119,7 @@ final class TcpMember implements AutoCloseable {
                 hello.members(),
                 hello.algorithm(),
                 hello.role(),
+                hello.from(),
                 hello.node(),
                 hello.shard(),
                 hello.client(),

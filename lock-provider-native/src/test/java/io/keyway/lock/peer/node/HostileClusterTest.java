@@ -92,6 +92,7 @@ class HostileClusterTest {
                 LeaseKeys.ALGORITHM,
                 SessionFrame.Role.CLIENT,
                 "",
+                "",
                 shard,
                 new Incarnation(666, client),
                 new Nonce(3, client),

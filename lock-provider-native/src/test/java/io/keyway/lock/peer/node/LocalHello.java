@@ -22,6 +22,7 @@ final class LocalHello {
                 LeaseKeys.ALGORITHM,
                 SessionFrame.Role.CLIENT,
                 "",
+                "",
                 0,
                 new Incarnation(1, 2),
                 new Nonce(3, 4),

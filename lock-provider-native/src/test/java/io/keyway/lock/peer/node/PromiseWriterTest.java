@@ -139,8 +139,8 @@ class PromiseWriterTest {
                 new PromiseWriter(file, facts, disk, 5, SECOND, facts.nano, false, 0, this::check, failures::add);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
-        writer.openList(() -> told.add("opened"));
-        writer.openList(() -> told.add("opened again"));
+        writer.opened(SECOND, () -> told.add("opened"));
+        writer.opened(SECOND, () -> told.add("opened again"));
         disk.drain();
 
         assertThat(told).containsExactly("opened");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Which member and which cell answers, and what it tells of its cluster. */
 class MembershipTest {
     private static final List<String> MEMBERS = List.of("a:1", "b:1", "c:1");
-    private static final Membership SECOND_OF_B = new Membership("b:1", MEMBERS, 1, 4, true);
+    private static final Membership SECOND_OF_B = new Membership("b:1", MEMBERS, 1, 4, true, 0, 1000);
 
     private static SessionSettings settings(long members) {
         return SessionSettings.of("c", 11, members, Numbered.ID, World.MAX_TTL, Authenticator.none())
@@ -66,14 +66,14 @@ class MembershipTest {
 
     @Test
     void aClientNeedNotKnowTheList() {
-        Membership first = new Membership("b:1", MEMBERS, 0, 1, false);
+        Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
         World world = world(first, 22, 33, Aim.ANY_MEMBER);
         assertThat(world.clientSide().greeting().node()).isEqualTo("b:1");
     }
 
     @Test
     void whoLooksForTheMembersStaysOnlyUntilItIsGreeted() {
-        Membership first = new Membership("b:1", MEMBERS, 0, 1, false);
+        Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
         World world = world(first, 22, 0, Aim.ANY_MEMBER);
         assertThat(world.clientSide().connected()).isTrue();
         world.reachable = false;
@@ -88,8 +88,8 @@ class MembershipTest {
 
     @Test
     void membersOfOneListKeepInTouch() {
-        Membership first = new Membership("b:1", MEMBERS, 0, 1, false);
-        World world = world(first, 22, 22, Aim.peer("b:1"));
+        Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
+        World world = world(first, 22, 22, Aim.peer("a:1", "b:1"));
         assertThat(world.clientSide().connected()).isTrue();
         world.pass(10 * World.MAX_TTL);
         assertThat(world.clientSide().connected()).isTrue();
@@ -101,8 +101,8 @@ class MembershipTest {
 
     @Test
     void aMemberNoticesWithinSecondsThatAnotherIsSilent() {
-        Membership first = new Membership("b:1", MEMBERS, 0, 1, false);
-        World world = world(first, 22, 22, Aim.peer("b:1"));
+        Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
+        World world = world(first, 22, 22, Aim.peer("a:1", "b:1"));
         world.deaf = true;
         world.pass(3_000 * World.MS);
         assertThat(world.clientSide().connected()).isFalse();
@@ -110,8 +110,8 @@ class MembershipTest {
 
     @Test
     void membersOfDifferentListsRefuseEachOtherAndShowBoth() {
-        Membership first = new Membership("b:1", MEMBERS, 0, 1, false);
-        World world = world(first, 22, 33, Aim.peer("b:1"));
+        Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
+        World world = world(first, 22, 33, Aim.peer("a:1", "b:1"));
         assertThat(world.clientSide().exists()).isFalse();
         assertThat(world.member.lastSent(Refuse.class).code()).isEqualTo(RefuseCode.MEMBERS);
         assertThat(world.clientSide().trouble().why()).contains("members is list 22 there and list 33 here");
@@ -119,14 +119,14 @@ class MembershipTest {
 
     @Test
     void theOnlyMemberHasNoPeers() {
-        World world = world(Membership.single("b:1"), 22, 22, Aim.peer("b:1"));
+        World world = world(Membership.single("b:1"), 22, 22, Aim.peer("a:1", "b:1"));
         assertThat(world.member.lastSent(Refuse.class))
                 .isEqualTo(new Refuse(RefuseCode.ROLE, "role", Role.CLIENT.name(), Role.MEMBER.name()));
     }
 
     @Test
     void aMemberThatIsNotInItsListCannotBe() {
-        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("d:1", MEMBERS, 0, 1, false));
-        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("a:1", MEMBERS, 4, 4, false));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("d:1", MEMBERS, 0, 1, false, 0, 1000));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("a:1", MEMBERS, 4, 4, false, 0, 1000));
     }
 }

@@ -54,6 +54,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     private final Cluster cluster;
     private final LeaseUsers users;
     private final List<SimNode> url;
+    private final long maxTtl;
     private final Draws draws;
     private final Router<SimLine> router;
     private final Map<Integer, SimLine> lines = new HashMap<>();
@@ -62,16 +63,35 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     private int dials;
     private @Nullable Routes known;
 
-    /** @param url the members that its URL names: some of those that there are, in any order */
-    ClientSeat(SimWorld world, SimNode node, LeaseCells cells, Cluster cluster, LeaseUsers users, List<SimNode> url) {
+    /**
+     * @param url the members that its URL names: some of those that there are, in any order
+     * @param maxTtl what its URL says
+     */
+    ClientSeat(
+            SimWorld world,
+            SimNode node,
+            LeaseCells cells,
+            Cluster cluster,
+            LeaseUsers users,
+            List<SimNode> url,
+            long maxTtl) {
         this.world = world;
         this.node = node;
         this.cells = cells;
         this.cluster = cluster;
         this.users = users;
         this.url = url;
+        this.maxTtl = maxTtl;
         this.draws = new Draws(world.options().seed(), 3000L * node.incarnation() + node.index());
         this.router = new Router<>(url.size(), this);
+    }
+
+    SimNode node() {
+        return node;
+    }
+
+    long maxTtl() {
+        return maxTtl;
     }
 
     /** Looks for somebody who knows the members. */
@@ -171,7 +191,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     public SimLine line(Authority authority) {
         SimNode member = cluster.node(authority.node());
         Aim aim = Aim.at(authority.node().toString(), authority.shard());
-        SimCell cell = node.open(member.slot(), cells.client(node, member.slot(), aim), member);
+        SimCell cell = node.open(member.slot(), cells.client(node, maxTtl, member.slot(), aim), member);
         return opened(cell, authority.node().toString(), authority.node());
     }
 
@@ -181,7 +201,8 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
             world.goals().reached(ClusterGoal.LOOKED_FOR_THE_LIST);
         }
         int number = ANY + searches++;
-        SimLine finder = opened(node.open(number, cells.client(node, number, Aim.ANY_MEMBER), null), "cluster", null);
+        SimLine finder =
+                opened(node.open(number, cells.client(node, maxTtl, number, Aim.ANY_MEMBER), null), "cluster", null);
         finder.cell.flush();
         return finder;
     }

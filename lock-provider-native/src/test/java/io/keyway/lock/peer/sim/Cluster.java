@@ -20,6 +20,7 @@ final class Cluster implements Topology {
     private final @Nullable ClientSeat[] seats;
     private final long always;
     private MemberList newest;
+    private long newestTtl;
     private long ended;
 
     Cluster(SimWorld world, LeaseCells cells, LeaseUsers users) {
@@ -29,6 +30,7 @@ final class Cluster implements Topology {
         Draws draws = new Draws(world.options().seed(), 11);
         boolean init = draws.chance(700);
         int first = world.memberNodes() - world.options().spares();
+        this.newestTtl = world.options().maxTtl();
         this.newest = list((1 << first) - 1);
         this.always = world.lists().reduce((1 << first) - 1, (all, list) -> all & list);
         this.members = new SimMember[world.memberNodes()];
@@ -38,6 +40,10 @@ final class Cluster implements Topology {
             members[slot] = new SimMember(world, node, cells, this, newest, listed, init && listed);
         }
         this.seats = new ClientSeat[world.clients() + 1];
+    }
+
+    boolean saysFresh(int slot) {
+        return members[slot].fresh();
     }
 
     /** The members of those slots. */
@@ -82,7 +88,7 @@ final class Cluster implements Topology {
         if (named.stream().noneMatch(member -> stays(member.slot()))) {
             url.stream().filter(member -> stays(member.slot())).findFirst().ifPresent(named::add);
         }
-        ClientSeat seat = new ClientSeat(world, node, cells, this, users, named);
+        ClientSeat seat = new ClientSeat(world, node, cells, this, users, named, newestTtl);
         seats[node.index()] = seat;
         seat.begin();
     }
@@ -98,6 +104,11 @@ final class Cluster implements Topology {
             throw new IllegalStateException(client + " never started");
         }
         return seat;
+    }
+
+    @Override
+    public long maxTtl(SimNode client) {
+        return seat(client).maxTtl();
     }
 
     @Override
@@ -150,6 +161,9 @@ final class Cluster implements Topology {
 
     @Override
     public void restarts(SimNode node, Fault fault) {
+        if (members[node.slot()].shortens()) {
+            return; // a file that is lost while leases become shorter: the operator has to wait for the longer ones
+        }
         switch ((int) fault.amount()) {
             case 2 -> {
                 world.goals().reached(ClusterGoal.STARTED_WITH_AN_OLD_FILE);
@@ -158,6 +172,11 @@ final class Cluster implements Topology {
             case 3 -> {
                 world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
                 node.disk().wipe();
+            }
+            case 4 -> {
+                world.goals().reached(ClusterGoal.INIT_AGAIN);
+                node.disk().wipe();
+                members[node.slot()].initAgain();
             }
             default -> {}
         }
@@ -171,7 +190,11 @@ final class Cluster implements Topology {
     @Override
     public void listChange(SimNode node, Fault fault) {
         SimMember member = members[node.slot()];
-        MemberList next = list(fault.amount());
+        MemberList next = list(fault.list());
+        newestTtl = fault.maxTtl(world.options().maxTtl());
+        if (newestTtl < member.runningTtl()) {
+            world.goals().reached(ClusterGoal.SHORTER_LEASES);
+        }
         if (!member.listed() && next.members().contains(id(node))) {
             world.goals().reached(ClusterGoal.MEMBER_JOINED);
         }
@@ -180,7 +203,7 @@ final class Cluster implements Topology {
         }
         newest = next;
         if (next.members().contains(id(node))) {
-            member.give(next);
+            member.give(next, newestTtl);
         } else {
             endForGood(id(node).toString());
         }
@@ -204,9 +227,14 @@ final class Cluster implements Topology {
         for (SimMember member : members) {
             if (!newest.members().contains(id(member.node()))) {
                 endForGood(id(member.node()).toString());
-            } else if (!member.listed() || !member.running().equals(newest)) {
+            } else if (!member.listed() || !member.running().equals(newest) || member.runningTtl() != newestTtl) {
                 world.faults().end(member.node());
-                member.give(newest);
+                member.give(newest, newestTtl);
+            }
+        }
+        for (ClientSeat seat : seats) {
+            if (seat != null && seat.maxTtl() != newestTtl) {
+                world.faults().end(seat.node());
             }
         }
     }

@@ -20,6 +20,10 @@ enum ClusterGoal implements Goal {
     LOOKED_FOR_THE_LIST,
     /** A request left a member that was not to decide on its name any more. */
     REQUEST_MOVED,
+    /** A member was started to grant shorter leases than before. */
+    SHORTER_LEASES,
     STARTED_WITH_AN_OLD_FILE,
-    STARTED_WITHOUT_FILE
+    STARTED_WITHOUT_FILE,
+    /** A member that had lost its file was told that the cluster never ran. */
+    INIT_AGAIN
 }

@@ -37,7 +37,7 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         RESET,
         /** The process gets nothing, and then everything. */
         PAUSE,
-        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost. */
+        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost; 4: it is lost, and the operator says that the cluster never ran. */
         CRASH,
         /** The client closes in good order, and opens anew. */
         CLOSE,
@@ -49,8 +49,28 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         WALL_STEP,
         /** Records take {@code amount} nanoseconds to be forced. */
         SLOW_DISK,
-        /** The operator ends the member and starts it with the member list of which {@code amount} has the bits; if it is none of that list, it has ended for good. */
+        /**
+         * The operator ends the member and starts it with the member list of which {@code amount} has the bits, and with the {@code maxTtl} of {@link #maxTtl}; if it is none of that list, it has ended for
+         * good.
+         */
         NEW_LIST
+    }
+
+    private static final int LIST_BITS = 32;
+
+    /** The amount of a new list that comes with a {@code maxTtl} of a 2 to the power of {@code shift}th of the world's. */
+    static long listAndTtl(long list, int shift) {
+        return list | (long) shift << LIST_BITS;
+    }
+
+    /** Of a new list: the bits of its members. */
+    long list() {
+        return amount & (1L << LIST_BITS) - 1;
+    }
+
+    /** Of a new list: what comes with it. */
+    long maxTtl(long ofTheWorld) {
+        return ofTheWorld >> (amount >>> LIST_BITS);
     }
 
     Fault of(int other) {

@@ -99,8 +99,16 @@ final class FaultPlanner {
         } else if (dice < 80) {
             faults.add(new Fault(Kind.PAUSE, start(), length(), member(), 0));
         } else if (options.budget() != Budget.STEADY) {
-            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, member(), draws.one(0, 0, 2, 3)));
+            faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, member(), crash()));
         }
+    }
+
+    /** What a crash does to the disk. That a cluster never ran is said wrongly of one member at most: if it is said of all, nobody knows better. */
+    private int crash() {
+        int amount = draws.one(0, 0, 2, 3, 4);
+        return amount == 4 && faults.stream().anyMatch(fault -> fault.kind() == Kind.CRASH && fault.amount() == 4)
+                ? 3
+                : amount;
     }
 
     private int member() {

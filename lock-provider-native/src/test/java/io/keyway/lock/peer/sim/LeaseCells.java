@@ -3,6 +3,7 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.ClientSession;
@@ -16,19 +17,19 @@ import java.util.function.Predicate;
 /** Makes the cells of a lease world, as a kit says. */
 final class LeaseCells {
     private final LeaseModel.Kit kit;
-    private final SessionSettings sessions;
+    private final long maxTtl;
     private final LeaseSettings lease;
     private final long counters;
     private final Authority[] authorities;
 
     /**
+     * @param maxTtl of all processes, unless they are given another one
      * @param counters where the counters of members begin
      * @param authorities by the slot of the member; may still be filled
      */
-    LeaseCells(
-            LeaseModel.Kit kit, SessionSettings sessions, LeaseSettings lease, long counters, Authority[] authorities) {
+    LeaseCells(LeaseModel.Kit kit, long maxTtl, LeaseSettings lease, long counters, Authority[] authorities) {
         this.kit = kit;
-        this.sessions = sessions;
+        this.maxTtl = maxTtl;
         this.lease = lease;
         this.counters = counters;
         this.authorities = authorities;
@@ -44,14 +45,19 @@ final class LeaseCells {
         return kit.quarantine();
     }
 
-    long maxTtl() {
-        return sessions.maxTtl();
+    private static SessionSettings settings(long maxTtl) {
+        return Sessions.settings(LeaseKeys.ALGORITHM, maxTtl);
     }
 
     /** What a member grants with. */
     Cell member(SimNode node, Membership membership, Predicate<String> owned, long until, Horizon horizon) {
+        return member(node, maxTtl, membership, owned, until, horizon);
+    }
+
+    /** What a member grants with, at most for that time. */
+    Cell member(SimNode node, long ttl, Membership membership, Predicate<String> owned, long until, Horizon horizon) {
         MemberSessions layer = new MemberSessions(
-                among(membership.members()),
+                among(ttl, membership.members()),
                 membership,
                 Sessions.incarnation(node, 0),
                 node.disk().startEpoch(),
@@ -61,22 +67,32 @@ final class LeaseCells {
         return new Cell(authorities[node.slot()].watch().watched(kit.members().create(lease, owned)), layer);
     }
 
-    private SessionSettings among(List<String> members) {
+    private static SessionSettings among(long ttl, List<String> members) {
         String text = String.join(",", members);
-        return sessions.among(text.hashCode(), text);
+        return settings(ttl).among(text.hashCode(), text);
     }
 
     Cell client(SimNode node, int number, Aim aim) {
+        return client(node, maxTtl, number, aim);
+    }
+
+    /** What a client that is given that {@code maxTtl} talks to a member with. */
+    Cell client(SimNode node, long ttl, int number, Aim aim) {
         return new Cell(
                 kit.clients().apply(lease),
-                new ClientSession(sessions, Sessions.incarnation(node, number), aim, List.of(), 0, 0));
+                new ClientSession(settings(ttl), Sessions.incarnation(node, number), aim, List.of(), 0, 0));
     }
 
     /** What a member keeps in touch with another one with. */
-    Cell peer(SimNode node, int number, String other, List<String> members) {
+    Cell peer(SimNode node, long ttl, int number, String other, List<String> members) {
         return new Cell(
                 kit.clients().apply(lease),
                 new ClientSession(
-                        among(members), Sessions.incarnation(node, number), Aim.peer(other), List.of(), 0, 0));
+                        among(ttl, members),
+                        Sessions.incarnation(node, number),
+                        Aim.peer(Cluster.id(node).toString(), other),
+                        List.of(),
+                        0,
+                        0));
     }
 }

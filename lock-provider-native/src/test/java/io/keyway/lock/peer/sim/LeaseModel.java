@@ -70,7 +70,7 @@ final class LeaseModel implements Model {
         List<LeaseOracle> oracles = new ArrayList<>();
         Holdings holdings = new Holdings(world);
         this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked(), kit);
-        LeaseCells cells = new LeaseCells(kit, sessions, settings, counters, authorities);
+        LeaseCells cells = new LeaseCells(kit, options.maxTtl(), settings, counters, authorities);
         this.topology = options.profile() == Profile.CLUSTER
                 ? new Cluster(world, cells, users)
                 : new OneMember(world, cells, users);

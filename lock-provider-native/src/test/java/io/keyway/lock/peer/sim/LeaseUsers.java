@@ -133,7 +133,7 @@ final class LeaseUsers {
     /** Locks of one name are mostly asked for with one ttl, so that the cache serves, and sometimes with another. */
     private long ttl(Act act, LeaseUser user) {
         int shift = user.index == 2 ? act.name() + 1 : act.name();
-        return world.options().maxTtl() >> shift % 3;
+        return seats.get().maxTtl(user.node) >> shift % 3;
     }
 
     private void begin(LeaseUser user, Act act) {

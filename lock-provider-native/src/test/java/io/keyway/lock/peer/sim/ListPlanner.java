@@ -9,6 +9,9 @@ import java.util.Random;
 
 /** Draws how an operator changes the member list: in any order, with any pause, back again, or with a member that ends for good. */
 final class ListPlanner {
+    /** A shorter one is shorter than a handshake over the slowest links. */
+    private static final long SHORTEST_TTL = Nanos.SECOND;
+
     private final Options options;
     private final Draws draws;
     private final List<Fault> faults = new ArrayList<>();
@@ -34,7 +37,11 @@ final class ListPlanner {
         int gone = draws.below(first);
         boolean adds = options.spares() > 0;
         boolean removes = !adds || draws.chance(400);
-        long after = (adds ? before | 1L << first : before) & (removes ? ~(1L << gone) : -1);
+        int halvings = Long.numberOfTrailingZeros(Long.highestOneBit(options.maxTtl() / SHORTEST_TTL));
+        boolean shorter = halvings > 0 && draws.chance(500);
+        boolean sameList = shorter && draws.chance(150);
+        long next = (adds ? before | 1L << first : before) & (removes ? ~(1L << gone) : -1);
+        long after = Fault.listAndTtl(sameList ? before : next, shorter ? 1 + draws.below(halvings) : 0);
         at = draws.below(options.faultPhase() / 2);
         List<Integer> order = new ArrayList<>();
         for (int slot = 0; slot < options.members(); slot++) {
@@ -47,6 +54,20 @@ final class ListPlanner {
             order.subList(0, until).forEach(slot -> give(slot, before));
         } else {
             order.forEach(slot -> give(slot, after));
+        }
+        if (shorter) {
+            restartClients();
+        }
+    }
+
+    /** Those who are to ask for shorter leases are started anew, some before the members are, some after, and some when all is over. */
+    private void restartClients() {
+        for (int client = 1; client <= options.clients(); client++) {
+            if (draws.chance(600)) {
+                long down = draws.logarithmic(Nanos.MILLI, options.maxTtl() / 8);
+                faults.add(new Fault(
+                        draws.one(Kind.CRASH, Kind.CLOSE), draws.below(options.faultPhase()), down, client, 0));
+            }
         }
     }
 

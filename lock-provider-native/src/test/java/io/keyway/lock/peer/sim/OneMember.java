@@ -30,7 +30,7 @@ final class OneMember implements Topology {
     @Override
     public void start(SimNode node) {
         if (node.isMember()) {
-            node.disk().start(0);
+            node.disk().start(0, world.options().maxTtl());
             Cell cell = cells.member(node, Membership.single("m"), name -> true, until(node), horizon(node));
             node.open(0, cell, null);
         } else {
@@ -56,6 +56,11 @@ final class OneMember implements Topology {
     private static long forced(SimNode node) {
         MemberRecord record = node.disk().record();
         return record != null ? record.horizon() : node.clock();
+    }
+
+    @Override
+    public long maxTtl(SimNode client) {
+        return world.options().maxTtl();
     }
 
     @Override

@@ -12,6 +12,9 @@ interface Seats {
         return target == null ? Integer.MIN_VALUE : target.index();
     }
 
+    /** The longest ttl that the users of that client may ask for. */
+    long maxTtl(SimNode client);
+
     /** Leads what a user asks to the cell that serves the name. */
     void post(SimNode client, Input.Command command);
 

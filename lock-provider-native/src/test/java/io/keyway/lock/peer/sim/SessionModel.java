@@ -80,7 +80,7 @@ final class SessionModel implements Model {
         Incarnation self = Sessions.incarnation(node, 0);
         if (node.isMember()) {
             wire.forget();
-            node.disk().start(0);
+            node.disk().start(0, 0);
             MemberSessions sessions = new MemberSessions(
                     settings, "m", self, node.disk().startEpoch(), node.quarantineUntil(), Horizon.NONE);
             node.open(0, new Cell(CountingMachines.members(), sessions), null);

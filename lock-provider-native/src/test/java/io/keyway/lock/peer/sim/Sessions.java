@@ -19,7 +19,7 @@ final class Sessions {
     private Sessions() {}
 
     static SessionSettings settings(int algorithm, long maxTtl) {
-        return SessionSettings.of("sim", 1, 1, algorithm, maxTtl, new CheapAuthenticator());
+        return SessionSettings.of("sim", maxTtl, 1, algorithm, maxTtl, new CheapAuthenticator());
     }
 
     /** Which cell of which node, and which life of it. */

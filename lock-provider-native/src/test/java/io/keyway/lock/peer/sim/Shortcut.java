@@ -7,6 +7,10 @@ enum Shortcut {
     OPENS_UNCONFIRMED,
     /** The quarantine counts from the member's start, and not from the last word of another member. */
     WAITS_FROM_ITS_START,
+    /** The quarantine is as long as the leases of now, whatever leases were granted before the list changed. */
+    FORGETS_LONGER_LEASES,
+    /** What an operator says of a member's first use is believed, although another life of it was met. */
+    BELIEVES_EACH_FIRST_USE,
     /** A member decides on every name that it is asked for. */
     DECIDES_ON_ALL_NAMES,
     /** A release goes to whoever decides on the name by the latest list, and not to the cell that told of the grant. */

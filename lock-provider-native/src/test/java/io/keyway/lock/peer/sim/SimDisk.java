@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 /** The member file of one member: what it forced last, and copies that somebody took of it. */
 final class SimDisk {
     /** What the file says at one time. */
-    private record Content(long epoch, @Nullable MemberRecord record, Optional<Stored> list) {}
+    private record Content(
+            long epoch, @Nullable MemberRecord record, Optional<Stored> list, long maxTtl, long longestTtl) {}
 
-    private static final Content NOTHING = new Content(0, null, Optional.empty());
+    private static final Content NOTHING = new Content(0, null, Optional.empty(), 0, 0);
 
     private final List<Content> copies = new ArrayList<>();
     private Content content = NOTHING;
@@ -23,21 +24,48 @@ final class SimDisk {
      * A member starts. Its epoch, which it forces before it does anything, is higher than all that the file knows.
      *
      * @param least the lowest that it may be
+     * @param maxTtl of its leases
      */
-    void start(long least) {
+    void start(long least, long maxTtl) {
         copies.add(content);
-        content = new Content(Math.max(content.epoch() + 1, least), content.record(), content.list());
+        content = new Content(
+                Math.max(content.epoch() + 1, least),
+                content.record(),
+                content.list(),
+                maxTtl,
+                Math.max(content.longestTtl(), maxTtl));
+    }
+
+    /** It has opened: leases of former lives are over. */
+    void opened() {
+        content = new Content(content.epoch(), content.record(), content.list(), content.maxTtl(), content.maxTtl());
+    }
+
+    /** With what {@code maxTtl} the last life ran; 0 if that is not known. */
+    long maxTtl() {
+        return content.maxTtl();
+    }
+
+    /** The longest lease of the last life and of those whose leases it waited for; 0 if that is not known. */
+    long longestTtl() {
+        return content.longestTtl();
     }
 
     void forced(Object what) {
         if (what instanceof MemberRecord forced) {
-            content = new Content(Math.max(content.epoch(), forced.epoch()), forced, content.list());
+            content = new Content(
+                    Math.max(content.epoch(), forced.epoch()),
+                    forced,
+                    content.list(),
+                    content.maxTtl(),
+                    content.longestTtl());
         }
     }
 
     /** The member list of a member is on the disk, as opened or not. */
     void forced(Stored list) {
-        content = new Content(content.epoch(), content.record(), Optional.of(list));
+        content = new Content(
+                content.epoch(), content.record(), Optional.of(list), content.maxTtl(), content.longestTtl());
     }
 
     /** What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back. */

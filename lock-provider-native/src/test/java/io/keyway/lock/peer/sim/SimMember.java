@@ -11,6 +11,7 @@ import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Greeting;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.Arrays;
@@ -24,6 +25,7 @@ final class SimMember {
     private static final int LISTEN = 1;
     private static final int OPEN = 2;
     private static final int OPENED = 3;
+    private static final int FORGOTTEN = 4;
 
     private final SimWorld world;
     private final SimNode node;
@@ -36,12 +38,20 @@ final class SimMember {
     private boolean listed;
     private boolean init;
 
+    private long maxTtl;
+
     private MemberList running;
+    private long runningTtl;
+    private long longestTtl;
+    /** The file still speaks of longer leases than this life grants. */
+    private boolean forgetting;
+
     private ListConfirmation confirmation;
     private @Nullable MemberRecord promised;
     private boolean fresh;
     private boolean open;
     private long stalls;
+    private long since;
     private long askedFor;
     private final @Nullable Greeting[] greetings;
 
@@ -67,6 +77,9 @@ final class SimMember {
         this.listed = listed;
         this.init = init;
         this.running = list;
+        this.maxTtl = world.options().maxTtl();
+        this.runningTtl = maxTtl;
+        this.longestTtl = maxTtl;
         this.confirmation = confirmation(Set.of());
         this.greetings = new Greeting[world.memberNodes()];
         Draws draws = new Draws(world.options().seed(), 10);
@@ -98,13 +111,33 @@ final class SimMember {
         return running;
     }
 
+    long runningTtl() {
+        return runningTtl;
+    }
+
+    /** Its next start is to grant shorter leases than those that may be left. */
+    boolean shortens() {
+        return maxTtl < longestTtl;
+    }
+
+    /** Whether its operator said that this life is the first use of the cluster. */
+    boolean fresh() {
+        return fresh;
+    }
+
     boolean isOpen() {
         return open;
     }
 
-    void give(MemberList next) {
+    void give(MemberList next, long ttl) {
         list = next;
+        maxTtl = ttl;
         listed = next.members().contains(Cluster.id(node));
+    }
+
+    /** Its operator says, wrongly, that its next start is the first use of the cluster. */
+    void initAgain() {
+        init = true;
     }
 
     /** It has ended for good, and its data directory is gone. */
@@ -115,7 +148,7 @@ final class SimMember {
     }
 
     private ListConfirmation confirmation(Set<String> removed) {
-        long quarantine = SessionSettings.quarantine(world.options().maxTtl());
+        long quarantine = SessionSettings.quarantine(longestTtl);
         List<String> ids = Cluster.texts(list);
         String self = Cluster.id(node).toString();
         return ids.contains(self)
@@ -126,6 +159,7 @@ final class SimMember {
     void start() {
         open = false;
         stalls = 0;
+        since = node.clock();
         askedFor = Turn.NEVER;
         running = list;
         fresh = init;
@@ -135,10 +169,14 @@ final class SimMember {
         node.disk().list().ifPresent(stored -> removed.addAll(stored.members()));
         Cluster.texts(list).forEach(removed::remove);
         removed.forEach(cluster::endForGood);
+        runningTtl = maxTtl;
+        boolean forgets = cells.kit().takes(Shortcut.FORGETS_LONGER_LEASES);
+        longestTtl = forgets ? maxTtl : Math.max(maxTtl, node.disk().longestTtl());
+        forgetting = longestTtl > maxTtl;
         confirmation = confirmation(removed);
-        promised = node.disk().record();
+        promised = node.disk().maxTtl() == maxTtl ? node.disk().record() : null;
         node.disk().adopt();
-        node.disk().start(cluster.wallSeconds());
+        node.disk().start(cluster.wallSeconds(), maxTtl);
         if (changed()) {
             world.wake(node, world.diskLatency(), LISTEN, this);
         } else {
@@ -153,7 +191,7 @@ final class SimMember {
     private void listen() {
         String self = Cluster.id(node).toString();
         List<String> ids = Cluster.texts(running);
-        Membership membership = new Membership(self, ids, 0, 1, fresh);
+        Membership membership = new Membership(self, ids, 0, 1, fresh, longestTtl, Membership.LARGEST_EPOCH - 1);
         MemberList deciding = running;
         boolean all = cells.kit().takes(Shortcut.DECIDES_ON_ALL_NAMES);
         long forced = promised == null ? node.clock() : promised.horizon();
@@ -163,6 +201,7 @@ final class SimMember {
                         0,
                         cells.member(
                                 node,
+                                runningTtl,
                                 membership,
                                 name -> all || deciding.owner(name).toString().equals(self),
                                 until,
@@ -173,7 +212,7 @@ final class SimMember {
             SimNode peer = cluster.node(other);
             if (peer != node) {
                 int number = 1 + peer.slot();
-                node.open(number, cells.peer(node, number, other.toString(), ids), peer)
+                node.open(number, cells.peer(node, runningTtl, number, other.toString(), ids), peer)
                         .flush();
             }
         }
@@ -191,23 +230,36 @@ final class SimMember {
         }
         MemberRecord record = promised;
         if (!keepsHorizon || record == null) {
-            return node.quarantineUntil();
+            return quarantineUntil();
         }
         world.goals().reached(WorldGoal.STARTED_BY_HORIZON);
         return Math.max(node.clock(), record.horizon());
+    }
+
+    /** When no lease of a former life is left. */
+    private long quarantineUntil() {
+        return node.incarnation() == 1 ? since : since + SessionSettings.quarantine(longestTtl);
     }
 
     /** Looks what the other members said. */
     @SuppressWarnings("ReferenceEquality") // each word of a member counts once, whatever it says
     void looked() {
         List<SimCell> all = node.cells();
+        if (forgetting && !all.isEmpty() && !((MemberSessions) all.get(0).cell().sessions()).quarantined()) {
+            forgetting = false;
+            world.wake(node, world.diskLatency(), FORGOTTEN, this);
+        }
         for (int i = 1; i < all.size(); i++) {
             SimCell cell = all.get(i);
             Greeting greeting = ((ClientSession) cell.cell().sessions()).greeting();
             int slot = cell.number() - 1;
             if (greeting != null && greeting != greetings[slot]) {
                 greetings[slot] = greeting;
-                confirmation.confirmed(greeting.node(), greeting.fresh(), greeting.epoch(), node.clock());
+                long quarantine = SessionSettings.quarantine(greeting.longestTtl());
+                boolean itsFresh = cells.kit().takes(Shortcut.BELIEVES_EACH_FIRST_USE)
+                        ? cluster.saysFresh(slot)
+                        : greeting.fresh();
+                confirmation.confirmed(greeting.node(), itsFresh, greeting.epoch(), quarantine, node.clock());
                 arm();
             }
         }
@@ -227,7 +279,7 @@ final class SimMember {
             return at;
         }
         if (cells.kit().takes(Shortcut.WAITS_FROM_ITS_START) && !confirmation.firstUse()) {
-            at = node.quarantineUntil();
+            at = quarantineUntil();
         }
         return at + stalls;
     }
@@ -250,6 +302,7 @@ final class SimMember {
                     arm();
                 }
             }
+            case FORGOTTEN -> node.disk().opened();
             default -> node.disk().forced(new Stored(Cluster.texts(running), true));
         }
     }

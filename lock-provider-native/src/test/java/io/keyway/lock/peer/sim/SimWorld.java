@@ -338,7 +338,7 @@ final class SimWorld {
     LongStream lists() {
         return plan.faults().stream()
                 .filter(fault -> fault.kind() == Fault.Kind.NEW_LIST)
-                .mapToLong(Fault::amount);
+                .mapToLong(Fault::list);
     }
 
     long diskLatency() {

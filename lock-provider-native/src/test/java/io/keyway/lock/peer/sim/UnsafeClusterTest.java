@@ -15,7 +15,8 @@ class UnsafeClusterTest {
 
     private static Set<String> foundBy(Shortcut shortcut) {
         return switch (shortcut) {
-            case OPENS_UNCONFIRMED, WAITS_FROM_ITS_START -> Set.of("R1");
+            case OPENS_UNCONFIRMED, WAITS_FROM_ITS_START, FORGETS_LONGER_LEASES, BELIEVES_EACH_FIRST_USE ->
+                Set.of("R1");
             case RELEASES_BY_THE_LATEST_LIST -> Set.of("R9");
             case WITHDRAWS_BY_THE_LATEST_LIST -> Set.of("R18");
             case DECIDES_ON_ALL_NAMES, SLEEPS_UNNOTICED -> Set.of("R1", "R2", "R3");
@@ -27,7 +28,10 @@ class UnsafeClusterTest {
         return switch (shortcut) {
             case OPENS_UNCONFIRMED -> 120;
             case WAITS_FROM_ITS_START -> 520;
-            case RELEASES_BY_THE_LATEST_LIST, WITHDRAWS_BY_THE_LATEST_LIST -> 0;
+            case BELIEVES_EACH_FIRST_USE,
+                    FORGETS_LONGER_LEASES,
+                    RELEASES_BY_THE_LATEST_LIST,
+                    WITHDRAWS_BY_THE_LATEST_LIST -> 0;
             case DECIDES_ON_ALL_NAMES -> 250;
             case SLEEPS_UNNOTICED -> 0;
         };

@@ -40,7 +40,7 @@ class GoldenFramesTest {
         Map<String, SessionFrame> frames = new LinkedHashMap<>();
         frames.put(
                 "hello",
-                new Hello(1, 1, "orders", 5, 0, 1, Role.CLIENT, "", 0, CLIENT, NONCE, 1, 0, 0, List.of(), null));
+                new Hello(1, 1, "orders", 5, 0, 1, Role.CLIENT, "", "", 0, CLIENT, NONCE, 1, 0, 0, List.of(), null));
         frames.put(
                 "hello-resume",
                 new Hello(
@@ -51,6 +51,7 @@ class GoldenFramesTest {
                         -6,
                         1,
                         Role.MEMBER,
+                        "a:7400",
                         "b:7400",
                         3,
                         CLIENT,
@@ -64,7 +65,16 @@ class GoldenFramesTest {
         frames.put("proof", new Proof(new Mac(new byte[] {9, 8, 7, 6})));
         frames.put(
                 "welcome",
-                new Welcome(4, 1000, "a:7400", 217_000_001, 10_000_000_000L, List.of("a:7400", "b:7400"), 4, true));
+                new Welcome(
+                        4,
+                        1000,
+                        "a:7400",
+                        217_000_001,
+                        10_000_000_000L,
+                        List.of("a:7400", "b:7400"),
+                        4,
+                        true,
+                        60_000_000_000L));
         frames.put("refuse", new Refuse(RefuseCode.SETTINGS, "settings", "5", "7"));
         frames.put("refuse-bare", new Refuse(RefuseCode.NOT_AUTHENTICATED, "", "", ""));
         frames.put("keep", new Data(4, 17, 20, true, 123_456_789_012L, 0, List.of()));

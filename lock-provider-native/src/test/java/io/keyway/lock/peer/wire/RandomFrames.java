@@ -48,7 +48,8 @@ final class RandomFrames {
                         number(),
                         members(),
                         random.nextInt(256),
-                        random.nextBoolean());
+                        random.nextBoolean(),
+                        number() & 0xFFFF_FFFFL);
             case 4 -> new Refuse(REFUSALS.get(random.nextInt(REFUSALS.size())), text(20), text(20), text(20));
             case 5 -> data(true);
             default -> data(false);
@@ -76,6 +77,7 @@ final class RandomFrames {
                 random.nextLong(),
                 random.nextInt(256),
                 random.nextBoolean() ? Role.CLIENT : Role.MEMBER,
+                text(40),
                 text(40),
                 random.nextInt(256),
                 incarnation(),

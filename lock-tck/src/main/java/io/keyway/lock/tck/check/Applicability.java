@@ -60,6 +60,10 @@ final class Applicability {
                         ? notRun(
                                 "the subject has no way to stop and continue its server (TckSubject.withPause, or --pause-command and --resume-command)")
                         : Optional.empty();
+            case FOOTPRINT ->
+                place.subject().footprint().isEmpty()
+                        ? notRun("the subject has no way to count what its store keeps (TckSubject.withFootprint)")
+                        : Optional.empty();
             case PROCESS ->
                 virtual || place.reach() == Reach.JVM
                         ? notApplicable("the provider's locks live in one JVM")

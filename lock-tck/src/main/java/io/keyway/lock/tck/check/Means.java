@@ -16,6 +16,8 @@ public enum Means {
     SERVER,
     /** A server that can be stopped and continued. */
     PAUSE,
+    /** A way to count what the store keeps. */
+    FOOTPRINT,
     /** A client in a second process, which can be killed. */
     PROCESS,
     /** A clock that the kit moves. */

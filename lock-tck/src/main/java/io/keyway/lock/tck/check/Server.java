@@ -93,6 +93,11 @@ public final class Server {
         }
     }
 
+    /** Whether a check killed or stopped it. */
+    boolean isHurt() {
+        return hurt;
+    }
+
     /** Undoes what is left; returns whether it was killed or stopped at all. */
     boolean mended() {
         try {

@@ -44,11 +44,19 @@ public final class Trial extends Passage implements AutoCloseable {
     private final int attempt;
     private final Server server;
     private final Waits waits = new Waits();
+    private final LoopWitness loops = new LoopWitness();
+    private volatile boolean broken;
     private final Queue<String> astray = new ConcurrentLinkedQueue<>();
     private final Between watch = new Between() {
         @Override
         public LockEngine engine(LockEngine engine) {
             return new EngineWitness(engine, astray::add);
+        }
+
+        @Override
+        public LockBackend backend(LockBackend backend) {
+            // In virtual time no loop runs.
+            return isVirtual() ? backend : loops.over(backend);
         }
     };
 
@@ -233,6 +241,7 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** Links to the subject that this check can break; for checks with {@link Means#PROXY}. */
     public Network network() throws Exception {
+        broken = true;
         Network network = Network.before(this, place);
         instruments.add(network);
         return network;
@@ -240,6 +249,7 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** A client whose link can be broken, and no other's with it; for checks with {@link Means#LINK}. */
     public ClientLink link(String role, ClientOptions options) throws Exception {
+        broken = true;
         TckSubject.Links links = place.subject().links().orElse(null);
         if (links != null) {
             return linked(ClientLink.of(links, client(role, options)));
@@ -284,6 +294,16 @@ public final class Trial extends Passage implements AutoCloseable {
     /** The subject's server, for checks with {@link Means#SERVER} or {@link Means#PAUSE}. */
     public Server server() {
         return server;
+    }
+
+    /** What was measured, and how often loops ended that nothing had broken. */
+    @Override
+    List<String> notes() {
+        List<String> all = new ArrayList<>(super.notes());
+        if (!broken && !server.isHurt()) {
+            loops.note().ifPresent(all::add);
+        }
+        return all;
     }
 
     /** What rule the history of this check breaks, or what its engines told. */

@@ -5,6 +5,7 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Network;
@@ -17,9 +18,10 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** What a client leaves behind, and what it costs: rules 312, 1004, 1006. */
+/** What a client leaves behind, and what it costs: rules 304, 312, 1004, 1006, 1518. */
 final class LeakChecks {
     private static final long MEBIBYTE = 1 << 20;
+    private static final int REQUESTS = 60;
 
     @Check(
             rules = {"LK-1004", "LK-1006"},
@@ -52,6 +54,52 @@ final class LeakChecks {
                 .filter(name ->
                         !name.startsWith("tck-") && !name.startsWith("Attach") && !name.startsWith("process reaper"))
                 .collect(Collectors.toSet());
+    }
+
+    @Check(
+            rules = "LK-1518",
+            alone = true,
+            means = Means.FOOTPRINT,
+            first =
+                    "What is written for each request, and what takes it away when the request was released or refused?")
+    void whatIsOverIsNotKept(Trial t) throws Exception {
+        TckSubject.Footprint footprint = t.subject().footprint().orElseThrow();
+        LockClient one = t.client("one");
+        LockClient two = t.client("two");
+        // The first requests may make what stays for the name.
+        requests(t, one, two, 2);
+        long before = footprint.count();
+        requests(t, one, two, REQUESTS);
+        boolean gone = t.happens(t.ttl().multipliedBy(4), () -> footprint.count() - before < REQUESTS / 2);
+        t.expect(
+                gone,
+                "the store kept " + before + " things, and after " + 2 * REQUESTS
+                        + " further requests for one lock, of which half were granted and released and half refused, "
+                        + footprint.count() + ", for 4 ttl");
+    }
+
+    private static void requests(Trial t, LockClient one, LockClient two, int times) throws InterruptedException {
+        for (int i = 0; i < times; i++) {
+            try (Lease held = one.lock(t.name()).acquire()) {
+                boolean given = two.lock(t.name()).tryAcquire().isPresent();
+                t.neverWhile(held, given, "a lock that is held was granted again");
+            }
+        }
+    }
+
+    @Check(
+            rules = {"LK-304", "LK-412"},
+            means = Means.PROXY,
+            first = "Is a connection on which a call ran out of time closed, and the next call made on another?")
+    void aConnectionThatIsDeadIsReplaced(Trial t) throws Exception {
+        Network network = t.network();
+        LockClient client = network.client("stranded", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 2)));
+        client.lock(t.name("before")).acquire().release();
+        network.strand();
+        Task<Lease> acquire = t.acquiring(
+                "an acquire by a client whose connections are dead, new ones being served", client, t.name());
+        acquire.get().release();
+        network.heal();
     }
 
     @Check(

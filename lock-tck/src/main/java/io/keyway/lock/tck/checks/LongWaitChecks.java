@@ -6,6 +6,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Means;
@@ -27,6 +28,7 @@ final class LongWaitChecks {
     @Check(
             rules = {"LK-410", "LK-408", "LK-513"},
             means = Means.LINK,
+            from = Profile.SMOKE,
             first = "Does a repeated attempt write the place of a waiter with its term again, or without any?")
     void aSilentWaiterThatAskedOftenStopsNobody(Trial t) throws Exception {
         LockClient holder = t.client("holder");
@@ -52,6 +54,7 @@ final class LongWaitChecks {
     @Check(
             rules = {"LK-513", "LK-502"},
             means = Means.LINK,
+            from = Profile.SMOKE,
             first = "Has the grant of one that had waited for long a term, as that of one that had not?")
     void aSilentHolderThatHadWaitedLongIsOver(Trial t) throws Exception {
         LockClient holder = t.client("holder");

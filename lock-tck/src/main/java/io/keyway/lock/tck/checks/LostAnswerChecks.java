@@ -9,6 +9,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
@@ -50,6 +51,7 @@ final class LostAnswerChecks {
     @Check(
             rules = {"LK-1503", "LK-1512", "LK-1402"},
             means = Means.WIRE,
+            from = Profile.SMOKE,
             first =
                     "Which of several steps of an attempt may have been carried out when one of them fails: is a NotExecutedException of a later step right, too?")
     void noStepThatWasCarriedOutIsSaidNotToBe(Trial t) throws Exception {

@@ -32,6 +32,7 @@ final class TermChecks {
 
     @Check(
             rules = {"LK-502", "LK-309"},
+            from = Profile.SMOKE,
             first =
                     "Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
     void aGrantLastsForAllOfItsTerm(Trial t) throws Exception {

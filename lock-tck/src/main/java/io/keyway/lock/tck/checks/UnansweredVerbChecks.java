@@ -7,6 +7,7 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Means;
@@ -96,6 +97,7 @@ final class UnansweredVerbChecks {
     @Check(
             rules = {"LK-1512", "LK-1401"},
             means = Means.WIRE,
+            from = Profile.SMOKE,
             first = "What does each verb do with an I/O error: is it thrown, or made into an answer?")
     void noAnswerIsMadeUp(Trial t) throws Exception {
         ClientLink link = t.link("unanswered");

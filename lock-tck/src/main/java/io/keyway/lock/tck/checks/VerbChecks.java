@@ -164,6 +164,7 @@ final class VerbChecks {
 
     @Check(
             rules = {"LK-502", "LK-1501"},
+            from = Profile.SMOKE,
             first =
                     "From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
     void aGrantThatHadToWaitHasAWholeTerm(Trial t) throws Exception {

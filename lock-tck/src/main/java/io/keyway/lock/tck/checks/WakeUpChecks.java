@@ -6,6 +6,7 @@ import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.ClientLink;
@@ -76,6 +77,7 @@ final class WakeUpChecks {
             rules = "LK-411",
             needs = Feature.WAKE_UP,
             statistical = BEST,
+            from = Profile.SMOKE,
             first = "Is the waiter told of the release, or does it ask again after a while?")
     void aReleaseWakesTheWaiter(Trial t) throws Exception {
         LockClient holder = t.client("holder");

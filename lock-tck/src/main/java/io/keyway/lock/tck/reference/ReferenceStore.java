@@ -276,6 +276,17 @@ public class ReferenceStore extends StoreTurns {
         }
     }
 
+    /** Returns how many things it keeps: holders, waiters, and withdrawn requests. */
+    public long kept() {
+        lock.lock();
+        try {
+            return entries.places()
+                    + sessions.stream().mapToLong(Session::remembered).sum();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Returns how many attempts arrived. */
     public long attempts() {
         lock.lock();

@@ -55,6 +55,11 @@ public final class Session {
         withdrawn.put(request, until);
     }
 
+    /** How many withdrawn requests are remembered. */
+    int remembered() {
+        return withdrawn.size();
+    }
+
     boolean hasWithdrawn(long request) {
         return withdrawn.containsKey(request);
     }

@@ -35,6 +35,15 @@ final class Table {
         return entries.isEmpty();
     }
 
+    /** How many hold and wait, those that are over and not yet found so included. */
+    long places() {
+        long all = 0;
+        for (LockEntry entry : entries.values()) {
+            all += entry.ahead(null);
+        }
+        return all;
+    }
+
     boolean isAtRest(long now) {
         return entries.values().stream().allMatch(entry -> entry.status(now).isEmpty());
     }

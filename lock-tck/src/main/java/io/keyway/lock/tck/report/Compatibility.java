@@ -55,6 +55,7 @@ final class Compatibility {
         root.put("counts", counts);
         root.put("rules", rulings.stream().map(Compatibility::rule).toList());
         root.put("checks", result.checks().stream().map(Compatibility::check).toList());
+        root.put("failures", failures());
         root.put("excluded", groups(Verdict.EXCLUDED));
         root.put("notRun", groups(Verdict.NOT_RUN));
         return Markup.json(root);
@@ -102,6 +103,17 @@ final class Compatibility {
         return entry;
     }
 
+    private List<Object> failures() {
+        List<Object> groups = new ArrayList<>();
+        Causes.of(result).forEach((cause, checks) -> {
+            Map<String, Object> group = new LinkedHashMap<>();
+            group.put("cause", cause);
+            group.put("checks", checks.stream().map(CheckResult::id).toList());
+            groups.add(group);
+        });
+        return groups;
+    }
+
     private List<Object> groups(Verdict verdict) {
         List<Object> groups = new ArrayList<>();
         Summary.byReason(result, verdict).forEach((reason, ids) -> {
@@ -123,7 +135,9 @@ final class Compatibility {
                 .append(Summary.word(result))
                 .append("\n\n");
         out.append(Markup.cell(Summary.meaning(result))).append(' ');
-        out.append(Summary.counts(result)).append(".\n\n");
+        out.append(Summary.counts(result)).append(".");
+        Summary.loops(result).ifPresent(text -> out.append(' ').append(text));
+        out.append("\n\n");
         out.append("| | |\n|---|---|\n");
         row(out, "URL", "`" + result.url() + "`");
         row(out, "API level", Integer.toString(result.apiLevel()));

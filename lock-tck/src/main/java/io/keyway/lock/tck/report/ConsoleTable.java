@@ -62,12 +62,12 @@ public final class ConsoleTable implements TckListener {
             check.message().lines().limit(SHOWN).forEach(line -> out.println(INDENT + line));
         }
         if (check.verdict() == Verdict.FAIL) {
-            failure(check);
+            out.println(INDENT + "look first: " + check.first());
         }
+        evidence(check);
     }
 
-    private void failure(CheckResult check) {
-        out.println(INDENT + "look first: " + check.first());
+    private void evidence(CheckResult check) {
         if (directory.isPresent() && Evidence.exists(check)) {
             try {
                 Evidence.write(directory.get(), check);
@@ -87,20 +87,32 @@ public final class ConsoleTable implements TckListener {
                 List.of(Verdict.EXCLUDED, Verdict.INCONCLUSIVE, Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)) {
             grouped(result, verdict);
         }
-        List<CheckResult> failed = result.with(Verdict.FAIL);
-        if (!failed.isEmpty()) {
+        Map<String, List<CheckResult>> causes = Causes.of(result);
+        if (!causes.isEmpty()) {
             out.println("failed:");
-            failed.forEach(check -> out.println("  " + check.id() + ": " + Summary.firstLine(check.message())));
+            causes.forEach(this::cause);
             out.println();
         }
         out.println(Summary.word(result).toUpperCase(Locale.ROOT) + ": " + Summary.provider(result) + " at "
                 + result.url());
         out.println(Summary.meaning(result));
+        Summary.loops(result).ifPresent(out::println);
         out.println(Summary.counts(result) + "; "
                 + (made < planned ? made + " of " + planned + " checks in " : "")
                 + Summary.time(result.took()) + ", seed " + result.seed());
         directory.ifPresent(path -> out.println("report: " + path.resolve("report.html")));
         out.flush();
+    }
+
+    private void cause(String cause, List<CheckResult> failed) {
+        String indent = "  ";
+        if (failed.size() > 1) {
+            out.println("  " + cause + " (" + failed.size() + ", perhaps for one reason)");
+            indent = "    ";
+        }
+        for (CheckResult check : failed) {
+            out.println(indent + check.id() + ": " + Summary.firstLine(check.message()));
+        }
     }
 
     private void grouped(TckResult result, Verdict verdict) {

@@ -48,8 +48,10 @@ final class HtmlReport {
         out.append("</h1>\n");
         paragraph("", Summary.meaning(result));
         paragraph("", Summary.counts(result) + ", in " + Summary.time(result.took()));
+        Summary.loops(result).ifPresent(text -> paragraph("", text));
         facts();
         failures();
+        undecided();
         notTried();
         features();
         rules();
@@ -90,23 +92,38 @@ final class HtmlReport {
             return;
         }
         out.append("<h2>What failed</h2>\n");
-        for (CheckResult check : failed) {
-            out.append("<div class=\"failure\" id=\"")
-                    .append(Markup.xml(check.id()))
-                    .append("\">\n<h3>");
-            out.append(Markup.xml(check.rules().get(0) + ": " + CheckInfo.words(check.id())))
-                    .append("</h3>\n");
-            out.append("<pre>").append(Markup.xml(check.message())).append("</pre>\n");
-            out.append("<p><b>Look first:</b> ")
-                    .append(Markup.xml(check.first()))
-                    .append("</p>\n");
-            // The kit draws the picture itself, and escapes what it was told.
-            check.picture().ifPresent(out::append);
-            check.evidence().ifPresent(text -> {
-                out.append("<details><summary>history</summary><pre>");
-                out.append(Markup.xml(text)).append("</pre></details>\n");
-            });
-            out.append("</div>\n");
+        Causes.of(result).forEach((cause, checks) -> {
+            if (checks.size() > 1) {
+                paragraph("", checks.size() + " failures, perhaps for one reason: " + cause);
+            }
+            checks.forEach(this::found);
+        });
+    }
+
+    private void found(CheckResult check) {
+        out.append("<div class=\"failure\" id=\"")
+                .append(Markup.xml(check.id()))
+                .append("\">\n<h3>");
+        out.append(Markup.xml(check.rules().get(0) + ": " + CheckInfo.words(check.id())))
+                .append("</h3>\n");
+        out.append("<pre>").append(Markup.xml(check.message())).append("</pre>\n");
+        out.append("<p><b>Look first:</b> ").append(Markup.xml(check.first())).append("</p>\n");
+        // The kit draws the picture itself, and escapes what it was told.
+        check.picture().ifPresent(out::append);
+        check.evidence().ifPresent(text -> {
+            out.append("<details><summary>history</summary><pre>");
+            out.append(Markup.xml(text)).append("</pre></details>\n");
+        });
+        out.append("</div>\n");
+    }
+
+    private void undecided() {
+        List<CheckResult> undecided = result.with(Verdict.INCONCLUSIVE).stream()
+                .filter(Evidence::exists)
+                .toList();
+        if (!undecided.isEmpty()) {
+            out.append("<h2>What has no verdict</h2>\n");
+            undecided.forEach(this::found);
         }
     }
 

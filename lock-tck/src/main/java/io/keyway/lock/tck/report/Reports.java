@@ -3,7 +3,6 @@ package io.keyway.lock.tck.report;
 
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.TckResult;
-import io.keyway.lock.tck.Verdict;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,8 +31,10 @@ public final class Reports {
         Files.writeString(directory.resolve("junit.xml"), JUnitXml.of(result));
         Files.writeString(directory.resolve("report.html"), HtmlReport.of(result, rulings, host));
         Evidence.clear(directory);
-        for (CheckResult check : result.with(Verdict.FAIL)) {
-            Evidence.write(directory, check);
+        for (CheckResult check : result.checks()) {
+            if (Evidence.exists(check)) {
+                Evidence.write(directory, check);
+            }
         }
     }
 }

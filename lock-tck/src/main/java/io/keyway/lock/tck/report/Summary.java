@@ -13,11 +13,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** A result in the words that all reports use. */
 final class Summary {
+    private static final Pattern NUMBER = Pattern.compile("\\d+");
+
     private Summary() {}
 
     /** The one word. */
@@ -56,6 +61,25 @@ final class Summary {
                 .map(entry -> " " + entry.getValue() + " of " + failed.size() + " failures are of " + entry.getKey()
                         + ", though their checks are about other rules: look at that first.")
                 .orElse("");
+    }
+
+    /** How often what a backend runs in the background ended by itself; empty if it never did. */
+    static Optional<String> loops(TckResult result) {
+        long times = 0;
+        long checks = 0;
+        for (CheckResult check : result.checks()) {
+            for (String note : check.notes()) {
+                if (note.startsWith(CheckResult.LOOPS_ENDED)) {
+                    Matcher number = NUMBER.matcher(note);
+                    times += number.find() ? Long.parseLong(number.group()) : 0;
+                    checks++;
+                }
+            }
+        }
+        return checks == 0
+                ? Optional.empty()
+                : Optional.of("Loops in the background ended " + times + " times in " + checks
+                        + " checks that broke nothing: what they say unasked is late then.");
     }
 
     private static String incomplete(TckResult result) {

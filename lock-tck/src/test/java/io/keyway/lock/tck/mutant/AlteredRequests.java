@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 
@@ -24,10 +25,18 @@ final class AlteredRequests {
         return of(request, request.id(), request.queue(), owner);
     }
 
+    static Request of(LockKey key, Request request) {
+        return of(key, request, request.id(), request.queue(), request.owner());
+    }
+
     private static Request of(Request request, long id, boolean queue, Owner owner) {
+        return of(request.key(), request, id, queue, owner);
+    }
+
+    private static Request of(LockKey key, Request request, long id, boolean queue, Owner owner) {
         return new Request(
                 id,
-                request.key(),
+                key,
                 request.mode(),
                 request.permits(),
                 request.capacity(),

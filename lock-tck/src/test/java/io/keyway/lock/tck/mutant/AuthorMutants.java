@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -23,47 +24,53 @@ final class AuthorMutants {
 
     static final List<Mutant> ALL = List.of(
             Mutant.store(
-                    "150",
+                    "170",
                     "place-for-ever-if-asked-again",
                     "a repeated attempt writes its place without a term",
                     "LK-410",
                     Eternal::new),
             Mutant.store(
-                    "150b",
+                    "170b",
                     "grant-for-ever-after-a-long-wait",
                     "the grant of who had waited for longer than its ttl has no term",
                     "LK-513",
                     Rewarding::new),
             Mutant.store(
-                    "153",
+                    "173",
                     "parent-waits-for-children",
                     "who asks for a name waits for all names below it",
                     "LK-103",
                     Parental::new),
             Mutant.store(
-                    "156",
+                    "176",
                     "released-is-not-withdrawn",
                     "the withdrawal of a request whose grant was released is not remembered",
                     "LK-1502",
                     (clock, tokensAbove) -> new Lax(clock, tokensAbove, true)),
             Mutant.store(
-                    "156b",
+                    "176b",
                     "try-is-not-withdrawn",
                     "the withdrawal of a request that does not queue and has no grant is not remembered",
                     "LK-1502",
                     (clock, tokensAbove) -> new Lax(clock, tokensAbove, false)),
             Mutant.store(
-                    "157",
+                    "177",
                     "asks-again-after-a-ttl",
                     "a waiter is to ask again within its ttl, after which its place ends",
                     "LK-310",
                     Leisurely::new),
             Mutant.store(
-                    "158",
+                    "178",
                     "withdrawn-for-two-seconds",
                     "the store remembers for two seconds that a request was withdrawn",
                     "LK-1502",
-                    Brief::new));
+                    Brief::new),
+            Mutant.store(
+                    "179",
+                    "refused-tries-are-kept",
+                    "of each request that was refused something stays at the store for a day",
+                    "LK-1518",
+                    Hoarding::new));
 
     private AuthorMutants() {}
 
@@ -184,6 +191,30 @@ final class AuthorMutants {
             Long at = withdrawn.get(request);
             boolean forgotten = at != null && clock.getAsLong() - at > KEPT;
             return super.attempt(session, forgotten ? AlteredRequests.withId(request, request.id() + AGAIN) : request);
+        }
+    }
+
+    private static final class Hoarding extends ReferenceStore {
+        private static final String KEPT = "kept/";
+
+        Hoarding(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            Attempt result = super.attempt(session, request);
+            if (!request.queue() && result instanceof Attempt.Waiting) {
+                LockKey crumb = LockKey.lock(LockName.of(KEPT + request.id()));
+                super.attempt(session, AlteredRequests.of(crumb, request));
+            }
+            return result;
+        }
+
+        @Override
+        protected long expiry(Request request, boolean holds, long now) {
+            boolean kept = request.key().name().value().startsWith(KEPT);
+            return kept ? now + Duration.ofDays(1).toNanos() : super.expiry(request, holds, now);
         }
     }
 }

@@ -27,7 +27,7 @@ final class LinkMutants {
 
     static final List<Mutant> ALL = List.of(
             new Mutant(
-                    "151",
+                    "171",
                     "told-turn-has-no-age",
                     "a grant that is told unasked is said to be as old as the word, though its term began before",
                     "LK-501",
@@ -35,19 +35,19 @@ final class LinkMutants {
                     Telling::new,
                     (client, clock) -> client),
             Mutant.backend(
-                    "152",
+                    "172",
                     "loser-of-a-race-stays",
                     "an attempt that does not queue looks first, and stays in the queue if another was faster",
                     "LK-305",
                     Slow::new),
             Mutant.backend(
-                    "154",
+                    "174",
                     "all-steps-not-executed",
                     "whichever step of an attempt fails is told as surely not executed",
                     "LK-1503",
                     Stepwise::new),
             Mutant.backend(
-                    "155",
+                    "175",
                     "deaf-after-a-reconnect",
                     "a client whose connection broke once is told of nothing any more",
                     "LK-411",

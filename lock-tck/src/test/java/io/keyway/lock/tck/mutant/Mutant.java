@@ -65,6 +65,11 @@ record Mutant(
         return "lock:mutant://" + name + "?clock=manual";
     }
 
+    /** As {@link #url()}, in another world of that name. */
+    String url(String world) {
+        return "lock:mutant://" + name + "/" + world + "?clock=manual";
+    }
+
     @Override
     public String toString() {
         return number + " " + name + ": " + defect;

@@ -30,7 +30,10 @@ final class ReferenceSubject {
         // A client of our own keeps the world, and moves it.
         try (LockClient owner = Locks.open(url + (url.contains("?") ? "&" : "?") + "name=owner")) {
             ReferenceWorld world = owner.unwrap(ReferenceWorld.class);
-            TckSubject subject = TckSubject.of(url).withAdvance(world::advance).withServer(world::kill, world::restart);
+            TckSubject subject = TckSubject.of(url)
+                    .withAdvance(world::advance)
+                    .withServer(world::kill, world::restart)
+                    .withFootprint(world.store()::kept);
             return TckRunner.run(more.apply(subject), config);
         }
     }

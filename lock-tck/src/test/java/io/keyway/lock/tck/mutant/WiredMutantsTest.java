@@ -21,10 +21,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that a client leaves open, before which a proxy of the kit stands. */
+/** Connections that a client leaves open, or goes on with when they are dead, before which a proxy of the kit stands. */
 @Timeout(120)
 class WiredMutantsTest {
-    private static final String CHECK = "LK-1004/after-close-no-connection-of-the-client-is-left";
+    private static final String DEAD = "LK-304/a-connection-that-is-dead-is-replaced";
+    private static final String LEFT_OPEN = "LK-1004/after-close-no-connection-of-the-client-is-left";
 
     @AutoClose
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -35,21 +36,34 @@ class WiredMutantsTest {
 
     @Test
     void whoClosesItsConnectionsPasses() throws Exception {
-        assertThat(run("none").verdict()).isEqualTo(Verdict.PASS);
+        assertThat(run("none", LEFT_OPEN).verdict()).isEqualTo(Verdict.PASS);
+    }
+
+    @Test
+    void whoMakesANewConnectionForADeadOnePasses() throws Exception {
+        assertThat(run("none", DEAD).verdict()).isEqualTo(Verdict.PASS);
+    }
+
+    @Test
+    @Tag("soak") // the check waits for its whole patience
+    void whoGoesOnWithADeadOneIsFound() throws Exception {
+        CheckResult result = run(WiredProvider.STUCK, DEAD);
+        assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result.message()).contains("whose connections are dead");
     }
 
     @ParameterizedTest
     @Tag("soak") // the check waits for its whole patience
     @ValueSource(strings = {WiredProvider.POOL, WiredProvider.SUBSCRIPTION})
     void whoLeavesOneOpenIsFound(String defect) throws Exception {
-        CheckResult result = run(defect);
+        CheckResult result = run(defect, LEFT_OPEN);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
         assertThat(result.message()).contains("after its close()");
     }
 
-    private CheckResult run(String defect) throws InterruptedException {
+    private CheckResult run(String defect, String check) throws InterruptedException {
         String url = "lock:wired://127.0.0.1:" + server.getLocalPort() + "/" + defect;
-        TckConfig config = TckConfig.of(Profile.QUICK).withOnly(List.of(CHECK));
+        TckConfig config = TckConfig.of(Profile.QUICK).withOnly(List.of(check));
         return TckRunner.run(TckSubject.of(url), config).checks().get(0);
     }
 

@@ -20,6 +20,7 @@ import io.keyway.lock.tck.reference.ReferenceWorld;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -35,6 +36,9 @@ public final class WiredProvider extends ReferenceProvider {
 
     /** What {@code close} leaves open. */
     static final String POOL = "close-leaves-the-pool";
+
+    /** Uses a connection again on which a call ran out of time. */
+    static final String STUCK = "stuck";
 
     static final String SUBSCRIPTION = "close-leaves-the-subscription";
 
@@ -110,7 +114,11 @@ public final class WiredProvider extends ReferenceProvider {
                     throw new IOException("the connection was closed");
                 }
             } catch (IOException e) {
-                socket.close();
+                if (defect.equals(STUCK) && e instanceof SocketTimeoutException) {
+                    idle.add(socket);
+                } else {
+                    socket.close();
+                }
                 throw e;
             }
             idle.add(socket);

@@ -99,6 +99,7 @@ class ReportsTest {
                         | wake-up | no |
                         | caching | no |
                         | upgrade | no |
+                        | hold-at-least | no |
                         | transactions | no |
 
                         ## Guarantees
