@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A lock: a stateless view of a name with options. Nothing is registered anywhere until an acquire.
  *
+ * <p>It is not re-entrant: whoever holds the lock and acquires it again waits for itself, also in the same thread.
+ * {@link JavaLocks#reentrant(LockClient)} gives locks that are, by thread and name.
+ *
  * <p>All methods throw {@link ClientClosedException} once the client is closed. A thread that was interrupted holds
  * nothing: the request is withdrawn, and a grant that is under way goes back. Rules LK-301 to LK-313 and LK-401 to LK-412.
  */
@@ -20,7 +23,8 @@ public interface DistributedLock {
     DistributedLock with(LockOptions options);
 
     /**
-     * Waits for the lock, through outages of the store; throws only what retrying cannot cure.
+     * Waits for the lock, through outages of the store; throws only what retrying cannot cure. Without an end: a second
+     * {@code acquire()} by whoever holds the lock waits for ever, since the lease is the ownership, not the thread.
      *
      * @throws InterruptedException if interrupted before or while waiting
      * @throws DeadlockException if this request was chosen to end a deadlock

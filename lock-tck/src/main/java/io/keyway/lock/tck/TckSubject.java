@@ -6,6 +6,7 @@ import io.keyway.lock.FenceGuard;
 import io.keyway.lock.JavaLocks;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
+import io.keyway.lock.ReentrantLocks;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,13 @@ public final class TckSubject {
     public interface Adapter {
         /** Returns the lock, bound to threads and re-entrant. */
         Lock over(DistributedLock lock);
+    }
+
+    /** Makes the locks of a client re-entrant by thread and name. */
+    @FunctionalInterface
+    public interface Reentrance {
+        /** Returns the locks, which give leases. */
+        ReentrantLocks over(LockClient client);
     }
 
     /** What protects a resource from late holders. */
@@ -99,12 +107,14 @@ public final class TckSubject {
     private @Nullable Links links;
     private @Nullable Footprint footprint;
     private Adapter adapter;
+    private Reentrance reentrance;
     private Supplier<Guard> guard;
 
     private TckSubject(String url, ClassLoader loader) {
         this.url = url;
         this.loader = loader;
         this.adapter = JavaLocks::reentrant;
+        this.reentrance = JavaLocks::reentrant;
         this.guard = () -> FenceGuard.inMemory()::admits;
     }
 
@@ -120,6 +130,7 @@ public final class TckSubject {
         copy.links = links;
         copy.footprint = footprint;
         copy.adapter = adapter;
+        copy.reentrance = reentrance;
         copy.guard = guard;
         return copy;
     }
@@ -198,10 +209,17 @@ public final class TckSubject {
         return copy;
     }
 
-    /** The same, with an adapter of the author's own instead of {@link JavaLocks#reentrant}. */
+    /** The same, with an adapter of the author's own instead of {@link JavaLocks#reentrant(DistributedLock)}. */
     public TckSubject withAdapter(Adapter other) {
         TckSubject copy = copy();
         copy.adapter = Objects.requireNonNull(other);
+        return copy;
+    }
+
+    /** The same, with re-entrant locks of the author's own instead of {@link JavaLocks#reentrant(LockClient)}. */
+    public TckSubject withReentrance(Reentrance other) {
+        TckSubject copy = copy();
+        copy.reentrance = Objects.requireNonNull(other);
         return copy;
     }
 
@@ -251,6 +269,10 @@ public final class TckSubject {
 
     public Adapter adapter() {
         return adapter;
+    }
+
+    public Reentrance reentrance() {
+        return reentrance;
     }
 
     public Supplier<Guard> guard() {

@@ -12,7 +12,13 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LeasedLock;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.ReentrantLocks;
+import io.keyway.lock.ReleaseOutcome;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -69,5 +75,68 @@ class AdaptersTest extends ReferenceClients {
                     }))
                     .isFalse();
         }
+    }
+
+    @Test
+    void reentrantLeasesEndOneByOneAndTheLastFreesTheLock() throws Exception {
+        LockClient a = open("a");
+        ReentrantLocks locks = JavaLocks.reentrant(a);
+        LockName x = LockName.of("x");
+        Lease outer = locks.lock("x").acquire();
+        Lease inner = locks.lock("x").with(LockOptions.none()).tryAcquire().orElseThrow();
+        assertThat(locks.holdCount(x)).isEqualTo(2);
+
+        // Any thread may close one.
+        assertThat(CompletableFuture.supplyAsync(outer::release).join()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(outer.release()).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(outer.state()).isEqualTo(Lease.State.RELEASED);
+        assertThat(outer.remaining()).isZero();
+        assertThatThrownBy(outer::ensureHeld)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("was released");
+        inner.ensureHeld();
+        assertThat(open("b").lock("x").tryAcquire()).isEmpty();
+        assertThat(locks.lock("x").acquireAsync().join().token()).isEqualTo(inner.token());
+        assertThat(locks.holdCount(x)).isEqualTo(2);
+        CompletableFuture<Integer> elsewhere = CompletableFuture.supplyAsync(() -> locks.holdCount(x));
+        assertThat(elsewhere.join()).isZero();
+    }
+
+    @Test
+    void reentrantLeasesAreLostTogetherAndKeepTheirThreadFromGoingOn() throws Exception {
+        LockClient a = open("a");
+        ReentrantLocks locks = JavaLocks.reentrant(a);
+        Lease outer = locks.lock("x").acquire();
+        Lease released = locks.lock("x").acquire();
+        Lease inner = locks.lock("x").acquire();
+        released.close();
+        AtomicInteger told = new AtomicInteger();
+        for (Lease lease : List.of(outer, released, inner)) {
+            lease.lost().thenAccept(loss -> told.incrementAndGet());
+        }
+
+        open("admin").admin().breakLease(key("x"), outer.token(), "the test");
+        await().atMost(PATIENCE).until(() -> told.get() == 2);
+
+        assertThat(released.state()).isEqualTo(Lease.State.RELEASED);
+        assertThatThrownBy(inner::ensureHeld).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(() -> locks.lock("x").acquire()).isInstanceOf(LeaseLostException.class);
+        assertThat(inner.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+        assertThat(inner.state()).isEqualTo(Lease.State.LOST);
+        assertThatThrownBy(() -> locks.lock("x").tryAcquire()).isInstanceOf(LeaseLostException.class);
+        outer.close();
+        try (Lease next = locks.lock("x").acquire()) {
+            assertThat(next.token()).isGreaterThan(outer.token());
+        }
+        assertThat(told).hasValue(2);
+    }
+
+    @Test
+    void aReentrantAcquireIsInterruptedAsAnyOther() {
+        ReentrantLocks locks = JavaLocks.reentrant(open("a"));
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> locks.lock("x").acquire()).isInstanceOf(InterruptedException.class);
+        assertThat(locks.holdCount(LockName.of("x"))).isZero();
     }
 }

@@ -6,6 +6,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeasedLock;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
+import io.keyway.lock.ReentrantLocks;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
@@ -15,7 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
-/** Rules 605 and 1601 to 1603: what is built over a provider's locks. */
+/** Rules 605 and 1601 to 1605: what is built over a provider's locks. */
 @SuppressWarnings("LockNotBeforeTry") // these checks break the habit on purpose
 final class AdapterChecks {
 
@@ -107,6 +108,98 @@ final class AdapterChecks {
         Optional<Throwable> thrown = user.outcome();
         t.expect(thrown.isPresent(), "an unlock() too many was ignored");
         t.expectType("an unlock() too many", IllegalMonitorStateException.class, thrown.orElseThrow());
+    }
+
+    @Check(
+            rules = "LK-1601",
+            from = Profile.SMOKE,
+            first = "Does an acquire look whether its thread has a lease of that name by this adapter?")
+    void theHoldingThreadGetsAnotherLeaseOfTheSameGrant(Trial t) throws Exception {
+        ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
+        Task<String> nested = t.start("a nested acquire", () -> {
+            try (Lease outer = locks.lock(t.name()).acquire()) {
+                Optional<Lease> tried = locks.lock(t.name()).tryAcquire();
+                if (tried.isEmpty()) {
+                    return "tryAcquire() by the thread that holds it found it taken";
+                }
+                try (Lease second = tried.get();
+                        Lease third = locks.lock(t.name()).acquire()) {
+                    return second.token() == outer.token() && third.token() == outer.token()
+                            ? ""
+                            : "tokens " + outer.token() + ", " + second.token() + " and " + third.token();
+                }
+            }
+        });
+        t.expectEqual("what is wrong with a nested acquire", "", nested.get());
+        t.expect(
+                t.client("other").lock(t.name()).tryAcquire().isPresent(),
+                "a lock all of whose leases were closed is not free");
+    }
+
+    @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Which of the leases gives the lock back?")
+    void theLastLeaseGivesTheLockBack(Trial t) throws Exception {
+        ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
+        LockClient other = t.client("other");
+        Task<String> user = t.start("leases that are closed in either order", () -> {
+            Lease outer = locks.lock(t.name()).acquire();
+            Lease inner = locks.lock(t.name()).acquire();
+            inner.close();
+            if (other.lock(t.name()).tryAcquire().isPresent()) {
+                return "the inner lease of two has freed the lock";
+            }
+            Lease again = locks.lock(t.name()).acquire();
+            outer.close();
+            return other.lock(t.name()).tryAcquire().isPresent()
+                    ? "the outer lease of two has freed the lock"
+                    : again.isHeld() ? closed(again) : "the inner lease is not held";
+        });
+        t.expectEqual("what is wrong with two leases", "", user.get());
+        t.expect(other.lock(t.name()).tryAcquire().isPresent(), "the last lease has not freed the lock");
+    }
+
+    private static String closed(Lease lease) {
+        lease.close();
+        return "";
+    }
+
+    @Check(rules = "LK-1604", from = Profile.SMOKE, first = "Does each lease know whether it was released?")
+    void aLeaseOfSeveralIsReleasedOnce(Trial t) throws Exception {
+        ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
+        LockClient other = t.client("other");
+        Task<String> user = t.start("a lease that is released twice", () -> {
+            try (Lease outer = locks.lock(t.name()).acquire()) {
+                Lease inner = locks.lock(t.name()).acquire();
+                inner.release();
+                if (inner.isHeld()) {
+                    return "a lease that was released is held, because another of its grant is";
+                }
+                inner.release();
+                inner.close();
+                return outer.isHeld() && other.lock(t.name()).tryAcquire().isEmpty()
+                        ? ""
+                        : "the repeated release of one lease has freed the lock of another";
+            }
+        });
+        t.expectEqual("what is wrong with a lease that is released twice", "", user.get());
+    }
+
+    @Check(rules = "LK-1605", from = Profile.SMOKE, first = "Is a lease counted by its thread, or for all?")
+    void anotherThreadIsKeptOut(Trial t) throws Exception {
+        LockClient client = t.client("first");
+        ReentrantLocks locks = t.subject().reentrance().over(client);
+        Lock lock = t.subject().adapter().over(client.lock(t.name("adapted")));
+        Task<Lease> owner = t.start("acquire() and lock()", () -> {
+            lock.lock();
+            return locks.lock(t.name()).acquire();
+        });
+        owner.get();
+        Task<String> stranger = t.start("tries by another thread", () -> {
+            if (locks.lock(t.name()).tryAcquire().isPresent()) {
+                return "another thread has acquired what this one holds";
+            }
+            return lock.tryLock() ? "another thread has locked what this one holds" : "";
+        });
+        t.expectEqual("what is wrong between two threads", "", stranger.get());
     }
 
     @Check(

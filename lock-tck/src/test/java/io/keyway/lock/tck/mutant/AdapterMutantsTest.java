@@ -3,6 +3,7 @@ package io.keyway.lock.tck.mutant;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.DistributedLock;
 import io.keyway.lock.FenceGuard;
 import io.keyway.lock.JavaLocks;
 import io.keyway.lock.Lease;
@@ -10,6 +11,8 @@ import io.keyway.lock.LeasedLock;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
+import io.keyway.lock.ReentrantLocks;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
@@ -17,6 +20,8 @@ import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.tck.wrap.ForwardingLease;
+import io.keyway.lock.tck.wrap.ForwardingLock;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -27,6 +32,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,7 +79,7 @@ class AdapterMutantsTest {
         try (LockClient owner = Locks.open(url)) {
             TckSubject subject = TckSubject.of(url).withAdvance(owner.unwrap(ReferenceWorld.class)::advance);
             TckConfig config = TckConfig.of(Profile.FULL)
-                    .withOnly(List.of("LK-1601", "LK-1602", "LK-1603", "LK-605"))
+                    .withOnly(List.of("LK-1601", "LK-1602", "LK-1603", "LK-1604", "LK-1605", "LK-605"))
                     .withCheckLimit(Duration.ofSeconds(3));
             assertThat(TckRunner.run(subject, config).outcome()).isEqualTo(TckResult.Outcome.COMPATIBLE);
             TckResult result = TckRunner.run(change.apply(subject), config);
@@ -139,6 +145,111 @@ class AdapterMutantsTest {
                     Map<LockName, Long> seen = new ConcurrentHashMap<>();
                     return (name, token) ->
                             good.admits(name, token) && !Long.valueOf(token).equals(seen.put(name, token));
+                }));
+    }
+
+    /** Re-entrant locks that are made one by one. */
+    private record Made(Function<LockName, DistributedLock> maker) implements ReentrantLocks {
+        @Override
+        public DistributedLock lock(LockName name) {
+            return maker.apply(name);
+        }
+
+        @Override
+        public int holdCount(LockName name) {
+            return 0;
+        }
+    }
+
+    /** A lock whose leases are changed. */
+    private static final class Changed extends ForwardingLock {
+        private final UnaryOperator<Lease> change;
+
+        Changed(DistributedLock to, UnaryOperator<Lease> change) {
+            super(to);
+            this.change = change;
+        }
+
+        @Override
+        protected DistributedLock around(DistributedLock other) {
+            return new Changed(other, change);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            return change.apply(to().acquire());
+        }
+    }
+
+    @Test
+    void aNestedAcquireThatAsksTheStoreIsFound() throws Exception {
+        foundBy("LK-1601", subject -> subject.withReentrance(client -> new Made(client::lock)));
+    }
+
+    @Test
+    void anInnerLeaseThatIsTheOuterOneIsFound() throws Exception {
+        foundBy(
+                "LK-1602",
+                subject -> subject.withReentrance(client -> {
+                    ReentrantLocks good = JavaLocks.reentrant(client);
+                    AtomicReference<Lease> outer = new AtomicReference<>();
+                    return new Made(name -> new Changed(
+                            good.lock(name),
+                            lease -> outer.updateAndGet(last -> good.holdCount(name) > 1 ? last : lease)));
+                }));
+    }
+
+    @Test
+    void aSecondReleaseThatCountsIsFound() throws Exception {
+        foundBy(
+                "LK-1604",
+                subject -> subject.withReentrance(client -> {
+                    ReentrantLocks good = JavaLocks.reentrant(client);
+                    AtomicReference<Lease> outer = new AtomicReference<>();
+                    return new Made(name -> new Changed(good.lock(name), lease -> {
+                        outer.compareAndSet(null, lease);
+                        return new ForwardingLease(lease) {
+                            @Override
+                            public ReleaseOutcome release() {
+                                if (!lease.isHeld()) {
+                                    outer.get().close();
+                                }
+                                return super.release();
+                            }
+                        };
+                    }));
+                }));
+    }
+
+    @Test
+    void aLockThatIsReentrantForEveryThreadIsFound() throws Exception {
+        foundBy(
+                "LK-1605",
+                subject -> subject.withReentrance(client -> {
+                    ReentrantLocks good = JavaLocks.reentrant(client);
+                    AtomicReference<Lease> held = new AtomicReference<>();
+                    return new Made(name -> new ForwardingLock(good.lock(name)) {
+                        @Override
+                        protected DistributedLock around(DistributedLock other) {
+                            return other;
+                        }
+
+                        @Override
+                        public Lease acquire() throws InterruptedException {
+                            return hold(to().acquire());
+                        }
+
+                        private Lease hold(Lease lease) {
+                            held.set(lease);
+                            return lease;
+                        }
+
+                        @Override
+                        public Optional<Lease> tryAcquire() throws InterruptedException {
+                            Lease last = held.get();
+                            return last != null && last.isHeld() ? Optional.of(last) : to().tryAcquire();
+                        }
+                    });
                 }));
     }
 }
