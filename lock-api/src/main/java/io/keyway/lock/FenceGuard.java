@@ -89,6 +89,16 @@ public final class FenceGuard {
         }
     }
 
+    /**
+     * As {@link #admits(LockName, long)}, with the name as text.
+     *
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     * @throws IllegalStateException if the name is new and the guard is full
+     */
+    public boolean admits(String name, long token) {
+        return admits(LockName.of(name), token);
+    }
+
     /** As {@link #admits(LockName, long)}, with the lease's name and token. */
     public boolean admits(Lease lease) {
         requireExclusive(lease);
@@ -111,6 +121,11 @@ public final class FenceGuard {
         } finally {
             entry.gate.unlock();
         }
+    }
+
+    /** As {@link #forget(LockName)}, with the name as text. */
+    public void forget(String name) {
+        forget(LockName.of(name));
     }
 
     /** Returns the entry with its gate locked. */

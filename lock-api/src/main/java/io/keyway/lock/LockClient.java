@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -71,6 +72,21 @@ public interface LockClient extends AutoCloseable {
 
     /** Returns the view of all clients' locks. */
     LockAdmin admin();
+
+    /**
+     * Asks the store something that takes no lock and waits for its answer, at most {@code requestTimeout}: whether locks can
+     * be reached. Of a cluster it asks one member, of several servers one.
+     *
+     * @return how long the answer took
+     * @throws LockUnavailableException if none came
+     * @throws UnsupportedFeatureException without LIST
+     * @throws InterruptedException if interrupted
+     */
+    default Duration ping() throws InterruptedException {
+        long begun = System.nanoTime();
+        admin().show(LockKey.lock("keyway/ping"));
+        return Duration.ofNanos(System.nanoTime() - begun);
+    }
 
     /** Registers a listener for what happens to this client's locks and connections. */
     Subscription addListener(LockListener listener);

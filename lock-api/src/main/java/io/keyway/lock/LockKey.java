@@ -30,9 +30,27 @@ public record LockKey(Kind kind, LockName name) {
         return new LockKey(Kind.LOCK, name);
     }
 
+    /**
+     * Returns the key of the lock of that name.
+     *
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     */
+    public static LockKey lock(String name) {
+        return lock(LockName.of(name));
+    }
+
     /** Returns the key of the semaphore of that name. */
     public static LockKey semaphore(LockName name) {
         return new LockKey(Kind.SEMAPHORE, name);
+    }
+
+    /**
+     * Returns the key of the semaphore of that name.
+     *
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     */
+    public static LockKey semaphore(String name) {
+        return semaphore(LockName.of(name));
     }
 
     /** Returns the name with its kind before it, for messages: {@code lock orders/7}. */
