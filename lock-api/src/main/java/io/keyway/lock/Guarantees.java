@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param exclusion the authority never has two conflicting grants at once
  * @param belief two clients never believe to hold conflicting leases at once
  * @param tokens tokens are unique per grant and rise strictly per name
- * @param failover exclusion outlasts the loss of one server
+ * @param failover after the loss of one server another takes over, and exclusion outlasts that
  * @param minTtl the shortest ttl it grants
  * @param maxTtl the longest ttl it grants
  */

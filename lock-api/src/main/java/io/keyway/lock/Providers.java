@@ -4,8 +4,14 @@ package io.keyway.lock;
 import io.keyway.lock.Discovery.Failure;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
 import java.security.CodeSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -70,7 +76,7 @@ final class Providers {
                 }
                 take(entries.next());
             } catch (ServiceConfigurationError | LinkageError e) {
-                fail(SERVICES, e);
+                fail(place(loader, String.valueOf(e.getMessage())), e);
                 // A class loader that cannot be read fails in the same way at each step.
                 if (last.equals(e.getMessage())) {
                     return;
@@ -83,10 +89,11 @@ final class Providers {
     private void take(ServiceLoader.Provider<LockProvider> entry) {
         String source = SERVICES;
         try {
-            source = entry.type().getName();
-            if (seen.contains(source)) {
+            Class<?> type = entry.type();
+            if (seen.contains(type.getName())) {
                 return;
             }
+            source = place(type);
             LockProvider provider = entry.get();
             ProviderInfo info = provider.info();
             if (info.apiLevel() != ProviderInfo.API_LEVEL) {
@@ -99,7 +106,7 @@ final class Providers {
                 add(new Failure(place(provider), "names no scheme", Optional.empty()));
             } else {
                 found.add(provider);
-                seen.add(source);
+                seen.add(type.getName());
             }
         } catch (ServiceConfigurationError | LinkageError | RuntimeException e) {
             fail(source, e);
@@ -155,18 +162,39 @@ final class Providers {
 
     private static String found(Discovery discovery) {
         return discovery.providers().stream()
-                .map(provider -> provider.schemes().stream()
-                                .sorted()
-                                .map(scheme -> "lock:" + scheme)
-                                .collect(Collectors.joining(" and "))
-                        + " by " + place(provider))
-                .collect(Collectors.joining("; "));
+                .flatMap(provider -> provider.schemes().stream().sorted())
+                .map(scheme -> "lock:" + scheme)
+                .collect(Collectors.joining(", "));
     }
 
     private static String place(LockProvider provider) {
-        CodeSource source = provider.getClass().getProtectionDomain().getCodeSource();
-        String name = provider.getClass().getName();
-        return source == null || source.getLocation() == null ? name : name + " in " + source.getLocation();
+        return place(provider.getClass());
+    }
+
+    private static String place(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        return source == null || source.getLocation() == null
+                ? type.getName()
+                : type.getName() + " in " + source.getLocation();
+    }
+
+    /** The services file that a failure speaks of, since its message has the class alone. */
+    private static String place(ClassLoader loader, String message) {
+        try {
+            for (URL file : Collections.list(loader.getResources(SERVICES))) {
+                URLConnection connection = file.openConnection();
+                connection.setUseCaches(false);
+                try (InputStream in = connection.getInputStream()) {
+                    String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                    if (text.lines().map(String::strip).anyMatch(name -> !name.isEmpty() && message.contains(name))) {
+                        return file.toString();
+                    }
+                }
+            }
+        } catch (IOException e) {
+            // Whatever is the matter with these files: the failure is told all the same.
+        }
+        return SERVICES;
     }
 
     private static ClassLoader own() {

@@ -38,15 +38,17 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
     /**
      * Parses features, and promises with a grade after a colon, joined by commas: {@code fencing,fifo,tokens:always}.
      *
-     * @throws IllegalArgumentException if a word is unknown; the message names the nearest known one
+     * @throws IllegalArgumentException if a word is unknown; the message completes "... is" and names the nearest known one
      */
     public static Requirements parse(String text) {
         Set<Feature> features = EnumSet.noneOf(Feature.class);
         Map<String, Grade> grades = new TreeMap<>();
-        for (String word : text.split(",", -1)) {
+        String[] words = text.split(",", -1);
+        boolean alone = words.length == 1;
+        for (String word : words) {
             int colon = word.indexOf(':');
             if (colon < 0) {
-                features.add(feature(word));
+                features.add(feature(word, alone));
             } else {
                 grades.put(promise(word.substring(0, colon)), grade(word.substring(colon + 1)));
             }
@@ -84,7 +86,7 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
         return String.join(",", words);
     }
 
-    private static Feature feature(String word) {
+    private static Feature feature(String word, boolean alone) {
         for (Feature feature : Feature.values()) {
             if (feature.label().equals(word)) {
                 return feature;
@@ -95,12 +97,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
             known.add(feature.label());
         }
         PROMISES.forEach(promise -> known.add(promise + ":always"));
-        throw unknown(word, known);
+        throw unknown(alone ? "not known" : "not known at " + LockNames.quoted(word), word, known);
     }
 
     private static String promise(String word) {
         if (!PROMISES.contains(word)) {
-            throw unknown(word, PROMISES);
+            throw unknown("not known at " + LockNames.quoted(word), word, PROMISES);
         }
         return word;
     }
@@ -111,12 +113,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
                 return grade;
             }
         }
-        throw unknown(word, List.of("always", "timed", "no"));
+        throw unknown("not known at " + LockNames.quoted(word), word, List.of("always", "timed", "no"));
     }
 
-    private static IllegalArgumentException unknown(String word, List<String> known) {
-        return new IllegalArgumentException("not known: " + LockNames.quoted(word) + "; did you mean "
-                + Nearest.of(word, known) + "? Known are " + String.join(", ", known));
+    private static IllegalArgumentException unknown(String what, String word, List<String> known) {
+        return new IllegalArgumentException(
+                what + "; did you mean " + Nearest.of(word, known) + "? Known are " + String.join(", ", known));
     }
 
     private static Guarantee promised(String promise, Guarantees promised) {

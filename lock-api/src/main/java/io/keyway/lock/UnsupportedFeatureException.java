@@ -15,9 +15,17 @@ public final class UnsupportedFeatureException extends LockException {
     public UnsupportedFeatureException(Feature feature, String what) {
         this(
                 what + " does not offer "
-                        + Objects.requireNonNull(feature, "feature").label()
-                        + "; `keyway providers` shows what each provider offers",
+                        + Objects.requireNonNull(feature, "feature").label() + offeredBy(feature),
                 feature);
+    }
+
+    /** Which of our providers offer what some of them lack; {@code OfferedByTest} of lock-cli compares it with them. */
+    private static String offeredBy(Feature feature) {
+        return switch (feature) {
+            case READ_WRITE, SEMAPHORE -> "; lock:redis and lock:zookeeper do";
+            case UPGRADE -> "; lock:redis does";
+            default -> "; LockClient.features() tells what a provider offers";
+        };
     }
 
     private UnsupportedFeatureException(String message, @Nullable Feature feature) {

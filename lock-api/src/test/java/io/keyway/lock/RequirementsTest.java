@@ -60,6 +60,18 @@ class RequirementsTest {
     }
 
     @Test
+    void theOptionSaysOnceWhatIsNotKnown() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CommonOptions.REQUIRE.parse("readwrite"))
+                .withMessageStartingWith(
+                        "option require: \"readwrite\" is not known; did you mean read-write? Known are ");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CommonOptions.REQUIRE.parse("fencing,readwrite"))
+                .withMessageStartingWith(
+                        "option require: \"fencing,readwrite\" is not known at \"readwrite\"; did you mean read-write?");
+    }
+
+    @Test
     void promisesHaveKnownNames() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Requirements(Set.of(), Map.of("speed", Grade.ALWAYS)));

@@ -123,10 +123,6 @@ public final class NativeLockProvider implements LockProvider {
         return WORLDS.join(name, manual, members, cells.quarantine(), cells::client, engine::heard);
     }
 
-    private static boolean isCluster(LockUrl url) {
-        return url.protocol().filter(protocol -> !protocol.equals("lease")).isEmpty();
-    }
-
     private static LeaseSettings leaseSettings(OpenRequest request) {
         LeaseSettings settings = LeaseSettings.defaults();
         return request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
@@ -142,12 +138,22 @@ public final class NativeLockProvider implements LockProvider {
                         "without any assumption while the member lives; over its restart if clock rates differ by less than 1 %"),
                 new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
                 new Guarantee(Grade.ALWAYS, "while the member's file is not replaced by an older one"),
-                new Guarantee(
-                        Grade.TIMED,
-                        isCluster(url)
-                                ? "nobody takes over the names of a member that fails; they wait for its restart, the others are served"
-                                : "another process takes over; it grants when no lease of the former can be believed in"),
+                failover(url),
                 MIN_TTL,
                 maxTtl);
+    }
+
+    private static Guarantee failover(LockUrl url) {
+        return switch (url.protocol().orElse("")) {
+            case "local" ->
+                new Guarantee(
+                        Grade.TIMED,
+                        "another process takes over; it grants when no lease of the former can be believed in");
+            case "mem" -> new Guarantee(Grade.NO, "the locks end with their JVM, as do all who could hold them");
+            default ->
+                new Guarantee(
+                        Grade.NO,
+                        "names are partitioned, not replicated: those of a member that fails wait for its restart");
+        };
     }
 }

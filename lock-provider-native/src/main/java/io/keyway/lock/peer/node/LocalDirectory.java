@@ -36,6 +36,7 @@ public final class LocalDirectory {
     static final String LOG = "host.log";
     static final String VARIABLE = "KEYWAY_DIR";
 
+    private static final String PROBE = ".probe";
     private static final List<Path> MACHINE_IDS =
             List.of(Path.of("/etc/machine-id"), Path.of("/var/lib/dbus/machine-id"));
     /** File systems whose locks or sockets other machines share or do not see. */
@@ -252,7 +253,7 @@ public final class LocalDirectory {
     private static void checkOwner(Path path) throws IOException {
         UserPrincipal we;
         try {
-            Path probe = Files.createTempFile(path, ".probe", "");
+            Path probe = Files.createTempFile(path, PROBE, "");
             try {
                 we = Files.getOwner(probe);
                 if (!Files.exists(path.resolve(CLIENTS))) {
@@ -274,7 +275,7 @@ public final class LocalDirectory {
             throw unfit(
                     path,
                     "it belongs to user " + owner.getName() + " and this process runs as " + we.getName()
-                            + "; locks in one machine are per user: name another directory in " + VARIABLE
+                            + "; the locks of one machine are per user: name another directory in " + VARIABLE
                             + " or in the URL",
                     null);
         }
@@ -303,7 +304,8 @@ public final class LocalDirectory {
     /** What went wrong in the operating system's words, without the names of Java's classes. */
     private static String reason(IOException e) {
         if (e instanceof AccessDeniedException denied) {
-            return "this user may not write to " + denied.getFile();
+            return "this user may not write to " + named(denied)
+                    + "; choose another one in the URL (lock:native:local:///DIRECTORY) or by the variable KEYWAY_DIR";
         }
         if (e instanceof FileAlreadyExistsException taken) {
             return taken.getFile() + " is not a directory";
@@ -312,9 +314,15 @@ public final class LocalDirectory {
             return missing.getFile() + " cannot be made there";
         }
         if (e instanceof FileSystemException failure && failure.getReason() != null) {
-            return failure.getReason() + " (" + failure.getFile() + ")";
+            return failure.getReason() + " (" + named(failure) + ")";
         }
         return e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+
+    /** What the exception is about; the file that is made to try the directory is the directory to its user. */
+    private static String named(FileSystemException e) {
+        String file = String.valueOf(e.getFile());
+        return file.contains("/" + PROBE) ? "it" : file;
     }
 
     private static LockUnavailableException unfit(Path path, String why, @Nullable Throwable cause) {

@@ -150,7 +150,7 @@ class LocalDirectoryTest {
         assumeFalse(isRoot(), "root may write anywhere");
         Path path = Files.createDirectory(base.resolve("locks"));
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("r-x------"));
-        assertUnfit(() -> LocalDirectory.open(path, facts), "may not write");
+        assertUnfit(() -> LocalDirectory.open(path, facts), "may not write to it; choose another one");
     }
 
     @Test
