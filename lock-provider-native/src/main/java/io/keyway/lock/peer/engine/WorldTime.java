@@ -21,8 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The clock of a world. Where a test moves it, one thread is the mover: the one that spoke to the world last. It never waits for
- * time in vain, since a call of its own that blocks moves the clock. Other threads wait for the mover, and fail if nobody moves.
+ * The clock of a world. Where a test moves it, one thread is the mover: the one that moved it last. It never waits for time in
+ * vain, since a call of its own that blocks moves the clock. Other threads wait for the mover, and fail if nobody moves.
  */
 final class WorldTime implements TimeSource {
 
