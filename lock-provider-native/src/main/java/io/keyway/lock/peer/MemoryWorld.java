@@ -21,7 +21,8 @@ import java.util.function.BooleanSupplier;
  * <ul>
  *   <li>A call of the mover that blocks ({@code acquire}, {@code tryAcquire}, {@code release}, {@code join} on a future
  *       of a client ...) lets time pass by itself, from one thing that is due to the next, until it has its outcome:
- *       exactly as much time as it takes. After a day it is taken for one that waits in vain, and fails as well.
+ *       exactly as much time as it takes. After an hour (and {@code maxTtl}) it is taken for one that waits in vain, and
+ *       fails as well.
  *   <li>A call of another thread that blocks waits for the mover. If nobody moves the clock for ten seconds of real
  *       time, it fails with an {@code IllegalStateException} that says what to do, and its request is withdrawn.
  *   <li>{@code future.get(10, SECONDS)} has a limit of its own, which is real time, and lets no time pass.

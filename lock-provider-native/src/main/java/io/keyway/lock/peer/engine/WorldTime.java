@@ -29,7 +29,7 @@ final class WorldTime implements TimeSource {
     private static final Duration DELIVERY = Duration.ofSeconds(30);
     private static final Duration SLICE = Duration.ofMillis(100);
     /** How far a call of the mover moves the clock before it is taken for one that waits in vain. */
-    private static final Duration LONGEST = Duration.ofDays(1);
+    private static final Duration LONGEST = Duration.ofHours(1);
 
     /** Real time for a thread that was started just now to come to its call, and if it did not, after all of the time has passed. */
     private static final Duration START = Duration.ofMillis(20);
@@ -122,9 +122,11 @@ final class WorldTime implements TimeSource {
         boolean came = pause(() -> condition.getAsBoolean() || !waits.isEmpty(), START);
         boolean took = take();
         try {
+            long target = loop.nanoTime() + limit.toNanos();
             if (moveUntil(condition, limit.toNanos())) {
                 return;
             }
+            loop.step(target);
             if (!came && arrivals.get() == before && pause(() -> arrivals.get() != before, LATE)) {
                 // The thread that is to be moved on was late: all of the time passed before it came.
                 if (moveUntil(condition, limit.toNanos())) {
@@ -134,6 +136,7 @@ final class WorldTime implements TimeSource {
         } finally {
             letGo(took);
         }
+        deliver();
         // A thread that was woken at the last moment may need its time, which is real.
         if (arrivals.get() == before || !pause(condition, patience)) {
             throw new IllegalStateException(
@@ -212,8 +215,8 @@ final class WorldTime implements TimeSource {
         String waits = "The thread " + Thread.currentThread().getName() + " waits for an answer of " + server;
         if (moving.equals(Thread.currentThread())) {
             return waits
-                    + " and has moved its clock on by a day to no avail: what it waits for has to be done by another"
-                    + " thread, or before. Where that thread waits too, use MemoryWorld.advanceUntil.";
+                    + " and has moved its clock on by an hour to no avail: what it waits for has to be done by another"
+                    + " thread, or before. Where that thread waits too, or more time is needed, use MemoryWorld.advanceUntil.";
         }
         return waits + ", whose clock stands still but for a test (clock=manual), and nobody has moved it for "
                 + patience.toMillis() / 1000.0
@@ -253,9 +256,9 @@ final class WorldTime implements TimeSource {
         Map<Thread, Integer> parked = new HashMap<>();
         for (int i = 0; i < PAUSES && !condition.getAsBoolean(); i++) {
             boolean waking = waits.stream().anyMatch(wait -> wait.outcome.isDone());
-            woken.removeIf(
-                    thread -> parked.merge(thread, 1, (before, one) -> isParked(thread) ? before + one : 0) > IDLE);
-            if (!waking && woken.isEmpty()) {
+            woken.removeIf(thread -> !thread.isAlive()
+                    || parked.merge(thread, 1, (before, one) -> isParked(thread) ? before + one : 0) > IDLE);
+            if ((!waking && woken.isEmpty()) || Thread.currentThread().isInterrupted()) {
                 return;
             }
             LockSupport.parkNanos(PAUSE);
@@ -265,7 +268,7 @@ final class WorldTime implements TimeSource {
 
     private static boolean isParked(Thread thread) {
         return switch (thread.getState()) {
-            case WAITING, TIMED_WAITING, TERMINATED -> true;
+            case WAITING, TIMED_WAITING -> true;
             default -> false;
         };
     }
