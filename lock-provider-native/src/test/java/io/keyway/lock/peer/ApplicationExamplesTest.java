@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,11 +91,12 @@ class ApplicationExamplesTest {
         }
 
         // Without a thread that waits; cancel() or orTimeout() withdraws the request.
-        lock.acquireAsync().thenAccept(lease -> {
+        CompletableFuture<Void> report = lock.acquireAsync().thenAccept(lease -> {
             work("the report");
             lease.releaseAsync();
         });
         // verbs ends
+        report.join();
         assertThat(ran).isTrue();
         assertThat(done).containsExactly("the report", "the report", "the report");
     }
