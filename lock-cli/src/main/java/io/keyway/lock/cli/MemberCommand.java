@@ -126,7 +126,7 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--insecure",
             description =
-                    "Listen on another address than the loopback one without a secret and without TLS, on purpose.")
+                    "Listen on another address than the loopback one for everybody: without a secret, and without certificates of clients.")
     private boolean insecure;
 
     MemberCommand(Console console) {

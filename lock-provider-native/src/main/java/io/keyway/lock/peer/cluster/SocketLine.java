@@ -12,11 +12,14 @@ import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.session.ClientSession;
 import io.netty.channel.EventLoop;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A line over sockets: it dials several addresses in turn, until one answers. Its state is looked at on the event thread only. */
 final class SocketLine extends Line implements CellLoop.Surroundings {
@@ -27,6 +30,8 @@ final class SocketLine extends Line implements CellLoop.Surroundings {
         /** A batch of turns is over. */
         void turned(SocketLine line, ClientSession session);
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(SocketLine.class);
 
     private final CellLoop loop;
     private final Operator operator;
@@ -95,6 +100,12 @@ final class SocketLine extends Line implements CellLoop.Surroundings {
     @Override
     public void persist(DurableRecord record, long ticket) {
         throw new IllegalStateException("clients have nothing to persist");
+    }
+
+    @Override
+    public Optional<Input> failed(Throwable why) {
+        LOG.error("all leases of the session with {} are lost, since this client has failed", server(), why);
+        return Optional.of(new Input.Reborn(0, 0, "this client has failed: " + why));
     }
 
     @Override

@@ -108,6 +108,11 @@ public final class Cell {
         turn.end();
     }
 
+    /** A turn has failed: what it still wanted to call is forgotten. */
+    public void abandon() {
+        calls.clear();
+    }
+
     private void beginSessions() {
         turn.current = null;
         sessions.begin(turn);

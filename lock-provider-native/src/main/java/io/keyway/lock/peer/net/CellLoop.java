@@ -15,21 +15,29 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs one cell on one event loop: all sockets are read, then the clock, then due timers, then up to 64 frames, then one flush for each peer. No lock and no other thread on that way; users come in
  * through one queue.
  *
- * <p>A member that was stopped, or starved, for a while finds timers late: it first moves the deadlines that it set for others by the whole silence, and so reads what clients sent in the meantime before
- * anything of them expires.
+ * <p>While a member has deadlines it looks at the clock every 100 ms. One that was stopped, or starved, finds that it looks late: it first moves the deadlines that it set for others by that time, and so reads
+ * what clients sent in the meantime before anything of them expires. Not twice in a row, since it has read them in between: however slowly a member runs, half of the time counts.
+ *
+ * <p>An exception in a turn leaves a cell half changed. A member's runs no more; a client's drops its session and goes on with the next one.
  */
 public final class CellLoop implements Driver, CellHost {
+    private static final Logger LOG = LoggerFactory.getLogger(CellLoop.class);
     private static final int BATCH = 64;
+    private static final long LOOK_EVERY = TimeUnit.MILLISECONDS.toNanos(100);
     /** Nonces of a handshake must not be guessed. */
     private static final SecureRandom NONCES = new SecureRandom();
 
@@ -52,13 +60,20 @@ public final class CellLoop implements Driver, CellHost {
 
         /** Members: the link of a session has gone, for whatever reason. Not a reason to end anything. */
         default void linkGone(long link) {}
+
+        /**
+         * A turn has failed. On the loop's thread.
+         *
+         * @return what makes a client's cell drop its session; empty for a member's, which must stop: its cell runs no more
+         */
+        Optional<Input> failed(Throwable why);
     }
 
     private final EventLoop loop;
     private final Cell cell;
     private final LongSupplier clock;
     private final Surroundings surroundings;
-    /** How late a timer may be before the time is added to what was set for others; {@link Long#MAX_VALUE} for clients, who believe by the clock alone. */
+    /** How late a look at the clock may be before the time is added to what was set for others; {@link Long#MAX_VALUE} for clients, who believe by the clock alone. */
     private final long tolerance;
 
     private final ConcurrentLinkedQueue<Input> posted = new ConcurrentLinkedQueue<>();
@@ -66,9 +81,15 @@ public final class CellLoop implements Driver, CellHost {
     private final ArrayDeque<Input> arrived = new ArrayDeque<>();
     private final Map<Long, Link> links = new HashMap<>();
     private final ArrayDeque<Link> unflushed = new ArrayDeque<>();
+    /** Null if none is set; one that is too early does nothing but to set the next. */
     private @Nullable Future<?> alarm;
+
     private long alarmAt;
-    private long lastTurn;
+    private long lastLook;
+    /** The next look is due {@link #LOOK_EVERY} after the last one. */
+    private boolean looking;
+
+    private boolean forgiven;
     private boolean closed;
 
     /** A cell on the machine's monotonic clock. */
@@ -82,7 +103,7 @@ public final class CellLoop implements Driver, CellHost {
         this.cell = cell;
         this.surroundings = surroundings;
         this.tolerance = tolerance;
-        this.lastTurn = clock.getAsLong();
+        this.lastLook = clock.getAsLong();
     }
 
     @Override
@@ -101,6 +122,7 @@ public final class CellLoop implements Driver, CellHost {
             cell.input(input, this);
         }
         cell.flush(this);
+        lastLook = clock();
         arm();
     }
 
@@ -134,6 +156,10 @@ public final class CellLoop implements Driver, CellHost {
     /** Runs what is queued, then drops the links and whatever comes later. On the loop's thread. */
     public void shut() {
         turns();
+        end();
+    }
+
+    private void end() {
         closed = true;
         if (alarm != null) {
             alarm.cancel(false);
@@ -146,7 +172,12 @@ public final class CellLoop implements Driver, CellHost {
 
     private void wake() {
         if (woken.compareAndSet(false, true)) {
-            loop.execute(this::turns);
+            try {
+                loop.execute(this::turns);
+            } catch (RejectedExecutionException e) {
+                woken.set(false); // the thread has ended, and with it the cell
+                posted.clear();
+            }
         }
     }
 
@@ -156,7 +187,30 @@ public final class CellLoop implements Driver, CellHost {
             posted.clear();
             return;
         }
-        addStall();
+        try {
+            turn();
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    private void failed(Throwable why) {
+        Optional<Input> next = surroundings.failed(why);
+        if (next.isPresent()) {
+            try {
+                cell.abandon();
+                cell.input(next.get(), this);
+                turn();
+                return;
+            } catch (RuntimeException | Error e) {
+                LOG.error("the cell that failed cannot go on", e);
+            }
+        }
+        end();
+    }
+
+    private void turn() {
+        look();
         int budget = BATCH;
         Input input = next();
         if (input == null) {
@@ -171,7 +225,6 @@ public final class CellLoop implements Driver, CellHost {
         for (Link link = unflushed.poll(); link != null; link = unflushed.poll()) {
             link.flush();
         }
-        lastTurn = clock();
         arm();
         if (!arrived.isEmpty() || !posted.isEmpty()) {
             wake();
@@ -183,27 +236,46 @@ public final class CellLoop implements Driver, CellHost {
         return input != null ? input : posted.poll();
     }
 
-    private void addStall() {
-        long due = cell.nextDue();
+    private void look() {
         long now = clock();
-        if (due != Turn.NEVER && now - due > tolerance) {
-            cell.input(new Input.Stalled(now - lastTurn + tolerance), this);
+        boolean late = looking && now - lastLook - LOOK_EVERY > tolerance;
+        if (late && !forgiven) {
+            cell.input(new Input.Stalled(now - lastLook + tolerance), this);
         }
+        forgiven = late && !forgiven;
+        lastLook = now;
     }
 
     private void arm() {
         long due = cell.nextDue();
+        looking = due != Turn.NEVER && tolerance != Long.MAX_VALUE;
+        if (due == Turn.NEVER) {
+            return;
+        }
+        long at = looking && lastLook + LOOK_EVERY - due < 0 ? lastLook + LOOK_EVERY : due;
         Future<?> former = alarm;
-        if (former != null && !former.isDone()) {
-            if (due != Turn.NEVER && due == alarmAt) {
-                return;
+        if (former != null) {
+            if (alarmAt - at <= 0) {
+                return; // it comes in time, if only to find that nothing is due
             }
             former.cancel(false);
         }
+        alarmAt = at;
+        alarm = loop.schedule(this::alarmed, Math.max(0, at - clock()), TimeUnit.NANOSECONDS);
+    }
+
+    private void alarmed() {
         alarm = null;
-        if (due != Turn.NEVER) {
-            alarmAt = due;
-            alarm = loop.schedule(this::turns, Math.max(0, due - clock()), TimeUnit.NANOSECONDS);
+        if (closed) {
+            return;
+        }
+        long now = clock();
+        long due = cell.nextDue();
+        if (due != Turn.NEVER && (now - due >= 0 || (looking && now - lastLook - LOOK_EVERY > tolerance))) {
+            turns();
+        } else {
+            lastLook = now;
+            arm();
         }
     }
 

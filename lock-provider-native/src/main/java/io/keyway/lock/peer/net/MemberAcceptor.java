@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes TCP connections for all cells of a member. A connection stays on the accepting loop, with its TLS handshake, until it has said a hello; then it goes to the loop of the cell that the hello names, which
- * answers. Until it has proved itself it counts as half-open, and the time in which it has to say hello is short.
+ * answers. So nobody who has not spoken takes the time of those who hold. Until it has proved itself it counts as half-open, and the time in which it has to say hello is short.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 public final class MemberAcceptor implements AutoCloseable {
@@ -55,7 +55,7 @@ public final class MemberAcceptor implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param thread where connections are accepted, which the caller ends after this
+     * @param thread where connections are accepted and TLS shakes hands, which the caller ends after this; no cell's
      * @param shards the member's cells in order; a hello that names another one is refused by the first, once its sender has proved itself
      * @param name of the member, for the log
      * @throws IOException if the address can't be bound
@@ -77,7 +77,10 @@ public final class MemberAcceptor implements AutoCloseable {
             throws IOException {
         security.checkListening(address);
         if (security.open(address)) {
-            LOG.warn("whoever reaches {} can take and break locks: there is neither a secret nor TLS", shown(address));
+            LOG.warn(
+                    "whoever reaches {} can take and break locks: there is {}",
+                    shown(address),
+                    security.tls().isPresent() ? "TLS without certificates of clients" : "neither a secret nor TLS");
         }
         this.loop = thread.loop();
         this.shards = List.copyOf(shards);
@@ -146,11 +149,6 @@ public final class MemberAcceptor implements AutoCloseable {
                 security.secret(),
                 () -> onLoop(() -> halfOpen.remove(half)));
         EventLoop to = shard.cell().loop();
-        if (to == loop) {
-            channel.pipeline().replace(from, null, link);
-            link.begin(hello);
-            return;
-        }
         half.moves();
         channel.config().setAutoRead(false);
         channel.deregister()

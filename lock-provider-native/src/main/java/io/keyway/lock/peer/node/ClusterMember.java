@@ -163,12 +163,6 @@ public final class ClusterMember implements AutoCloseable {
         return plan.node().toString();
     }
 
-    private Thread daemon(Runnable task, String what) {
-        Thread thread = new Thread(task, "keyway-" + node() + "-" + what);
-        thread.setDaemon(true);
-        return thread;
-    }
-
     private void makeCells(Cells factory, long epoch, Horizon horizon, Membership first) {
         List<FrameCodec> codecs = new ArrayList<>();
         int loops = Math.min(plan.shards(), Runtime.getRuntime().availableProcessors());
@@ -216,8 +210,10 @@ public final class ClusterMember implements AutoCloseable {
     }
 
     private MemberAcceptor listen() throws IOException {
+        EventThread accepting = new EventThread("keyway-" + node() + "-accept");
+        threads.add(accepting);
         return new MemberAcceptor(
-                threads.get(0),
+                accepting,
                 plan.listen(),
                 cells.stream().map(MemberCell::shard).toList(),
                 plan.security(),
@@ -311,6 +307,12 @@ public final class ClusterMember implements AutoCloseable {
         }
 
         @Override
+        public void failed(MemberCell which, Throwable why) {
+            LOG.error("member {} ends, since it has failed", node(), why);
+            stop();
+        }
+
+        @Override
         public void quarantined(MemberCell which, boolean quarantined) {
             if (quarantined) {
                 silent.add(which);
@@ -332,13 +334,14 @@ public final class ClusterMember implements AutoCloseable {
     /** Stops at once, without a word. From any thread. */
     private void stop() {
         if (stopped.compareAndSet(false, true)) {
-            daemon(
-                            () -> {
-                                end(false);
-                                ended.run();
-                            },
-                            "end")
-                    .start();
+            Thread ending = new Thread(
+                    () -> {
+                        end(false);
+                        ended.run();
+                    },
+                    "keyway-" + node() + "-end");
+            ending.setDaemon(true);
+            ending.start();
         }
     }
 

@@ -107,9 +107,9 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         long largestTtl = place.settings().maxTtl().toNanos();
         long now = System.nanoTime();
         long awaited = last.awaitedNanos();
-        this.disk = new HostDisk("keyway-host-disk", this::failed);
+        this.disk = new HostDisk("keyway-host-disk", this::cannotServe);
         this.promises = new PromiseWriter(
-                file, place.facts(), disk, epoch, largestTtl, now + awaited, true, 0, this::checkHosting, this::failed);
+                file, place.facts(), disk, epoch, largestTtl, now + awaited, true, 0, this::checkHosting, this::cannotServe);
         LOG.info("this process hosts {} with epoch {}{}", place.directory().path(), epoch, last.sentence());
         Optional<Path> socket = hosting.socket();
         String secret = HostInfo.newSecret();
@@ -245,9 +245,16 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         }
     }
 
-    private void failed(Exception e) {
+    private void cannotServe(Exception e) {
         LOG.error("this process hosts no longer: {}", e.toString());
         stop();
+    }
+
+    @Override
+    public Optional<Input> failed(Throwable why) {
+        LOG.error("this process hosts no longer, since it has failed", why);
+        stop();
+        return Optional.empty();
     }
 
     @Override
@@ -275,8 +282,12 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** Stops serving at once, without a word: others take over when host.lock is free. From any of our threads. */
     private void stop() {
         if (stopped.compareAndSet(false, true)) {
-            ended.run(); // first, since another host of this process may start as soon as this one has ended
-            Thread ending = new Thread(() -> end(false), "keyway-host-end");
+            Thread ending = new Thread(
+                    () -> {
+                        ended.run(); // first, since another host of this process may start as soon as this one has ended
+                        end(false);
+                    },
+                    "keyway-host-end");
             ending.setDaemon(true);
             ending.start();
         }
@@ -314,8 +325,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         boolean[] complete = {clean};
         io.run(() -> {
             loop.shut();
-            LeaseTable.of(cell, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
-            lives.addAll(cell().lives());
+            if (clean) {
+                LeaseTable.of(cell, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
+                lives.addAll(cell().lives());
+            }
         });
         if (!disk.end()) {
             LOG.warn("the disk does not answer; the next host waits for the leases of this one");

@@ -33,6 +33,16 @@ record LocalPlace(
         return new LocalPlace(again, fresh, settings.withLockFile(fresh.fileKey()), facts, cells, connectTimeout);
     }
 
+    /** Who hosts, in words, since nobody answers there. */
+    String taken(String why) {
+        return directory
+                .arbiter()
+                .info()
+                .map(info -> info + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
+                        + why + ")")
+                .orElse("another process starts to host (" + why + ")");
+    }
+
     /** Whether the bytes that its clients lock are those of the file that others find there. */
     boolean stands() {
         return bytes.sameFile();

@@ -175,9 +175,9 @@ public final class LocalSeat implements Seat {
         private final Connector connector;
         private final HostSecret secret = new HostSecret();
         private final CountDownLatch saidGoodbye = new CountDownLatch(1);
-        private long life;
+        private volatile long life;
         /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
-        private boolean broken;
+        private volatile boolean broken;
 
         private final LocalLaunch launch = new LocalLaunch();
         /** The link that waits for a host, since when. */
@@ -302,10 +302,10 @@ public final class LocalSeat implements Seat {
                         if (LocalHosts.OF_THIS_JVM.tryHost(place)) {
                             reconnect(link);
                         } else {
-                            loop.refused(link, taken(why));
+                            loop.refused(link, place.taken(why));
                         }
                     }
-                    case PROCESS -> again(link, launch.underWay(place) ? "its host is being started" : taken(why));
+                    case PROCESS -> again(link, launch.underWay(place) ? "its host is being started" : place.taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
@@ -321,16 +321,6 @@ public final class LocalSeat implements Seat {
             } else {
                 loop.refused(link, "the host has ended");
             }
-        }
-
-        private String taken(String why) {
-            return place.directory()
-                    .arbiter()
-                    .info()
-                    .map(info -> info
-                            + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
-                            + why + ")")
-                    .orElse("another process starts to host (" + why + ")");
         }
 
         /** Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help soon. */
@@ -355,6 +345,13 @@ public final class LocalSeat implements Seat {
         @Override
         public void persist(DurableRecord record, long ticket) {
             throw new IllegalStateException("clients have nothing to persist");
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            LOG.error("all leases of {} are lost, since it has failed", client, why);
+            return Optional.of(new Input.Reborn(
+                    broken ? Input.Reborn.NO_LIFE : life, guard, "this client has failed: " + why));
         }
 
         @Override

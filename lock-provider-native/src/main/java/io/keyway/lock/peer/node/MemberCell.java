@@ -30,6 +30,9 @@ final class MemberCell implements CellLoop.Surroundings {
 
         void epochAdopted(MemberCell from, long epoch);
 
+        /** The cell has failed and runs no more: the member must stop. */
+        void failed(MemberCell which, Throwable why);
+
         /** The cell grants from now on, or no longer. */
         void quarantined(MemberCell which, boolean quarantined);
     }
@@ -43,6 +46,7 @@ final class MemberCell implements CellLoop.Surroundings {
     private final FrameCodec codec;
     private final Whole whole;
     private boolean quarantined = true;
+    private boolean failed;
 
     /** @param codec of that thread alone */
     MemberCell(EventThread thread, Cell cell, FrameCodec codec, Whole whole) {
@@ -90,7 +94,7 @@ final class MemberCell implements CellLoop.Surroundings {
         List<Optional<List<LeaseTable.Entry>>> table = new ArrayList<>();
         thread.run(() -> {
             loop.shut();
-            table.add(LeaseTable.of(cell, System.nanoTime()));
+            table.add(failed ? Optional.empty() : LeaseTable.of(cell, System.nanoTime()));
         });
         return table.get(0);
     }
@@ -107,6 +111,13 @@ final class MemberCell implements CellLoop.Surroundings {
     @Override
     public void persist(DurableRecord record, long ticket) {
         whole.promise(this, record, ticket);
+    }
+
+    @Override
+    public Optional<Input> failed(Throwable why) {
+        failed = true;
+        whole.failed(this, why);
+        return Optional.empty();
     }
 
     @Override

@@ -95,6 +95,12 @@ final class PeerLink implements CellLoop.Surroundings {
     }
 
     @Override
+    public Optional<Input> failed(Throwable why) {
+        LOG.error("the session with {} failed; another one begins", peer, why);
+        return Optional.of(new Input.Reborn(0, 0, "this end has failed: " + why));
+    }
+
+    @Override
     public void heard(Notice notice) {
         LOG.debug("{}: {}", peer, notice);
     }

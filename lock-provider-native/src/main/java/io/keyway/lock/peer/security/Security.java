@@ -80,8 +80,8 @@ public final class Security {
     }
 
     /**
-     * Returns normally if a member with this security may listen there: elsewhere than on the loopback address only with a secret, or TLS, or on purpose without either; with TLS only with a
-     * certificate.
+     * Returns normally if a member with this security may listen there: elsewhere than on the loopback address only with a secret, or TLS and certificates of clients, or on purpose without either;
+     * with TLS only with a certificate.
      *
      * @throws IllegalArgumentException if not; the message says what to do
      */
@@ -93,9 +93,15 @@ public final class Security {
         if (open(address) && !settings.insecure()) {
             throw new IllegalArgumentException("whoever reaches " + address.getHostString() + ":" + address.getPort()
                     + " could take and break locks: give all members and clients the same "
-                    + settings.spelled(NativeOptions.SECRET_FILE) + ", or TLS ("
-                    + settings.spelled(NativeOptions.TLS_CERT) + " and " + settings.spelled(NativeOptions.TLS_KEY)
-                    + "); on a network where that is as it should be, say "
+                    + settings.spelled(NativeOptions.SECRET_FILE)
+                    + (tls.isPresent() ? ", or demand certificates of clients (" : ", or use TLS (")
+                    + (tls.isPresent()
+                            ? ""
+                            : settings.spelled(NativeOptions.TLS_CERT) + ", "
+                                    + settings.spelled(NativeOptions.TLS_KEY) + ", ")
+                    + settings.spelled(NativeOptions.TLS_CLIENT_AUTH)
+                    + (tls.isPresent() ? "), since TLS alone says who the member is" : ")")
+                    + "; on a network where that is as it should be, say "
                     + settings.spelled(NativeOptions.INSECURE));
         }
     }
@@ -108,7 +114,8 @@ public final class Security {
     /** True if whoever reaches that address may take and break locks there. */
     public boolean open(InetSocketAddress address) {
         InetAddress ip = address.getAddress();
-        return !secret && tls.isEmpty() && (ip == null || !ip.isLoopbackAddress());
+        boolean known = secret || (tls.isPresent() && settings.clientCertificates());
+        return !known && (ip == null || !ip.isLoopbackAddress());
     }
 
     /** Warns in the log if this client connects to another machine without secret and TLS, unless it does so on purpose. */

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import java.util.Optional;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -97,6 +99,11 @@ final class DisklessMember implements AutoCloseable {
         @Override
         public void persist(DurableRecord record, long ticket) {
             throw new AssertionError("nothing is promised");
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            throw new AssertionError(why);
         }
 
         @Override

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import java.util.Optional;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -159,6 +160,11 @@ final class TcpMember implements AutoCloseable {
         @Override
         public void persist(DurableRecord record, long ticket) {
             loops.forEach(loop -> loop.post(new Input.Forced(ticket)));
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            throw new AssertionError(why);
         }
 
         @Override

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import io.keyway.lock.peer.kernel.Input;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -269,6 +270,11 @@ class TlsTest {
         @Override
         public void persist(DurableRecord record, long ticket) {
             throw new AssertionError("clients keep nothing");
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            throw new AssertionError(why);
         }
 
         @Override

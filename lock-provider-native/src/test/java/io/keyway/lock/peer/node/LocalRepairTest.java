@@ -77,6 +77,20 @@ class LocalRepairTest {
     }
 
     @Test
+    void aHostThatFailsStopsAndLeavesTheDirectoryToTheNext() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        LocalPlace place = place(new SystemFacts());
+        try (LocalHost failing = LocalHost.start(
+                place, (Arbiter.Hosting) place.directory().arbiter().tryHost(), ended::countDown)) {
+            assertThat(failing.failed(new IllegalStateException("poison"))).isEmpty();
+            assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            try (LockClient client = Locks.open(url)) {
+                assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+            }
+        }
+    }
+
+    @Test
     void aHostThatCannotBeFoundAnyMoreIsFoundAgain() throws Exception {
         try (LockClient client = Locks.open(url)) {
             Lease lease = client.lock("a").acquire();

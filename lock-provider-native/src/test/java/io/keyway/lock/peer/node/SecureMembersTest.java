@@ -2,8 +2,22 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
@@ -96,5 +110,68 @@ class SecureMembersTest {
                 .until(() -> a.waits().contains(why) && b.waits().contains(why));
         assertThat(a.quarantined()).isTrue();
         assertThat(b.quarantined()).isTrue();
+    }
+
+    @Test
+    void handshakesOfStrangersTakeNoTimeOfThoseWhoHold() throws Exception {
+        Certificates.Pair own = authority.issue("a", "127.0.0.1");
+        members.secure(
+                "a",
+                Security.of(new SecuritySettings(
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.of(own.certificate()),
+                        Optional.of(own.key()),
+                        Optional.empty(),
+                        false,
+                        false,
+                        Optional.empty(),
+                        UnaryOperator.identity())));
+        ClusterMember a = members.start("a", "a", MAX_TTL, true);
+        await().atMost(PATIENCE).until(() -> !a.quarantined());
+        String url = "lock:native://" + members.id("a") + "/" + MemberPlan.CLUSTER + "?ttl=5s&tlsCa="
+                + authority.authority();
+        LockKey key = LockKey.lock(LockName.of("a"));
+        try (LockClient client = Locks.open(url);
+                Lease lease = client.lock("a").acquire()) {
+            long cells = cpuNanos("-io-");
+            long accepting = cpuNanos("-accept");
+            List<Thread> strangers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                strangers.add(new Thread(() -> knock(50), "stranger-" + i));
+            }
+            strangers.forEach(Thread::start);
+            long longest = 0;
+            while (strangers.stream().anyMatch(Thread::isAlive)) {
+                long asked = System.nanoTime();
+                assertThat(client.admin().show(key)).isPresent();
+                longest = Math.max(longest, System.nanoTime() - asked);
+            }
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(longest).isLessThan(Duration.ofSeconds(2).toNanos());
+            assertThat(cpuNanos("-io-") - cells).isLessThan(cpuNanos("-accept") - accepting);
+        }
+    }
+
+    /** Shakes hands with a member that it does not trust, again and again. */
+    private void knock(int times) {
+        for (int i = 0; i < times; i++) {
+            InetSocketAddress at = members.address("a");
+            try (Socket stranger =
+                    SSLContext.getDefault().getSocketFactory().createSocket(at.getAddress(), at.getPort())) {
+                assertThatThrownBy(((SSLSocket) stranger)::startHandshake).isInstanceOf(SSLException.class);
+            } catch (IOException | NoSuchAlgorithmException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private long cpuNanos(String part) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+                .filter(each -> each != null && each.getThreadName().contains(members.id("a") + part))
+                .mapToLong(each -> threads.getThreadCpuTime(each.getThreadId()))
+                .sum();
     }
 }

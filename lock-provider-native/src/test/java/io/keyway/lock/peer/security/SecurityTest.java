@@ -129,14 +129,23 @@ class SecurityTest {
     }
 
     @Test
-    void aMemberIsReachedFromOtherMachinesOnlyWithASecretOrTlsOrOnPurpose() {
+    void aMemberIsReachedFromOtherMachinesOnlyWithASecretOrCertificatesOfClientsOrOnPurpose() {
         Certificates authority = new Certificates(directory, "ca");
         Certificates.Pair own = authority.issue("own", "localhost");
         String files = "tlsCert=" + own.certificate() + "&tlsKey=" + own.key();
         assertThatThrownBy(() -> security("").checkListening(EVERYWHERE))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("0.0.0.0:7400", "secretFile", "tlsCert", "insecure");
-        for (String enough : List.of("?secret=horse", "?insecure=true", "?" + files)) {
+                .hasMessageContainingAll("0.0.0.0:7400", "secretFile", "tlsCert", "tlsClientAuth", "insecure");
+        assertThatThrownBy(() -> security("?" + files).checkListening(EVERYWHERE))
+                .as("everybody may speak TLS")
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("0.0.0.0:7400", "secretFile", "tlsClientAuth", "insecure");
+        for (String enough : List.of(
+                "?secret=horse",
+                "?insecure=true",
+                "?tlsClientAuth=true&" + files,
+                "?secret=horse&" + files,
+                "?insecure=true&" + files)) {
             security(enough).checkListening(EVERYWHERE);
         }
         security("").checkListening(new InetSocketAddress(InetAddress.getLoopbackAddress(), 7400));
@@ -171,7 +180,7 @@ class SecurityTest {
         ClientOptions inCode = ClientOptions.defaults().with(NativeOptions.SSL_CONTEXT, context);
         Security security = Security.of(request("", inCode));
         assertThat(security.tls()).isPresent();
-        security.checkListening(EVERYWHERE);
+        Security.of(request("?tlsClientAuth=true", inCode)).checkListening(EVERYWHERE);
         refused(() -> Security.of(request("?tls=false", inCode)), "sslContext is given beside tls=false");
         Path ca = new Certificates(directory, "ca").authority();
         refused(() -> Security.of(request("?tlsCa=" + ca, inCode)), "tlsCa and an SSLContext set in code");

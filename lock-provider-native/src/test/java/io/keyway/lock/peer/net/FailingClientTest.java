@@ -1,0 +1,123 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** A client in which a turn fails: whoever holds a lease under it hears that it is lost, and others get locks again. */
+class FailingClientTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final class Client implements CellLoop.Surroundings, AutoCloseable {
+        private final EventThread thread = new EventThread("failing");
+        private final List<Notice> notices = new CopyOnWriteArrayList<>();
+        private final List<Throwable> failures = new CopyOnWriteArrayList<>();
+        private final TcpMember member;
+        private final CellLoop loop;
+        private final Connector connector;
+        private volatile boolean poisoned;
+
+        Client(TcpMember member) {
+            this.member = member;
+            this.loop = new CellLoop(thread.loop(), member.cells.client(), this, Long.MAX_VALUE);
+            this.connector = new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), PATIENCE);
+        }
+
+        void acquire(long request, String name) {
+            loop.post(new Input.Command(
+                    LeaseKeys.lock(name),
+                    new LeaseCall.Acquire(
+                            request,
+                            LockMode.EXCLUSIVE,
+                            1,
+                            1,
+                            TimeUnit.SECONDS.toNanos(30),
+                            new LeaseOwner("client", Map.of()),
+                            true,
+                            false,
+                            TimeUnit.SECONDS.toNanos(1),
+                            0,
+                            name)));
+        }
+
+        boolean granted(String name) {
+            return notices.stream()
+                    .anyMatch(each -> each instanceof LeaseNotice.Granted granted && name.equals(granted.user()));
+        }
+
+        @Override
+        public void dial(long link) {
+            connector.connect(
+                    link,
+                    io.netty.channel.socket.nio.NioSocketChannel.class,
+                    member.address(),
+                    why -> loop.refused(link, why));
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            throw new AssertionError("clients keep nothing");
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            poisoned = false;
+            failures.add(why);
+            return Optional.of(new Input.Reborn(0, 0, "this client has failed: " + why.getMessage()));
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            if (poisoned) {
+                throw new IllegalStateException("poison");
+            }
+            notices.add(notice);
+        }
+
+        @Override
+        public void close() {
+            thread.run(loop::shut);
+            thread.close();
+        }
+    }
+
+    @Test
+    void aTurnThatFailsEndsTheSessionWithAWordToWhoeverHolds() throws IOException {
+        try (TcpMember member = new TcpMember(1, Security.insecure(), MemberAcceptor.Limits.USUAL);
+                Client client = new Client(member)) {
+            client.acquire(1, "a");
+            await().atMost(PATIENCE).until(() -> client.granted("a"));
+            client.poisoned = true;
+            client.acquire(2, "b");
+            await().atMost(PATIENCE)
+                    .until(() -> client.notices.stream()
+                            .anyMatch(each -> each instanceof LeaseNotice.Ended ended
+                                    && "a".equals(ended.user())
+                                    && ended.detail().contains("poison")));
+            assertThat(client.failures).hasSize(1);
+            client.acquire(3, "c");
+            await().atMost(PATIENCE).until(() -> client.granted("c"));
+        }
+    }
+}
