@@ -307,8 +307,7 @@ public final class ClusterMember implements AutoCloseable {
         }
 
         @Override
-        public void failed(MemberCell which, Throwable why) {
-            LOG.error("member {} ends, since it has failed", node(), why);
+        public void failed() {
             stop();
         }
 
@@ -334,14 +333,10 @@ public final class ClusterMember implements AutoCloseable {
     /** Stops at once, without a word. From any thread. */
     private void stop() {
         if (stopped.compareAndSet(false, true)) {
-            Thread ending = new Thread(
-                    () -> {
-                        end(false);
-                        ended.run();
-                    },
-                    "keyway-" + node() + "-end");
-            ending.setDaemon(true);
-            ending.start();
+            HostDisk.aside("keyway-" + node() + "-end", () -> {
+                end(false);
+                ended.run();
+            });
         }
     }
 

@@ -97,4 +97,11 @@ final class HostDisk {
     void kill() {
         thread.shutdownNow();
     }
+
+    /** Runs the task on a thread of its own, for an end that waits for all others. */
+    static void aside(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
 }

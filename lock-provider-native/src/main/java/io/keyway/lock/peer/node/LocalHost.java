@@ -109,7 +109,16 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-host-disk", this::cannotServe);
         this.promises = new PromiseWriter(
-                file, place.facts(), disk, epoch, largestTtl, now + awaited, true, 0, this::checkHosting, this::cannotServe);
+                file,
+                place.facts(),
+                disk,
+                epoch,
+                largestTtl,
+                now + awaited,
+                true,
+                0,
+                this::checkHosting,
+                this::cannotServe);
         LOG.info("this process hosts {} with epoch {}{}", place.directory().path(), epoch, last.sentence());
         Optional<Path> socket = hosting.socket();
         String secret = HostInfo.newSecret();
@@ -282,14 +291,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** Stops serving at once, without a word: others take over when host.lock is free. From any of our threads. */
     private void stop() {
         if (stopped.compareAndSet(false, true)) {
-            Thread ending = new Thread(
-                    () -> {
-                        ended.run(); // first, since another host of this process may start as soon as this one has ended
-                        end(false);
-                    },
-                    "keyway-host-end");
-            ending.setDaemon(true);
-            ending.start();
+            HostDisk.aside("keyway-host-end", () -> {
+                ended.run(); // first, since another host of this process may start as soon as this one has ended
+                end(false);
+            });
         }
     }
 

@@ -38,8 +38,9 @@ record LocalPlace(
         return directory
                 .arbiter()
                 .info()
-                .map(info -> info + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
-                        + why + ")")
+                .map(info ->
+                        info + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
+                                + why + ")")
                 .orElse("another process starts to host (" + why + ")");
     }
 

@@ -305,7 +305,8 @@ public final class LocalSeat implements Seat {
                             loop.refused(link, place.taken(why));
                         }
                     }
-                    case PROCESS -> again(link, launch.underWay(place) ? "its host is being started" : place.taken(why));
+                    case PROCESS ->
+                        again(link, launch.underWay(place) ? "its host is being started" : place.taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
@@ -350,8 +351,8 @@ public final class LocalSeat implements Seat {
         @Override
         public Optional<Input> failed(Throwable why) {
             LOG.error("all leases of {} are lost, since it has failed", client, why);
-            return Optional.of(new Input.Reborn(
-                    broken ? Input.Reborn.NO_LIFE : life, guard, "this client has failed: " + why));
+            return Optional.of(
+                    new Input.Reborn(broken ? Input.Reborn.NO_LIFE : life, guard, "this client has failed: " + why));
         }
 
         @Override

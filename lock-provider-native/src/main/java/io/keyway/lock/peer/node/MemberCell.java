@@ -31,7 +31,7 @@ final class MemberCell implements CellLoop.Surroundings {
         void epochAdopted(MemberCell from, long epoch);
 
         /** The cell has failed and runs no more: the member must stop. */
-        void failed(MemberCell which, Throwable why);
+        void failed();
 
         /** The cell grants from now on, or no longer. */
         void quarantined(MemberCell which, boolean quarantined);
@@ -116,7 +116,8 @@ final class MemberCell implements CellLoop.Surroundings {
     @Override
     public Optional<Input> failed(Throwable why) {
         failed = true;
-        whole.failed(this, why);
+        LOG.error("a cell of this member has failed, so the member ends", why);
+        whole.failed();
         return Optional.empty();
     }
 

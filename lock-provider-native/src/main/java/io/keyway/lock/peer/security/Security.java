@@ -97,8 +97,8 @@ public final class Security {
                     + (tls.isPresent() ? ", or demand certificates of clients (" : ", or use TLS (")
                     + (tls.isPresent()
                             ? ""
-                            : settings.spelled(NativeOptions.TLS_CERT) + ", "
-                                    + settings.spelled(NativeOptions.TLS_KEY) + ", ")
+                            : settings.spelled(NativeOptions.TLS_CERT) + ", " + settings.spelled(NativeOptions.TLS_KEY)
+                                    + ", ")
                     + settings.spelled(NativeOptions.TLS_CLIENT_AUTH)
                     + (tls.isPresent() ? "), since TLS alone says who the member is" : ")")
                     + "; on a network where that is as it should be, say "

@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import java.util.Optional;
-import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseSettings;
@@ -25,6 +24,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** A member of a cluster in this JVM that keeps nothing on disk, and so must not be restarted under holders. */
 final class DisklessMember implements AutoCloseable {

@@ -198,7 +198,9 @@ class CellLoopTest {
     void aLoopWithoutDeadlinesDoesNotLookAtTheClock() {
         CellLoop loop = loop(TOLERANCE, Optional.empty());
         pass(TTL);
-        assertThat(channel.runScheduledPendingTasks()).as("nothing is scheduled").isEqualTo(-1);
+        assertThat(channel.runScheduledPendingTasks())
+                .as("nothing is scheduled")
+                .isEqualTo(-1);
         deadlineIn(loop, TTL);
         assertThat(channel.runScheduledPendingTasks()).isBetween(1L, 100 * MS);
     }
