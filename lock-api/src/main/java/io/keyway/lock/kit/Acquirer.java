@@ -69,8 +69,12 @@ final class Acquirer {
             return CompletableFuture.failedFuture(closed());
         }
         HeldLease lease = lease(permits);
-        if (reacquire(lease)) {
-            return CompletableFuture.completedFuture(shape.apply(Optional.of(lease)));
+        try {
+            if (reacquire(lease)) {
+                return CompletableFuture.completedFuture(shape.apply(Optional.of(lease)));
+            }
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedFuture(e);
         }
         PendingAcquire pending = new PendingAcquire(client, lease, request(permits, capacity, queue), wait);
         CompletableFuture<T> told = ClockedFuture.on(client.time());

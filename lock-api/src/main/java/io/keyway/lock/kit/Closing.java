@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class Closing {
     private final TimeSource time;
     private final Duration limit;
     private final AtomicBoolean begun = new AtomicBoolean();
+    private volatile boolean engineClosed;
     private final CountDownLatch done = new CountDownLatch(1);
 
     Closing(EngineClient client, @Nullable EventThread eventThread, TimeSource time, Duration limit) {
@@ -32,6 +34,11 @@ final class Closing {
         this.eventThread = eventThread;
         this.time = time;
         this.limit = limit;
+    }
+
+    /** Whether the engine answers nothing any more. */
+    boolean done() {
+        return engineClosed;
     }
 
     boolean begun() {
@@ -47,17 +54,20 @@ final class Closing {
             return;
         }
         try {
-            client.pending().close().forEach(PendingAcquire::closeWithClient);
+            each(client.pending().close(), PendingAcquire::closeWithClient);
             List<HeldLease> living = client.leases().close();
-            living.forEach(HeldLease::closeWithClient);
-            if (!client.events().flush(limit.dividedBy(4)) && !inside) {
+            each(living, HeldLease::closeWithClient);
+            if (!client.events().flush(part(3)) && !inside) {
                 LOG.log(Level.WARNING, "Listeners of {0} were not told everything before it closed", client.name());
             }
-            living.forEach(Closing::giveBack);
+            each(living, HeldLease::giveBack);
             guarded("engine", client.engine());
+            engineClosed = true;
+            each(living, HeldLease::endWithClient);
+            guarded("questions", client::closeQuestions);
             client.events().close();
             if (eventThread != null) {
-                eventThread.close(limit.dividedBy(4), !inside);
+                eventThread.close(part(2), !inside);
             }
             if (time instanceof AutoCloseable closeable) {
                 guarded("clock", closeable);
@@ -67,11 +77,15 @@ final class Closing {
         }
     }
 
-    private static void giveBack(HeldLease lease) {
-        try {
-            lease.giveBack();
-        } catch (RuntimeException e) {
-            LOG.log(Level.WARNING, "Could not release " + lease.key() + "; it expires", e);
+    /** Sixteenths of closeTimeout: of those that may be used up the engine has nine, listeners three, the event thread two. */
+    private Duration part(int sixteenths) {
+        return limit.multipliedBy(sixteenths).dividedBy(16);
+    }
+
+    /** One that fails must not keep the others from their end. */
+    private <T> void each(List<T> all, Consumer<T> end) {
+        for (T one : all) {
+            guarded(String.valueOf(one), () -> end.accept(one));
         }
     }
 
@@ -81,7 +95,7 @@ final class Closing {
             closeable.close();
         } catch (InterruptedException e) {
             interrupted = true;
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             LOG.log(Level.WARNING, "Closing the " + part + " of " + client.name() + " failed", e);
         } finally {
             if (interrupted) {

@@ -25,12 +25,14 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,7 +50,9 @@ final class EngineClient implements LockClient {
     private final EventDispatcher events;
     private final HeldLeases leases = new HeldLeases();
     private final PendingSet pending = new PendingSet();
+    private final Map<Long, CompletableFuture<?>> questions = new ConcurrentHashMap<>();
     private final AtomicLong requestIds = new AtomicLong();
+    private final ClientLog log;
     private final Closing closing;
 
     private EngineClient(OpenRequest request, LockEngine engine) {
@@ -60,6 +64,7 @@ final class EngineClient implements LockClient {
         Executor given = request.options().eventExecutor().orElse(null);
         EventThread own = given == null ? new EventThread(settings.name()) : null;
         this.events = new EventDispatcher(given != null ? given : Objects.requireNonNull(own));
+        this.log = new ClientLog(settings.name(), server);
         this.closing = new Closing(this, own, request.time(), settings.closeTimeout());
     }
 
@@ -170,6 +175,10 @@ final class EngineClient implements LockClient {
         return leases;
     }
 
+    ClientLog log() {
+        return log;
+    }
+
     PendingSet pending() {
         return pending;
     }
@@ -218,6 +227,11 @@ final class EngineClient implements LockClient {
                 answer.completeExceptionally(known == null ? failure : known);
             }
         });
+        long question = nextRequestId();
+        questions.put(question, answer);
+        if (closing.done()) {
+            closeQuestions();
+        }
         TimeSource.Scheduled timer = null;
         if (!answer.isDone()) {
             long limit = time.nanoTime() + settings.requestTimeout().toNanos();
@@ -226,11 +240,23 @@ final class EngineClient implements LockClient {
         try {
             return time.await(answer);
         } catch (ExecutionException e) {
+            if (closing.begun()) {
+                // Whatever its end was called: the client was closed while it waited.
+                throw new ClientClosedException(settings.name(), null);
+            }
             throw Failures.rethrow(e.getCause());
         } finally {
+            questions.remove(question);
             if (timer != null) {
                 timer.cancel();
             }
+        }
+    }
+
+    /** The engine is closed: what it did not answer yet it never will. */
+    void closeQuestions() {
+        for (CompletableFuture<?> answer : questions.values()) {
+            answer.completeExceptionally(new ClientClosedException(settings.name(), null));
         }
     }
 

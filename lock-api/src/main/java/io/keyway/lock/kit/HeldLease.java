@@ -293,6 +293,11 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         });
     }
 
+    /** The engine is closed: what was not answered yet never will be. */
+    void endWithClient() {
+        conclude(Answer.UNKNOWN);
+    }
+
     boolean of(EngineClient other) {
         return client == other;
     }
@@ -359,6 +364,9 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     @Override
     void onLost(LeaseLoss loss) {
         finish();
+        if (loss.cause() != Cause.CLIENT_CLOSED) {
+            client.log().lost(key, token, loss, client.time().nanoTime());
+        }
         CompletableFuture<LeaseLoss> stage = lostStage;
         if (stage != null) {
             complete(stage, loss);
@@ -368,6 +376,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
 
     @Override
     void onReleased() {
+        client.leases().remove(this);
         tell(LockEvent.Type.RELEASED, heldFor());
     }
 
@@ -397,7 +406,8 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
             stopped();
             return;
         }
-        finish();
+        // It stays among the client's leases until the answer: who closes the client ends the wait for it.
+        cancelTimers();
         long timeUp = client.time().nanoTime() + client.requestTimeout().toNanos();
         CompletableFuture<Answer> answer;
         try {

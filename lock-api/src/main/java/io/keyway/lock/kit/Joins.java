@@ -14,6 +14,25 @@ final class Joins {
 
     private Joins() {}
 
+    /** Joins, and interrupts what has not ended when half of the time is over. Keeps the flag. */
+    static void join(Thread thread, Duration limit) {
+        boolean interrupted = Thread.interrupted();
+        long end = System.nanoTime() + limit.toNanos() / 2;
+        while (thread.isAlive() && end - System.nanoTime() > 0) {
+            try {
+                thread.join(Math.max(1, (end - System.nanoTime()) / 1_000_000));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (thread.isAlive()) {
+            interruptAndJoin(List.of(thread), limit.dividedBy(2));
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Interrupts and joins; interrupts again while it waits, since library code may swallow one. Keeps the flag. */
     static void interruptAndJoin(List<Thread> threads, Duration limit) {
         boolean interrupted = Thread.interrupted();

@@ -11,6 +11,8 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PendingAcquire implements LockEngine.Sink {
 
+    private static final Logger LOG = System.getLogger(PendingAcquire.class.getName());
     private static final VarHandle STATE;
 
     static {
@@ -97,12 +100,15 @@ final class PendingAcquire implements LockEngine.Sink {
             }
             return outcome;
         }
-        if (from == null && lends) {
-            client.engine().submitWaiting(request, this);
-        } else if (from == null) {
-            client.engine().submit(request, this);
-        } else {
-            client.engine().convert(from.hold(), from.token(), request, this);
+        try {
+            submit(lends);
+        } catch (RuntimeException | Error e) {
+            // However far it came: nobody waits for it any more.
+            if (leave()) {
+                withdrawFromEngine();
+                outcome.completeExceptionally(e);
+            }
+            return outcome;
         }
         if (wait != null && state == PENDING) {
             timer = client.time().at(askedAt + saturatedNanos(wait), this::timeUp);
@@ -112,9 +118,19 @@ final class PendingAcquire implements LockEngine.Sink {
         }
         if (state == GONE) {
             // Somebody gave up while it was being sent, perhaps before the engine knew of it.
-            client.engine().withdraw(request);
+            withdrawFromEngine();
         }
         return outcome;
+    }
+
+    private void submit(boolean lends) {
+        if (from != null) {
+            client.engine().convert(from.hold(), from.token(), request, this);
+        } else if (lends) {
+            client.engine().submitWaiting(request, this);
+        } else {
+            client.engine().submit(request, this);
+        }
     }
 
     /** Blocks until the outcome is there; an interrupt withdraws the request, unless the grant was first. */
@@ -186,6 +202,7 @@ final class PendingAcquire implements LockEngine.Sink {
     @Override
     public void waiting(OptionalInt ahead, List<Owner> holders) {
         trouble = null;
+        client.log().answered(client.time());
         if (!answered) {
             answered = true;
             tell(LockEvent.Type.WAITING);
@@ -203,6 +220,7 @@ final class PendingAcquire implements LockEngine.Sink {
     public void granted(LockEngine.Hold hold, long token) {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
             forget();
+            client.log().answered(client.time());
             if (from != null && !from.giveWay()) {
                 if (from.lapsed()) {
                     // By the clock: its owner has time to stop.
@@ -234,8 +252,13 @@ final class PendingAcquire implements LockEngine.Sink {
     public void doubt(String why) {
         if (state == GRANTED) {
             lease.doubt(why);
-        } else {
-            trouble = why;
+            return;
+        }
+        trouble = why;
+        long now = client.time().nanoTime();
+        Duration waited = Duration.ofNanos(now - askedAt);
+        if (waited.compareTo(client.requestTimeout()) >= 0) {
+            client.log().unanswered(request.key(), waited, why, now);
         }
     }
 
@@ -278,9 +301,18 @@ final class PendingAcquire implements LockEngine.Sink {
         if (!leave()) {
             return false;
         }
-        client.engine().withdraw(request);
+        withdrawFromEngine();
         tell(LockEvent.Type.WITHDRAWN);
         return true;
+    }
+
+    /** An engine that fails here must not keep whoever waits for the outcome. */
+    private void withdrawFromEngine() {
+        try {
+            client.engine().withdraw(request);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, "Could not withdraw the request for " + request.key() + "; it expires", e);
+        }
     }
 
     private boolean leave() {
@@ -308,6 +340,11 @@ final class PendingAcquire implements LockEngine.Sink {
             long after = client.time().nanoTime() - askedAt;
             client.tell(type, request.key(), OptionalLong.empty(), Optional.empty(), after);
         }
+    }
+
+    @Override
+    public String toString() {
+        return "request for " + request.key();
     }
 
     /** A wait of ages is a wait without end in practice, and must not overflow the clock. */

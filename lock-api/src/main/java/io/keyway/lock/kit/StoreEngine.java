@@ -225,23 +225,35 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         boolean interrupted = false;
         Duration limit = settings.closeTimeout();
         try {
-            if (!idle.await(limit.toNanos() / 2, TimeUnit.NANOSECONDS)) {
+            if (!idle.await(limit.toNanos() / 16 * 5, TimeUnit.NANOSECONDS)) {
                 LOG.log(Level.WARNING, "Not all of {0} could be released at {1}; it expires", settings.name(), server);
             }
         } catch (InterruptedException e) {
             interrupted = true;
         }
-        loops.close(limit.dividedBy(8));
-        workers.close(limit.dividedBy(8));
-        try {
-            backend.close();
-        } catch (InterruptedException e) {
-            interrupted = true;
-        } catch (Exception e) {
-            LOG.log(Level.WARNING, "Closing the connection to " + server + " failed", e);
+        loops.close(limit.dividedBy(16));
+        workers.close(limit.dividedBy(16));
+        if (time.manual()) {
+            closeBackend();
+        } else {
+            // On a thread that can be left behind: some drivers wait for a server that says nothing.
+            Thread closer = new Thread(this::closeBackend, "keyway-" + settings.name() + "-close");
+            closer.setDaemon(true);
+            closer.start();
+            Joins.join(closer, limit.dividedBy(8));
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void closeBackend() {
+        try {
+            backend.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception | Error e) {
+            LOG.log(Level.WARNING, "Closing the connection to " + server + " failed", e);
         }
     }
 

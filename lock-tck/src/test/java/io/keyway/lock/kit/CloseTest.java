@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.ClientOptions;
@@ -11,13 +12,18 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Verb;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -112,6 +118,58 @@ class CloseTest extends ReferenceClients {
         assertThat(closing.get()).isTrue();
         assertThat(lease.isHeld()).isFalse();
         forever.countDown();
+    }
+
+    @Test
+    void endsAReleaseAndAQuestionThatTheStoreNeverAnswers() throws Exception {
+        LockClient client = open(
+                "lock:reference://silent?closeTimeout=400ms&requestTimeout=5m",
+                ClientOptions.defaults().withName("silent"));
+        Lease lease = client.lock("x").acquire();
+        faults(client).hang(Verb.RELEASE);
+        faults(client).hang(Verb.ADMIN);
+        Running<ReleaseOutcome> release = inThread(lease::release);
+        Running<Object> question = inThread(() -> client.admin().list("", Optional.empty(), 10));
+        await().atMost(PATIENCE)
+                .until(() -> faults(client).isHanging(Verb.RELEASE)
+                        && faults(client).isHanging(Verb.ADMIN)
+                        && release.thread().getState() == Thread.State.WAITING
+                        && question.thread().getState() == Thread.State.WAITING);
+        client.close();
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.UNKNOWN);
+        assertThatThrownBy(question::get).hasCauseInstanceOf(ClientClosedException.class);
+    }
+
+    @Test
+    void isBoundedThoughTheConnectionDoesNotClose() throws Exception {
+        CountDownLatch forever = new CountDownLatch(1);
+        Between hangs = new Between() {
+            @Override
+            public LockBackend backend(LockBackend backend) {
+                return (LockBackend) Proxy.newProxyInstance(
+                        LockBackend.class.getClassLoader(),
+                        new Class<?>[] {LockBackend.class},
+                        (proxy, verb, arguments) -> {
+                            while (verb.getName().equals("close") && forever.getCount() > 0) {
+                                awaitQuietly(forever);
+                            }
+                            return verb.invoke(backend, arguments);
+                        });
+            }
+        };
+        LockClient client = Locks.open(
+                LockUrl.parse("lock:reference://hung-close?closeTimeout=400ms&name=hung-close"),
+                ClientOptions.defaults(),
+                getClass().getClassLoader(),
+                hangs);
+        client.lock("x").acquire();
+        Running<Boolean> closing = inThread(() -> {
+            client.close();
+            return true;
+        });
+        assertThat(closing.get()).isTrue();
+        forever.countDown();
+        await().atMost(PATIENCE).until(() -> threadsOf("hung-close").isEmpty());
     }
 
     @Test

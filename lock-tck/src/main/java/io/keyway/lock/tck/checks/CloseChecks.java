@@ -17,6 +17,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
 import io.keyway.lock.tck.check.Means;
 import io.keyway.lock.tck.check.Task;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -128,6 +130,74 @@ final class CloseChecks {
                                 t.ttl(1, 2),
                                 () -> holder.lock(t.name()).tryAcquire().isPresent()),
                 "the requests of a closed client were ended, and one of them has got the lock");
+    }
+
+    @Check(
+            rules = {"LK-1001", "LK-1002", "LK-801"},
+            means = Means.LINK,
+            first = "Does a step of close() that fails, as at a store that is not heard, keep it from the others?")
+    void closeEndsAllThoughTheStoreIsNotHeard(Trial t) throws Exception {
+        Duration limit = t.isVirtual() ? Duration.ofMillis(50) : t.ttl();
+        ClientLink link = t.link("closed", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, limit));
+        LockClient client = link.client();
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(t.name()).acquire();
+        Lease own = client.lock(t.name("own")).acquire();
+        Task<Lease> waits = t.acquiring("an acquire", client, t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        link.cut();
+        Optional<Throwable> tried = t.start(
+                        "an attempt", () -> client.lock(t.name("other")).tryAcquire())
+                .outcome();
+        t.expect(tried.isPresent(), "an attempt over a link that is cut returned");
+        CompletableFuture<Lease> future = client.lock(t.name("third")).acquireAsync();
+        client.close();
+        for (Task<Lease> waiter : List.of(waits, t.start("a future", future::join))) {
+            Throwable thrown = waiter.outcome()
+                    .orElseThrow(() -> t.failure("a request of a closed client that is cut off returned"));
+            t.expectType(
+                    "a request that waits when its client, cut off, is closed",
+                    ClientClosedException.class,
+                    thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown);
+        }
+        if (own.state() == Lease.State.LOST) {
+            // On a busy machine it may have ended before.
+            LeaseLoss.Cause cause = LossChecks.lossOf(t, own).cause();
+            t.expect(
+                    cause == LeaseLoss.Cause.CLIENT_CLOSED || cause == LeaseLoss.Cause.EXPIRED,
+                    "the cause of the loss is " + cause);
+        }
+        t.expect(!own.isHeld(), "a lease of a closed client says that it is held");
+        held.release();
+    }
+
+    @Check(
+            rules = "LK-314",
+            means = Means.LINK,
+            first = "Does an asynchronous acquire throw what it should fail its future with?")
+    void anAsynchronousAcquireFailsByItsFuture(Trial t) throws Exception {
+        ClientLink link =
+                t.link("cut", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, Duration.ofMillis(50)));
+        DistributedLock lock = link.client().lock(t.name());
+        lock.acquire().release();
+        link.cut();
+        t.start("an attempt", lock::tryAcquire).outcome();
+        CompletableFuture<Optional<Lease>> tries = returned(t, () -> lock.tryAcquireAsync(Duration.ZERO));
+        t.until("an attempt over a link that is cut ends", tries::isDone);
+        t.expect(tries.isCompletedExceptionally(), "an attempt over a link that is cut came to " + tries);
+        CompletableFuture<Lease> waits = returned(t, lock::acquireAsync);
+        link.client().close();
+        t.until("the future of a closed client is completed", waits::isDone);
+        CompletableFuture<Lease> late = returned(t, lock::acquireAsync);
+        t.expect(late.isCompletedExceptionally(), "an acquireAsync() of a closed client came to " + late);
+    }
+
+    private static <T> CompletableFuture<T> returned(Trial t, Callable<CompletableFuture<T>> call) {
+        try {
+            return call.call();
+        } catch (Exception e) {
+            throw t.failure("an asynchronous acquire threw " + e + " instead of failing its future");
+        }
     }
 
     @Check(
