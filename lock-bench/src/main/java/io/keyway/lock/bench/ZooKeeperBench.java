@@ -18,13 +18,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Keyway and Curator's mutex on one ensemble of three. */
+/** Keyway and Curator's mutex on one ensemble. */
 @Command(name = "zookeeper", description = "Compares Keyway with Curator's InterProcessMutex on one ensemble.")
 final class ZooKeeperBench implements Callable<Integer> {
     private static final Pattern RECEIVED = Pattern.compile("Received: (\\d+)");
 
-    @Option(names = "--servers", description = "host:port,...; by default an ensemble of three is started here.")
+    @Option(names = "--servers", description = "host:port,...; by default an ensemble is started here.")
     private String servers = "";
+
+    @Option(names = "--size", description = "Servers of the ensemble that is started. Default: ${DEFAULT-VALUE}.")
+    private int size = 3;
 
     @Mixin
     private final Scale scale = new Scale(3, 25);
@@ -42,7 +45,7 @@ final class ZooKeeperBench implements Callable<Integer> {
             return 0;
         }
         System.setProperty("zookeeper.4lw.commands.whitelist", "srvr");
-        try (TestingCluster ensemble = new TestingCluster(3)) {
+        try (TestingCluster ensemble = new TestingCluster(size)) {
             ensemble.start();
             StringBuilder list = new StringBuilder();
             for (InstanceSpec server : ensemble.getInstances()) {

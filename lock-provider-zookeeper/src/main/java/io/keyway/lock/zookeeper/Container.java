@@ -18,17 +18,22 @@ final class Container {
     /** How many requests are in it; guarded by {@link Containers}. */
     int users;
 
+    /** What is known of the line in it. */
+    final Foresight foresight;
+
     private volatile boolean worn;
 
     Container(Session session, String path) {
         this.session = session;
         this.path = path;
+        this.foresight = session.foresight(path);
     }
 
     /** A node of that number was created here. */
     void created(int number) {
         if (number >= WORN || number < 0) {
             worn = true;
+            foresight.forget();
         }
     }
 

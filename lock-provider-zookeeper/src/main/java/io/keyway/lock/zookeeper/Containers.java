@@ -72,11 +72,21 @@ final class Containers {
         }
     }
 
+    /** The container was missing, so that nothing that was known holds: the same anew. */
+    Container enteringAnew(Container missing) {
+        missing.foresight.forget();
+        synchronized (left) {
+            missing.users--;
+            missing.session.containers().remove(missing.path, missing);
+            return entering(missing.path, missing.session);
+        }
+    }
+
     /** A node of ours was deleted in it. If it is not empty, its deletion fails: that is as it should be. */
     void left(Container container) {
         Container old = null;
         synchronized (left) {
-            if (--container.users > 0) {
+            if (--container.users > 0 || container.session.containers().get(container.path) != container) {
                 return;
             }
             left.add(container);
@@ -111,6 +121,8 @@ final class Containers {
 
     private static void delete(@Nullable Container container, Session session) {
         if (container != null) {
+            container.foresight.forget();
+            // By the session of the pledge, so that it comes after that.
             Session last = container.session.isConnected() ? container.session : session;
             CompletableFuture<Boolean> unused = last.delete(container.path);
         }

@@ -101,6 +101,7 @@ final class Departures {
             Node node = place.node();
             if (node != null) {
                 limit.await(place.session.delete(node.path()));
+                place.deleted();
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             // Gone already, perhaps with its session.
@@ -142,6 +143,7 @@ final class Departures {
         session.awaitConnected(limit);
         try {
             boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
+            place.deleted();
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
             return false;

@@ -105,6 +105,7 @@ final class Opening {
                 request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER
                         ? Optional.of(request.get(CommonOptions.CONNECT_TIMEOUT))
                         : Optional.empty(),
+                Pledge::new,
                 request.get(CommonOptions.CLOSE_TIMEOUT).dividedBy(5),
                 task -> {
                     Thread thread = new Thread(task, prefix + threads.incrementAndGet());

@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,6 +30,12 @@ final class Place {
     /** The parent of its node; null before the first attempt. */
     private volatile @Nullable Container parent;
 
+    /** How its node was created. */
+    private volatile Foresight.Entry entry = Foresight.Entry.UNPLEDGED;
+
+    /** It was created, and the line has not been looked at since. */
+    private boolean entered;
+
     /** The grant was handed out. */
     volatile boolean held;
 
@@ -43,7 +50,7 @@ final class Place {
         this.session = session;
         this.container = container;
         this.creation = new Creation(request, session, container, note);
-        this.lookout = new Lookout(request, session, container, this::node, () -> turn.accept(this));
+        this.lookout = new Lookout(request, session, container, this::node, () -> turned(turn));
     }
 
     /** Waits until no other attempt or withdrawal is under way; to be ended by {@link #end}. */
@@ -110,14 +117,25 @@ final class Place {
 
     /**
      * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
-     * it looks first whether the node is there.
+     * it looks first whether the node is there. If its number alone says that it is the first there is no listing.
      *
+     * @return empty if its number says where it stands
      * @throws KeeperException.NoNodeException if the container is missing
      */
-    List<String> enter(Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+    Optional<List<String>> enter(Container in, Limit limit)
+            throws KeeperException, TimeoutException, InterruptedException {
         creation.resolve(limit);
         if (creation.node() == null && !creation.isPending()) {
-            creation.send();
+            entered = true;
+            entry = in.foresight.send(creation::send);
+            if (entry == Foresight.Entry.ALONE) {
+                settle(in, limit);
+                if (in.foresight.knowsFirst(number())) {
+                    entered = false;
+                    lookout.standFirst();
+                    return Optional.empty();
+                }
+            }
         }
         CompletableFuture<List<String>> listing = session.children(container, null);
         List<String> names = List.of();
@@ -128,15 +146,16 @@ final class Place {
         } catch (KeeperException e) {
             failure = e;
         }
-        creation.settle(limit);
-        Container in = parent;
-        if (in != null) {
-            in.created(number());
-        }
+        settle(in, limit);
         if (failure != null) {
             throw failure;
         }
-        return names;
+        return Optional.of(names);
+    }
+
+    private void settle(Container in, Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        creation.settle(limit);
+        in.created(number());
     }
 
     private int number() {
@@ -186,6 +205,30 @@ final class Place {
     /** Takes the listing of an attempt. */
     void lookAtOnce(List<String> names) {
         lookout.look(Line.of(names));
+        Container in = parent;
+        boolean first = standing().isFirst();
+        if (in != null && entered && (first || request.queue())) {
+            in.foresight.listed(number(), entry, first);
+        }
+        entered = false;
+    }
+
+    /** On the thread of the session's events: its turn has come, or it has to ask. */
+    private void turned(Consumer<Place> turn) {
+        Container in = parent;
+        // A reader may have other readers before it.
+        if (in != null && request.mode() == LockMode.EXCLUSIVE && standing().kind() == Standing.Kind.GRANTED) {
+            in.foresight.isFirst(number(), entry);
+        }
+        turn.accept(this);
+    }
+
+    /** Its node was deleted by this client. */
+    void deleted() {
+        Container in = parent;
+        if (in != null && creation.node() != null) {
+            in.foresight.deleted(number());
+        }
     }
 
     /** Tells those behind it that it waits no more; they look at permits anew. */

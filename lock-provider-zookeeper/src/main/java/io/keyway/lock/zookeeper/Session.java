@@ -68,8 +68,9 @@ final class Session extends Calls implements Watcher {
      *
      * @param servers of the ensemble, for messages
      * @param acl who may do what with the nodes
+     * @param foresight what is known of lines
      */
-    record Terms(String servers, ACLProvider acl, Paths paths) {
+    record Terms(String servers, ACLProvider acl, Paths paths, Foresight.Maker foresight) {
 
         /** What is said to whoever the ensemble does not let in. */
         InvalidLockUrlException refusal(Exception cause) {
@@ -150,8 +151,9 @@ final class Session extends Calls implements Watcher {
         return asked;
     }
 
-    /** Takes all watchers out of a handle that lives on. */
+    /** Takes all watchers, and what keeps containers, out of a handle that lives on. */
     void unwatchAll() {
+        List.copyOf(containers.values()).forEach(container -> container.foresight.forget());
         watches.removeAll();
         removeWatch(terms.paths().nothing(), this, WatcherType.Data);
     }
@@ -283,6 +285,10 @@ final class Session extends Calls implements Watcher {
 
     String servers() {
         return terms.servers();
+    }
+
+    Foresight foresight(String container) {
+        return terms.foresight().of(this, container);
     }
 
     Breaks breaks() {

@@ -37,6 +37,15 @@ record Standing(Kind kind, OptionalInt ahead, Optional<String> behind, Knowledge
     static final Standing ABSENT =
             new Standing(Kind.ABSENT, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, false);
 
+    /** Nobody stands before it; whether somebody stands behind it is not known. */
+    static final Standing FIRST =
+            new Standing(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, false);
+
+    /** It holds, and nobody stands before it. */
+    boolean isFirst() {
+        return kind == Kind.GRANTED && ahead.orElse(1) == 0;
+    }
+
     /** All that stood in its way have left; readers may hold beside a reader. */
     Standing granted() {
         return new Standing(Kind.GRANTED, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, followed);

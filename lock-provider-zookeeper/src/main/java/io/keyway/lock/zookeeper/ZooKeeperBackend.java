@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * Locks and semaphores as lines of ephemeral sequential nodes, one for each request, under a container for each name; after
  * the lock recipe of ZooKeeper.
  *
- * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip; a release
- * is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
+ * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip, or a
+ * creation alone ({@link Foresight}); a release is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
  * that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
  * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
  * never comes back.
@@ -78,7 +78,7 @@ final class ZooKeeperBackend implements LockBackend {
         this.settings = settings;
         this.paths = new Paths(settings.base());
         this.containers = new Containers(paths);
-        this.terms = new Session.Terms(settings.servers(), settings.acl(), paths);
+        this.terms = new Session.Terms(settings.servers(), settings.acl(), paths, settings.foresight());
         this.sessions = settings.source().sessions(settings, terms, new News(places, this::signals), places);
         this.departures = new Departures(sessions, places, containers);
         this.inspection = new Inspection(paths);
@@ -155,11 +155,11 @@ final class ZooKeeperBackend implements LockBackend {
                 place.lookAgain(until);
             }
             if (node == null || place.isStale()) {
-                List<String> names = enter(place, until);
+                Optional<List<String>> names = enter(place, until);
                 if (place.isBeyondNumbers()) {
                     throw beyondNumbers(place, until);
                 }
-                place.lookAtOnce(names);
+                names.ifPresent(place::lookAtOnce);
                 node = place.node();
             }
             Standing standing = place.standing();
@@ -236,11 +236,16 @@ final class ZooKeeperBackend implements LockBackend {
 
     private static boolean isGranted(Place place, Node node) {
         return place.standing().kind() == Standing.Kind.GRANTED
-                && !place.session.breaks().isBroken(node);
+                && !place.session.breaks().isBroken(node)
+                && !place.session.isOver();
     }
 
-    private static Attempt.Granted granted(Place place, Node node, long called) {
+    private static Attempt.Granted granted(Place place, Node node, long called) throws NotExecutedException {
         handOut(place);
+        if (place.session.isOver()) {
+            // Its end was told before there was anything to lose by it.
+            throw new NotExecutedException("the session ended, and with it what was granted in it");
+        }
         long age = called - place.session.confirmedAt();
         return new Attempt.Granted(place.grant(node), Duration.ofNanos(Math.max(0, age)));
     }
@@ -267,16 +272,20 @@ final class ZooKeeperBackend implements LockBackend {
         return true;
     }
 
-    private List<String> enter(Place place, Limit until) throws Exception {
-        if (place.parent() == null) {
-            place.goTo(containers.entering(place.container, place.session));
+    private Optional<List<String>> enter(Place place, Limit until) throws Exception {
+        Container container = place.parent();
+        if (container == null) {
+            container = containers.entering(place.container, place.session);
+            place.goTo(container);
         }
         while (true) {
             try {
-                return place.enter(until);
+                return place.enter(container, until);
             } catch (KeeperException.NoNodeException e) {
-                // Numbers begin anew.
                 place.lost();
+                // Numbers begin anew.
+                container = containers.enteringAnew(container);
+                place.goTo(container);
                 containers.make(place.session, place.container, until);
             }
         }

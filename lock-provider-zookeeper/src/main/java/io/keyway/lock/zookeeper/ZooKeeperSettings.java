@@ -20,6 +20,7 @@ import org.apache.curator.framework.api.ACLProvider;
  * @param ttl of requests that do not say another
  * @param sessions for each term
  * @param eager how long to wait for the first connection, if opening waits for it
+ * @param foresight what is known of lines
  * @param closing how long closing may wait for the ensemble
  * @param threads of this client
  */
@@ -33,6 +34,7 @@ record ZooKeeperSettings(
         Duration ttl,
         int sessions,
         Optional<Duration> eager,
+        Foresight.Maker foresight,
         Duration closing,
         ThreadFactory threads) {
 

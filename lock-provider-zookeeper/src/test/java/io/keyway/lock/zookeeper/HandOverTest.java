@@ -137,19 +137,6 @@ class HandOverTest {
     }
 
     @Test
-    void aPairCostsThreeRequests() throws Exception {
-        first.lock(name).acquire().release();
-        long before = server.requests();
-
-        for (int i = 0; i < 50; i++) {
-            first.lock(name).acquire().release();
-            second.lock(name).acquire().release();
-        }
-
-        assertThat(server.requests() - before).isBetween(300L, 325L);
-    }
-
-    @Test
     void aHandOverInALongLineCostsFourRequests() throws Exception {
         assertThat(requestsOfHandOvers(60)).isBetween(240L, 280L);
     }

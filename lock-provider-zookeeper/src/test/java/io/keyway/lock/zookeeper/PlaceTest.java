@@ -78,7 +78,8 @@ class PlaceTest {
             @Override
             public void broken(Session session, long token, String reason) {}
         };
-        Session session = new Session(new Session.Terms(server.address(), ANYONE, PATHS), deaf, () -> false);
+        Session session =
+                new Session(new Session.Terms(server.address(), ANYONE, PATHS, Foresight.NONE), deaf, () -> false);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
         session.awaitConnected(limit);
@@ -89,7 +90,9 @@ class PlaceTest {
         Request request =
                 new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
         Place place = new Place(request, session, CONTAINER, Note.of(OWNER).bytes(), turned -> turns.incrementAndGet());
-        place.lookAtOnce(place.enter(limit));
+        Container parent = new Container(session, CONTAINER);
+        place.goTo(parent);
+        place.lookAtOnce(place.enter(parent, limit).orElseThrow());
         return place;
     }
 
@@ -118,7 +121,7 @@ class PlaceTest {
         limit.await(other.delete(place.node().path()));
 
         place.lost();
-        List<String> listing = place.enter(limit);
+        List<String> listing = place.enter(place.parent(), limit).orElseThrow();
         limit.await(other.delete(before));
         settle(own);
 
