@@ -53,13 +53,18 @@ final class BreakCommand implements Callable<Integer> {
         }
         LockName lockName = LockName.of(name);
         LockKey key = semaphore ? LockKey.semaphore(lockName) : LockKey.lock(lockName);
+        if (target.atRest(console)) {
+            console.say(key + " is not held.");
+            return ExitCode.NOTHING_BROKEN;
+        }
         try (LockClient client = target.openToLook(console)) {
             Optional<LockStatus> status = client.admin().show(key);
             List<LockStatus.Holder> holders = status.map(LockStatus::holders).orElse(List.of()).stream()
                     .filter(holder -> token == null || holder.token().equals(OptionalLong.of(token)))
                     .toList();
             if (holders.isEmpty()) {
-                console.say(token == null ? key + " is not held." : key + " is not held under token " + token + ".");
+                console.say(key + " is not held" + (token == null ? "" : " under token " + token)
+                        + (status.isEmpty() ? other(client, lockName) : "."));
                 return ExitCode.NOTHING_BROKEN;
             }
             console.out().print(StatusText.of(List.of(new LockStatus(key, holders, List.of()))));
@@ -69,6 +74,16 @@ final class BreakCommand implements Callable<Integer> {
             }
             return breakGrant(client, key, holders.get(0));
         }
+    }
+
+    /** What to do if it was the other thing of that name that was meant. */
+    private String other(LockClient client, LockName lockName) throws InterruptedException {
+        LockKey other = semaphore ? LockKey.lock(lockName) : LockKey.semaphore(lockName);
+        boolean held = client.admin()
+                .show(other)
+                .filter(found -> !found.holders().isEmpty())
+                .isPresent();
+        return held ? ", but " + other + " is: use " + (semaphore ? "no --semaphore." : "--semaphore.") : ".";
     }
 
     private int breakGrant(LockClient client, LockKey key, LockStatus.Holder holder) throws InterruptedException {

@@ -2,11 +2,16 @@
 package io.keyway.lock.cli;
 
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
+import io.keyway.lock.Reach;
 import io.keyway.lock.spi.LockProvider;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Options that a command sets beside the URL, where the provider has them. What the URL says stays. */
 final class CommandOptions {
@@ -25,6 +30,27 @@ final class CommandOptions {
                 Locks.discover(CommandOptions.class.getClassLoader()).providers().stream()
                         .filter(each -> each.schemes().contains(url.provider()))
                         .findFirst());
+    }
+
+    /** How URLs begin whose locks other processes share and have that feature. */
+    static List<String> providersWith(Feature feature, String except) {
+        Set<String> found = new TreeSet<>();
+        for (LockProvider each :
+                Locks.discover(CommandOptions.class.getClassLoader()).providers()) {
+            String scheme = new TreeSet<>(each.schemes()).first();
+            LockUrl any = LockUrl.parse("lock:" + scheme + "://x");
+            if (!scheme.equals(except)
+                    && each.reach(any) != Reach.JVM
+                    && each.features(any).contains(feature)) {
+                found.add("lock:" + scheme + ":");
+            }
+        }
+        return List.copyOf(found);
+    }
+
+    /** Who shares these locks; the network where no provider says it. */
+    Reach reach() {
+        return provider.map(each -> each.reach(url)).orElse(Reach.NETWORK);
     }
 
     /** The secret of a cluster, from the environment, so that it need not stand on a command line. */

@@ -4,11 +4,8 @@ package io.keyway.lock.cli;
 import io.keyway.lock.tck.command.TckCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** `keyway` with its subcommands. */
 final class CommandTree {
@@ -28,36 +25,17 @@ final class CommandTree {
         tree.addSubcommand(new MemberCommand(console));
         tree.addSubcommand(
                 "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
+        tree.addSubcommand(new VersionCommand(console));
+        tree.addSubcommand(new CommandLine.HelpCommand());
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
         tree.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
         tree.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
-        tree.setParameterExceptionHandler(this::wrongUsage);
+        WrongUsage wrongUsage = new WrongUsage(console, arguments);
+        tree.setParameterExceptionHandler((failure, words) -> wrongUsage.report(failure));
         tree.setUsageHelpWidth(110);
         Failures failures = new Failures(console);
         tree.setExecutionExceptionHandler((failure, command, parsed) -> failures.report(failure));
         return tree.execute(arguments.ours().toArray(String[]::new));
-    }
-
-    private int wrongUsage(ParameterException failure, String[] args) {
-        CommandLine command = failure.getCommandLine();
-        console.say(
-                failure instanceof UnmatchedArgumentException unmatched
-                        ? sentence(unmatched)
-                        : Failures.sentence(failure));
-        console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
-        console.err().println("More: " + command.getCommandSpec().qualifiedName() + " --help");
-        return ExitCode.USAGE;
-    }
-
-    /** With the nearest of what there is. */
-    private static String sentence(UnmatchedArgumentException failure) {
-        String word = failure.getUnmatched().get(0);
-        boolean tree = !failure.getCommandLine().getSubcommands().isEmpty();
-        String what = failure.isUnknownOption()
-                ? "there is no option " + word
-                : tree ? "there is no command " + word : "nothing is known about the argument " + word;
-        List<String> near = failure.getSuggestions();
-        return near.isEmpty() ? what + "." : what + "; did you mean " + near.get(0) + "?";
     }
 
     /** Stands for the kit in the list of commands, so that its classes are loaded for its users alone. */

@@ -58,8 +58,8 @@ record Console(
         return variable("KEYWAY_DEBUG").isPresent();
     }
 
-    /** Writes one line to standard error. */
+    /** Writes one line to standard error; on a terminal over the line that {@link WaitingNotice} keeps there. */
     void say(String sentence) {
-        err.println("keyway: " + sentence);
+        err.println((errIsTerminal ? "\r\033[K" : "") + "keyway: " + sentence);
     }
 }

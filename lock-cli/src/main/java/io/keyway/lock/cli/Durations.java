@@ -13,11 +13,14 @@ final class Durations {
 
     private Durations() {}
 
-    /** The two largest units that matter: {@code 2h 5m}, {@code 1m 3s}, {@code 12s}, {@code 800ms}. */
+    /** The two largest units that matter: {@code 2h 5m}, {@code 1m 3s}, {@code 12s}, {@code 7.5s}, {@code 800ms}. */
     static String show(Duration duration) {
         long seconds = duration.toSeconds();
         if (seconds < 1) {
             return Math.max(duration.toMillis(), 0) + "ms";
+        }
+        if (seconds < 10 && duration.toMillisPart() % 500 == 0 && duration.toMillisPart() > 0) {
+            return seconds + ".5s";
         }
         if (seconds < 60) {
             return seconds + "s";

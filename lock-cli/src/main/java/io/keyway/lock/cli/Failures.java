@@ -3,10 +3,17 @@ package io.keyway.lock.cli;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.ProviderNotFoundException;
 import io.keyway.lock.UnsupportedFeatureException;
+import java.util.regex.Pattern;
 
 /** Turns what was thrown into one sentence and an exit code. */
 final class Failures {
+    private static final Pattern LONG_OPTIONS = Pattern.compile("(\\block:[^\\s?]+)\\?[^\\s]{60,}?(?=[.:;,)]?(\\s|$))");
+    private static final Pattern ADVICE =
+            Pattern.compile("(?i)[.;,] (nothing was sent; )?(the request was withdrawn; )?try again\\b[^.]*(?=\\.|$)");
+
     private final Console console;
 
     Failures(Console console) {
@@ -23,7 +30,9 @@ final class Failures {
         }
         if (failure instanceof InvalidLockUrlException
                 || failure instanceof UnsupportedFeatureException
-                || failure instanceof IllegalArgumentException) {
+                || failure instanceof ProviderNotFoundException
+                || failure instanceof IllegalArgumentException
+                || (failure instanceof LockUnavailableException refusal && !refusal.retryable())) {
             console.say(sentence(failure));
             return ExitCode.USAGE;
         }
@@ -41,8 +50,18 @@ final class Failures {
         String line = message == null || message.isBlank()
                 ? failure.getClass().getSimpleName()
                 : message.strip().replaceAll("\\s*\\R\\s*", " ");
-        String told = line + place(failure, line);
+        String told = shortened(line) + place(failure, line);
         return told.endsWith(".") || told.endsWith("?") || told.endsWith("!") ? told : told + ".";
+    }
+
+    /** URLs without their options where these are long, as with a map of addresses: what matters of them is said beside it. */
+    static String shortened(String line) {
+        return LONG_OPTIONS.matcher(line).replaceAll("$1");
+    }
+
+    /** As {@link #sentence}, for a failure after which keyway goes on trying by itself: without advice and full stop. */
+    static String trouble(Throwable failure) {
+        return ADVICE.matcher(sentence(failure)).replaceAll("").replaceFirst("[.;]$", "") + "; retrying";
     }
 
     /** Who did not answer, for instance the process that serves this machine, where the message does not say it. */

@@ -8,9 +8,13 @@ import io.keyway.lock.cli.supervisor.CommandProcesses;
 import io.keyway.lock.cli.supervisor.ProcessEntry;
 import io.keyway.lock.cli.supervisor.Supervision;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +35,10 @@ final class GuardedCommand {
     private final Lease lease;
     private final Supervision supervision;
     private final Signals signals;
-    private final CompletableFuture<String> lost = new CompletableFuture<>();
+    /** Completed when the command has to end; empty if it is the supervisor that says so. */
+    private final CompletableFuture<Optional<LeaseLoss>> lost = new CompletableFuture<>();
+
+    private volatile String supervisorsWord = "it was not renewed in time";
     private volatile boolean onlyRestIsLeft;
     private volatile @Nullable Process process;
 
@@ -52,7 +59,7 @@ final class GuardedCommand {
             }
             supervision.awaitReady(READY_WITHIN_NANOS);
             try (LeaseFeed feed = LeaseFeed.begin(lease, supervision, console.clock())) {
-                return runSupervised();
+                return runSupervised(feed);
             }
         } catch (IOException e) {
             throw new Refusal(
@@ -60,7 +67,7 @@ final class GuardedCommand {
         }
     }
 
-    private int runSupervised() throws IOException, InterruptedException {
+    private int runSupervised(LeaseFeed feed) throws IOException, InterruptedException {
         supervision.starting();
         if (!lease.isHeld()) {
             console.say("the lock " + lease.name() + " was lost before " + words.program() + " could be started.");
@@ -82,7 +89,7 @@ final class GuardedCommand {
             awaitRest();
         }
         if (!isHeld()) {
-            return afterLoss();
+            return afterLoss(feed);
         }
         supervision.close();
         if (lease.release() == ReleaseOutcome.UNKNOWN) {
@@ -155,7 +162,7 @@ final class GuardedCommand {
         } else {
             supervision.kill();
         }
-        lost.complete(loss.detail());
+        lost.complete(Optional.of(loss));
         if (expired) {
             console.clock().pauseOrInterrupt(LeaseFeed.grace(lease).toNanos());
         }
@@ -164,20 +171,40 @@ final class GuardedCommand {
     }
 
     private void onEndBySupervisor(String why) {
-        lost.complete(why);
+        supervisorsWord = why;
+        lost.complete(Optional.empty());
     }
 
-    private int afterLoss() throws InterruptedException {
-        String why;
-        try {
-            why = lost.get(1, TimeUnit.SECONDS);
-        } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
-            why = "it was not renewed in time";
-        }
+    private int afterLoss(LeaseFeed feed) throws InterruptedException {
+        String why = why(feed);
         killAll(supervision.processes());
         supervision.close();
         console.say("the lock " + lease.name() + " was lost (" + why + "); " + words.program() + " was ended.");
         return ExitCode.LOST;
+    }
+
+    private String why(LeaseFeed feed) throws InterruptedException {
+        if (lease.isHeld()) {
+            return supervisorsWord;
+        }
+        LeaseLoss loss;
+        try {
+            // The supervisor sees the end of the term too, but the lease knows more.
+            loss = lease.lost().toCompletableFuture().get(1, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return supervisorsWord;
+        }
+        if (loss.cause() == LeaseLoss.Cause.EXPIRED && feed.ranOut()) {
+            Duration pause = feed.stoodStill();
+            return pause.compareTo(lease.ttl().dividedBy(4)) > 0
+                    ? "keyway itself was stopped for " + Durations.show(pause)
+                    : loss.server().orElse("the store") + " has not answered for "
+                            + Durations.show(lease.ttl().multipliedBy(3).dividedBy(4));
+        }
+        String server = loss.cause() == LeaseLoss.Cause.BROKEN
+                ? ""
+                : loss.server().map(name -> name + ": ").orElse("");
+        return loss.detail().startsWith(server) ? loss.detail() : server + loss.detail();
     }
 
     private void forward(int signal) {

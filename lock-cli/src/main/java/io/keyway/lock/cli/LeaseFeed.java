@@ -20,7 +20,10 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     private final long graceNanos;
     private final long periodNanos;
     private final Thread thread = new Thread(this, "keyway-lease-feed");
-    private long told;
+    private volatile long told;
+    private volatile long lookedAt;
+    private volatile long longestPause;
+    private volatile boolean over;
 
     private LeaseFeed(Lease lease, Supervision supervision, CommandClock clock) {
         this.lease = lease;
@@ -29,7 +32,8 @@ final class LeaseFeed implements Runnable, AutoCloseable {
         this.graceNanos = grace(lease).toNanos();
         this.periodNanos =
                 Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, lease.ttl().toNanos() / 16));
-        this.told = clock.nanoTime() - periodNanos;
+        this.lookedAt = clock.nanoTime();
+        this.told = lookedAt - periodNanos;
     }
 
     /** How long a command may take to end by itself once its lease has expired. */
@@ -55,17 +59,32 @@ final class LeaseFeed implements Runnable, AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            over = true;
         }
     }
 
     private void tell() {
         // Read before the lease is asked, so that the sum is early if this thread is held up in between.
         long now = clock.nanoTime();
+        longestPause = Math.max(longestPause, now - lookedAt);
+        lookedAt = now;
         long until = now + lease.remaining().toNanos();
         if (until - told > periodNanos / 2) {
             told = until;
             supervision.leaseUntil(until, graceNanos);
         }
+    }
+
+    /** Whether the lease has come to the end that was known last: nobody has extended it since. */
+    boolean ranOut() {
+        return clock.nanoTime() - told >= 0;
+    }
+
+    /** The longest time for which this process did not run, as far as it can be seen here; much more than a period only if it was stopped. */
+    Duration stoodStill() {
+        long last = over ? 0 : clock.nanoTime() - lookedAt;
+        return Duration.ofNanos(Math.max(longestPause, last));
     }
 
     @Override

@@ -8,10 +8,9 @@ public final class Main {
     /** Runs the command that the arguments name and exits with its code. */
     public static void main(String[] args) {
         Console console = Console.ofThisProcess();
-        if (args.length > 0 && args[0].equals("member")) {
-            Quiet.memberLogging(console.debug());
-        } else if (!console.debug()) {
-            Quiet.logging();
+        // A member's log begins when it is known which one it is.
+        if (!console.debug() && !(args.length > 0 && args[0].equals("member"))) {
+            Quiet.logging(console);
         }
         Quiet.recording();
         int code = new CommandTree(console).execute(args);

@@ -163,6 +163,7 @@ final class MemberCommand implements Callable<Integer> {
             throw new IllegalStateException("picocli demands both");
         }
         NodeId self = node == null ? listen : node;
+        Quiet.memberLogging(self.toString(), console.debug());
         if (!members.members().contains(self)) {
             throw new IllegalArgumentException("--members " + members + " does not have "
                     + (node == null ? "--listen " : "--node ") + self

@@ -1,10 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.cli.supervisor.Supervision;
 import java.io.IOException;
 import java.time.Duration;
@@ -115,12 +118,30 @@ final class RunCommand implements Callable<Integer> {
         if (ttl != null) {
             options = options.withTtl(ttl);
         }
-        if (shared) {
-            return Wish.shared(client, lockName, options);
+        try {
+            if (shared) {
+                return Wish.shared(client, lockName, options);
+            }
+            return permits != null
+                    ? Wish.permits(client, lockName, permits, options)
+                    : Wish.exclusive(client, lockName, options);
+        } catch (UnsupportedFeatureException e) {
+            throw new Refusal(ExitCode.USAGE, lacks(client.url(), e), e);
         }
-        return permits != null
-                ? Wish.permits(client, lockName, permits, options)
-                : Wish.exclusive(client, lockName, options);
+    }
+
+    private String lacks(LockUrl url, UnsupportedFeatureException lacking) {
+        Optional<Feature> feature = lacking.feature();
+        if (feature.isEmpty()) {
+            return String.valueOf(lacking.getMessage());
+        }
+        String which = url.protocol().map(protocol -> ":" + protocol).orElse("");
+        List<String> others = CommandOptions.providersWith(feature.get(), url.provider());
+        return (shared ? "--shared needs read-write locks" : "--permits needs semaphores") + ", which lock:"
+                + url.provider() + which + ": lacks"
+                + (others.isEmpty()
+                        ? "."
+                        : "; " + String.join(" and ", others) + (others.size() == 1 ? " has them." : " have them."));
     }
 
     private Optional<Lease> acquire(LockClient client, Wish wish, Signals signals) throws InterruptedException {

@@ -4,6 +4,7 @@ package io.keyway.lock.cli;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,10 @@ import picocli.CommandLine.Parameters;
 /** `keyway show`: who holds and who waits. */
 @Command(
         name = "show",
+        aliases = "list",
         mixinStandardHelpOptions = true,
+        footer = "%nExit code: 0, also when nothing is locked; 125 when not all servers answered: what the others"
+                + " know is shown.",
         description = "Shows who holds locks and who waits for them, in the order of the queue.")
 final class ShowCommand implements Callable<Integer> {
     private static final long WATCH_NANOS = 1_000_000_000;
@@ -34,6 +38,9 @@ final class ShowCommand implements Callable<Integer> {
     @Option(names = "--watch", description = "Look again each second, until Ctrl-C.")
     private boolean watch;
 
+    /** What was said last of servers that do not answer. */
+    private List<String> warned = List.of();
+
     ShowCommand(Console console) {
         this.console = console;
     }
@@ -41,10 +48,15 @@ final class ShowCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         LockName one = name == null ? null : LockName.of(name);
+        if (!watch && target.atRest(console)) {
+            console.out().print(render(List.of()));
+            return ExitCode.OK;
+        }
         try (LockClient client = target.openToLook(console)) {
             String shown = "";
             while (true) {
-                String text = render(Statuses.of(client, one));
+                Statuses statuses = look(client, one);
+                String text = render(statuses.found());
                 if (watch && console.outIsTerminal()) {
                     console.out().print("\033[H\033[J" + text);
                 } else if (!watch || !text.equals(shown)) {
@@ -52,8 +64,9 @@ final class ShowCommand implements Callable<Integer> {
                 }
                 console.out().flush();
                 shown = text;
+                warn(statuses.missing());
                 if (!watch) {
-                    return ExitCode.OK;
+                    return statuses.missing().isEmpty() ? ExitCode.OK : ExitCode.UNAVAILABLE;
                 }
                 if (console.out().checkError()) {
                     // Nobody reads any more.
@@ -61,6 +74,28 @@ final class ShowCommand implements Callable<Integer> {
                 }
                 console.clock().pause(WATCH_NANOS);
             }
+        }
+    }
+
+    /** Whoever watches goes on watching when nobody answers for a while. */
+    private Statuses look(LockClient client, @Nullable LockName one) throws InterruptedException {
+        if (watch && target.atRest(console)) {
+            return Statuses.NONE;
+        }
+        try {
+            return Statuses.of(client, one);
+        } catch (LockUnavailableException e) {
+            if (!watch || !e.retryable()) {
+                throw e;
+            }
+            return new Statuses(List.of(), List.of(Failures.trouble(e)));
+        }
+    }
+
+    private void warn(List<String> missing) {
+        if (!missing.equals(warned)) {
+            missing.forEach(why -> console.say("not shown: " + why + (why.endsWith(".") ? "" : ".")));
+            warned = missing;
         }
     }
 

@@ -5,8 +5,10 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
+import io.keyway.lock.Reach;
 import io.keyway.lock.cli.supervisor.Supervision;
 import io.keyway.lock.peer.node.LocalGuard;
+import io.keyway.lock.peer.node.LocalRest;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,11 @@ final class Target {
         return LockUrl.parse(url != null ? url : console.variable("KEYWAY_URL").orElse(DEFAULT_URL));
     }
 
+    /** Whether nothing can be held or waited for, since nobody serves the locks of this machine and nobody who could hold one lives. */
+    boolean atRest(Console console) {
+        return LocalRest.of(url(console), console.environment());
+    }
+
     /** Opens a client that only looks: on this machine it never becomes the one that serves the others. */
     LockClient openToLook(Console console) {
         LockUrl parsed = url(console);
@@ -51,7 +58,12 @@ final class Target {
     }
 
     private static CommandOptions options(LockUrl parsed, Console console) {
-        return CommandOptions.of(parsed).secret(console.variable(SECRET));
+        CommandOptions options = CommandOptions.of(parsed);
+        if (options.reach() == Reach.JVM) {
+            console.say("warning: " + Failures.shortened(parsed.toString())
+                    + " is of this process alone: no other keyway and no program sees it. It is meant for tests.");
+        }
+        return options.secret(console.variable(SECRET));
     }
 
     private static LockClient open(LockUrl parsed, ClientOptions options) {

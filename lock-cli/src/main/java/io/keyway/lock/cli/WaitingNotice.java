@@ -8,6 +8,7 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.Subscription;
+import io.keyway.lock.peer.Opening;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -59,8 +60,9 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         long pause = FIRST_NANOS;
         // Never interrupted: a provider in the middle of a request must not lose its channel by that.
         while (pauseFor(pause)) {
-            look().ifPresent(this::tell);
-            pause = console.errIsTerminal() ? TERMINAL_NANOS : LOG_NANOS;
+            Optional<Situation> now = look();
+            now.ifPresent(this::tell);
+            pause = now.isEmpty() ? FIRST_NANOS : console.errIsTerminal() ? TERMINAL_NANOS : LOG_NANOS;
         }
     }
 
@@ -93,16 +95,25 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         }
         try {
             Optional<LockStatus> status = client.admin().show(key);
-            return status.filter(found -> waits).map(found -> describe(found, client.name()));
+            return status.filter(found -> waits).map(found -> describe(found, client.name(), opening()));
         } catch (InterruptedException e) {
             return Optional.empty();
         } catch (LockException e) {
-            return Optional.of(new Situation(
-                    "waiting for " + key.name() + ": " + Failures.sentence(e).replaceFirst("\\.$", ""), ""));
+            return Optional.of(new Situation("waiting for " + key.name() + ": " + Failures.trouble(e), ""));
         }
     }
 
-    static Situation describe(LockStatus status, String self) {
+    /** A member that grants nothing yet. */
+    private Optional<Opening> opening() {
+        try {
+            return client.unwrap(Opening.Watch.class).of(key.name());
+        } catch (IllegalArgumentException e) {
+            return Optional.empty(); // another provider's client
+        }
+    }
+
+    /** {@code opening}: why nobody holds it. */
+    static Situation describe(LockStatus status, String self, Optional<Opening> opening) {
         List<LockStatus.Holder> holders = status.holders();
         StringBuilder fixed =
                 new StringBuilder("waiting for ").append(status.key().name());
@@ -118,6 +129,11 @@ final class WaitingNotice implements Runnable, AutoCloseable {
                 fixed.append(" and ").append(holders.size() - 1).append(" more");
             }
             moving = " for " + Durations.show(first.since());
+        } else if (opening.isPresent()) {
+            // A log is told once, so it is told for how long.
+            fixed.append(": ").append(opening.get().server()).append(" restarted");
+            moving = " and grants nothing for another "
+                    + Durations.show(opening.get().left().plusMillis(999));
         }
         int place = place(status.waiters(), self);
         String queue =

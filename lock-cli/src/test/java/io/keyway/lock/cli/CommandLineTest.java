@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
@@ -44,19 +45,28 @@ class CommandLineTest {
             value = {
                 "64 |                              | Missing required subcommand",
                 "64 | fly                          | there is no command fly.",
+                "64 | lock                         | there is no command lock; did you mean run?",
+                "64 | status                       | there is no command status; did you mean show?",
+                "64 | unlock                       | there is no command unlock; did you mean break?",
+                "64 | versoin                      | there is no command versoin; did you mean version?",
+                "64 | help fly                     | fly",
+                "64 | run --wiat 5s n -- true      | there is no option --wiat; did you mean --wait?",
+                "64 | run --wiat=5s n -- true      | there is no option --wiat=5s; did you mean --wait?",
+                "64 | run --zzz n -- true          | there is no option --zzz.",
                 "64 | shwo                         | there is no command shwo; did you mean show?",
                 "64 | run                          | Missing required parameter: 'NAME'",
                 "64 | run n                        | say what to run after --, as in: keyway run n -- sleep 5.",
                 "64 | run n --                     | say what to run after --",
-                "64 | run n true                   | nothing is known about the argument true.",
+                "64 | run n true                   | put -- before the command: keyway run n -- true",
+                "64 | run --wait 5s n ls -l a'b     | put -- before the command: keyway run --wait 5s n -- ls -l 'a'\\''b'",
                 "64 | run -- true                  | Missing required parameter: 'NAME'",
                 "64 | run --shard n -- true        | there is no option --shard; did you mean --shared?",
                 "64 | show --jsn                   | there is no option --jsn; did you mean --json?",
-                "64 | run --wait n -- true         | \"n\" is not a duration",
+                "64 | run --wait n -- true         | keyway: --wait: \"n\" is not a duration",
                 "64 | run --wait 5 n -- true       | \"5\" is not a duration: write a whole number and a unit",
-                "64 | run --ttl 99ms n -- true     | ttl",
+                "64 | run --ttl 99ms n -- true     | keyway: --ttl: ",
                 "64 | run --ttl 25h n -- true      | 100ms to 24h",
-                "64 | run --permits 2 n -- true    | \"2\" is not N/M with 1 <= N <= M, as in 1/4.",
+                "64 | run --permits 2 n -- true    | keyway: --permits: \"2\" is not N/M with 1 <= N <= M, as in 1/4.",
                 "64 | run --permits 0/4 n -- true  | is not N/M",
                 "64 | run --permits 5/4 n -- true  | is not N/M",
                 "64 | run --permits a/4 n -- true  | is not N/M",
@@ -67,7 +77,7 @@ class CommandLineTest {
                 "125| run --url lock:native:local:///etc/passwd/locks n -- true | lock directory /etc/passwd/locks",
                 "125| show --url lock:native:local:///etc/passwd | lock directory /etc/passwd",
                 "125| run --url lock:native:local:///proc/locks/x n -- true | lock directory /proc/locks/x",
-                "125| run --url lock:nope://u:secret@h n -- true | No provider takes lock:nope://u:***@h",
+                "64 | run --url lock:nope://u:secret@h n -- true | No provider takes lock:nope://u:***@h",
                 "127| run n -- no-such-program-here | no-such-program-here is not found on the PATH.",
                 "64 | show a b                     | nothing is known about the argument b.",
                 "64 | show a//b                    | a//b",
@@ -97,12 +107,13 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--shared,read-write", "--permits=1/2,semaphore"})
-    void whatTheProviderLacksIsRefused(String option, String feature) {
+    @CsvSource({"--shared,--shared needs read-write locks", "--permits=1/2,--permits needs semaphores"})
+    void whatTheProviderLacksIsRefused(String option, String needs) {
         int code = execute("run", "--url", url() + "&without=read-write,semaphore", option, "n", "--", "true");
 
         assertThat(code).isEqualTo(64);
-        assertThat(err()).contains("does not offer " + feature);
+        assertThat(err()).contains(needs + ", which lock:table: lacks; lock:redis: and ");
+        assertThat(err()).contains("lock:zookeeper: have them.").doesNotContain("lock:reference");
     }
 
     @Test
@@ -127,6 +138,34 @@ class CommandLineTest {
         assertThat(out()).endsWith("n is free.\n");
         assertThat(execute("show", "--json")).isZero();
         assertThat(out()).endsWith("[]\n");
+    }
+
+    @Test
+    void whereNobodyServesThisMachineNothingIsLocked() {
+        environment.put("KEYWAY_URL", "lock:native:local://" + directory.resolve("locks"));
+
+        nothingHeldIsSaidInWords();
+        assertThat(execute("break", "n", "--reason", "x")).isEqualTo(1);
+        assertThat(err()).isEqualTo("keyway: lock n is not held.\n");
+    }
+
+    @Test
+    void locksOfThisProcessAloneAreWarnedOf() {
+        assertThat(execute("show", "--url", "lock:native:mem://x")).isZero();
+        assertThat(err()).startsWith("keyway: warning: lock:native:mem://x is of this process alone");
+    }
+
+    @Test
+    void theOtherKindOfThatNameIsPointedTo() throws Exception {
+        try (LockClient client = Locks.open(url());
+                Lease permit = client.semaphore("api", Capacity.of(2)).acquire();
+                Lease lock = client.lock("db").acquire()) {
+            assertThat(execute("break", "api", "--reason", "x")).isEqualTo(1);
+            assertThat(err()).isEqualTo("keyway: lock api is not held, but semaphore api is: use --semaphore.\n");
+            assertThat(execute("break", "db", "--semaphore", "--reason", "x")).isEqualTo(1);
+            assertThat(err()).endsWith("semaphore db is not held, but lock db is: use no --semaphore.\n");
+            assertThat(permit.isHeld() && lock.isHeld()).isTrue();
+        }
     }
 
     @Test
@@ -187,7 +226,7 @@ class CommandLineTest {
         environment.put("KEYWAY_URL", "lock:nope://");
 
         assertThat(execute("show", "--url", url())).isZero();
-        assertThat(execute("show")).isEqualTo(125);
+        assertThat(execute("show")).isEqualTo(64);
         assertThat(err()).contains("lock:nope");
     }
 
@@ -217,7 +256,19 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--help", "run --help", "show --help", "break --help", "providers --help", "tck --help", "--version"})
+    @CsvSource({
+        "--help",
+        "run --help",
+        "show --help",
+        "break --help",
+        "providers --help",
+        "tck --help",
+        "--version",
+        "version",
+        "help",
+        "help run",
+        "list --help"
+    })
     void helpIsNoError(String line) {
         assertThat(execute(line.split(" ", -1))).isZero();
         assertThat(out()).isNotEmpty();

@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -11,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +130,68 @@ class MemberProcessesTest {
         for (ChildProcess each : List.of(a, b, d)) {
             each.errLine("has opened under the list " + sorted("013"));
         }
+    }
+
+    @Test
+    void whoLooksOrWaitsLearnsWhatAMemberCannotDo() throws Exception {
+        for (int self : List.of(0, 1)) {
+            start(self, "01", "--init");
+        }
+        for (ChildProcess each : List.copyOf(started)) {
+            each.errLine("has opened under the list");
+        }
+        String url = "lock:native://" + list("01") + "/keyway";
+        MemberList members = MemberList.parse(list("01"));
+        String here = nameOf(members, 0);
+        String there = nameOf(members, 1);
+        ChildProcess one = keyway("run", "--url", url, here, "--", "sleep", "600");
+        ChildProcess other = keyway("run", "--url", url, "--ttl", "60s", there, "--", "sleep", "600");
+        Awaitility.await().until(() -> {
+            ChildProcess both = keyway("show", "--url", url);
+            return both.exitCode() == 0
+                    && both.out().contains(here)
+                    && both.out().contains(there);
+        });
+        other.kill9();
+        started.get(1).kill9();
+
+        ChildProcess shown = keyway("show", "--url", url);
+        assertThat(shown.exitCode()).isEqualTo(125);
+        assertThat(shown.out()).contains(here).contains("command=sleep").doesNotContain(there);
+        assertThat(shown.err()).contains("keyway: not shown: " + ids.get(1) + ": ");
+
+        ChildProcess again = start(1, "01");
+        again.errLine("no grants for");
+        assertThat(again.err().lines().skip(1)).allMatch(line -> line.contains(" " + ids.get(1) + " "));
+        ChildProcess waiting = keyway("run", "--wait", "2s", "--url", url, there, "--", "true");
+        assertThat(waiting.exitCode()).isEqualTo(124);
+        assertThat(waiting.err())
+                .contains("waiting for " + there + ": " + ids.get(1) + " restarted and grants nothing for another ");
+
+        ChildProcess wrong = keyway("show", "--url", url + "?maxTtl=30s");
+        assertThat(wrong.exitCode()).isEqualTo(64);
+        assertThat(wrong.err()).contains("the members run with maxTtl=1m, this client with maxTtl=30s");
+        assertThat(keyway("show", "--url", "lock:native://" + list("01") + "/other")
+                        .exitCode())
+                .isEqualTo(64);
+        one.signal("TERM");
+        assertThat(one.exitCode()).isEqualTo(143);
+    }
+
+    private ChildProcess keyway(String... words) {
+        List<String> all = new ArrayList<>(List.of(Installation.get().script().toString()));
+        all.addAll(List.of(words));
+        ChildProcess process = ChildProcess.start(Map.of(), all);
+        started.add(process);
+        return process;
+    }
+
+    private String nameOf(MemberList members, int member) {
+        return IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "job-" + i)
+                .filter(name -> members.owner(name).toString().equals(ids.get(member)))
+                .findFirst()
+                .orElseThrow();
     }
 
     private String sorted(String numbers) {

@@ -8,9 +8,15 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.cli.supervisor.CommandClock;
+import io.keyway.lock.peer.Opening;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +65,7 @@ class OutputTest {
 
     @Test
     void aWaiterIsToldTheHolderAndItsPlace() {
-        WaitingNotice.Situation second = WaitingNotice.describe(LOCK, "ben@build:8");
+        WaitingNotice.Situation second = WaitingNotice.describe(LOCK, "ben@build:8", Optional.empty());
 
         assertThat(second.fixed())
                 .isEqualTo("waiting for db/orders, held by anna@build:7 (make); place 1 of 2 in the queue");
@@ -68,8 +74,29 @@ class OutputTest {
     }
 
     @Test
+    void aWaiterAtAMemberThatGrantsNothingIsToldForHowLong() {
+        LockStatus nobody = new LockStatus(
+                LockKey.lock(LockName.of("g")),
+                List.of(),
+                List.of(waiter("ben@build:8", LockMode.EXCLUSIVE, 1, 3, Map.of())));
+        Opening opening = new Opening("127.0.0.1:7402", Duration.ofMillis(37_400));
+
+        WaitingNotice.Situation now = WaitingNotice.describe(nobody, "ben@build:8", Optional.of(opening));
+
+        assertThat(now.moving())
+                .isEqualTo("waiting for g: 127.0.0.1:7402 restarted and grants nothing for another 38s;"
+                        + " place 1 of 1 in the queue");
+        assertThat(now.fixed()).as("told once in a log").doesNotContain("38s");
+        assertThat(WaitingNotice.describe(LOCK, "ben@build:8", Optional.of(opening))
+                        .moving())
+                .as("somebody holds it")
+                .doesNotContain("restarted");
+    }
+
+    @Test
     void severalHoldersAreCounted() {
-        assertThat(WaitingNotice.describe(SEMAPHORE, "c").fixed()).isEqualTo("waiting for gpu, held by a and 1 more");
+        assertThat(WaitingNotice.describe(SEMAPHORE, "c", Optional.empty()).fixed())
+                .isEqualTo("waiting for gpu, held by a and 1 more");
     }
 
     @Test
@@ -83,8 +110,62 @@ class OutputTest {
                 .isEqualTo("no answer.");
     }
 
+    @Test
+    void longOptionsOfAUrlAreLeftOut() {
+        String hosts = "lock:native://127.0.0.1:7401,127.0.0.1:7402/keyway";
+        String map = "?addressMap=127.0.0.1:7401>10.1.2.3:9001,127.0.0.1:7402>10.1.2.3:9002&ttl=10s";
+        assertThat(Failures.sentence(new LockUnavailableException(
+                        "No answer about lock x within 2s from " + hosts + map + ". Try again.", null, null, null)))
+                .isEqualTo("No answer about lock x within 2s from " + hosts + ". Try again.");
+        assertThat(Failures.sentence(new LockUnavailableException("from " + hosts + "?ttl=5s: no", null, null, null)))
+                .isEqualTo("from " + hosts + "?ttl=5s: no.");
+    }
+
     @ParameterizedTest
-    @CsvSource({"0,0ms", "999,999ms", "1000,1s", "59999,59s", "60000,1m", "61000,1m 1s", "3600000,1h", "-5,0ms"})
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "a:1 is not available: refused. Try again.|a:1 is not available: refused; retrying",
+                "no answer from a:1. Try again, or raise requestTimeout.|no answer from a:1; retrying",
+                "no answer. The request was withdrawn; try again, or wait longer.|no answer; retrying",
+                "could not be asked at a:1: refused. Nothing was sent; try again.|"
+                        + "could not be asked at a:1: refused; retrying",
+                "unknown host x.invalid|unknown host x.invalid; retrying"
+            })
+    void nobodyIsToldToTryAgainWhileKeywayDoes(String message, String told) {
+        assertThat(Failures.trouble(new LockUnavailableException(message, null, null, null)))
+                .isEqualTo(told);
+    }
+
+    @Test
+    void eachWarningIsToldOnce() {
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        PrintStream stream = new PrintStream(err, true, StandardCharsets.UTF_8);
+        Console console = new Console(stream, stream, false, false, Map.of(), CommandClock.SYSTEM);
+        PrintStream log = new Warnings(console).stream();
+        log.println("warning: ä is open to all");
+        log.print("warning: the rest ");
+        log.println("follows");
+        log.println("warning: ä is open to all");
+        log.println();
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .isEqualTo("keyway: warning: ä is open to all\nkeyway: warning: the rest follows\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0,0ms",
+        "999,999ms",
+        "1000,1s",
+        "59999,59s",
+        "7500,7.5s",
+        "7400,7s",
+        "11500,11s",
+        "60000,1m",
+        "61000,1m 1s",
+        "3600000,1h",
+        "-5,0ms"
+    })
     void durationsAreShort(long millis, String text) {
         assertThat(Durations.show(Duration.ofMillis(millis))).isEqualTo(text);
     }

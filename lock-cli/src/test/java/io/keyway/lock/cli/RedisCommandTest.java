@@ -111,7 +111,9 @@ class RedisCommandTest {
         stage.awaitBeat("A");
         server.kill();
         assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost");
+        assertThat(first.err())
+                .contains("the lock n was lost (")
+                .contains(" has not answered for 1.5s); sh was ended.");
     }
 
     @Test

@@ -112,7 +112,7 @@ class TerminalStoriesTest {
         assertThat(second.exitCode()).isZero();
         first.signal("CONT");
         assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost");
+        assertThat(first.err()).contains("the lock n was lost (keyway itself was stopped for ");
         stage.assertRanOneAfterTheOther("A", "B");
     }
 

@@ -20,11 +20,14 @@ public final class LocalGuard {
 
     /** Returns the file that the byte is of; empty if this URL is not about the processes of one machine. */
     public static Optional<Path> file(LockUrl url, Map<String, String> environment) {
+        return directory(url, environment).map(directory -> directory.resolve(LocalDirectory.CLIENTS));
+    }
+
+    static Optional<Path> directory(LockUrl url, Map<String, String> environment) {
         if (!url.provider().equals("native") || !url.protocol().equals(Optional.of("local"))) {
             return Optional.empty();
         }
-        Path directory = LocalDirectory.choose(url.path(), environment, System.getProperty("user.home", ""));
-        return Optional.of(directory.resolve(LocalDirectory.CLIENTS));
+        return Optional.of(LocalDirectory.choose(url.path(), environment, System.getProperty("user.home", "")));
     }
 
     /**
