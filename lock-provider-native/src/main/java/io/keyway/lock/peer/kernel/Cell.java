@@ -128,6 +128,8 @@ public final class Cell {
             turn.call(command.key(), command.call());
         } else if (input instanceof Input.Opened opened) {
             sessions.opened(opened.link(), turn);
+        } else if (input instanceof Input.Unfit unfit) {
+            sessions.unfit(unfit.link(), unfit.why(), turn);
         } else if (input instanceof Input.Closed closed) {
             sessions.closed(closed.link(), closed.why(), turn);
         } else if (input instanceof Input.Died died) {

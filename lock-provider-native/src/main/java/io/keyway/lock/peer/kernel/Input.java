@@ -35,6 +35,9 @@ public sealed interface Input {
     /** Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it. */
     record EpochTaken(long epoch) implements Input {}
 
+    /** A link that was asked for cannot be opened before somebody changes a configuration. */
+    record Unfit(long link, String why) implements Input {}
+
     /** A durable record is on disk; also all records of lower tickets. */
     record Forced(long ticket) implements Input {}
 

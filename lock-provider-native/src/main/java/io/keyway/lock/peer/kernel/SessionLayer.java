@@ -17,6 +17,11 @@ public interface SessionLayer {
 
     void closed(long link, String why, SessionTurn turn);
 
+    /** A link that this cell wanted cannot be opened before somebody changes a configuration. */
+    default void unfit(long link, String why, SessionTurn turn) {
+        closed(link, why, turn);
+    }
+
     /** The process behind that session is proved dead. */
     void died(long session, SessionTurn turn);
 

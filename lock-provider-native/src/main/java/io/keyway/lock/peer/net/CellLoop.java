@@ -153,6 +153,12 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
+    /** A link that was asked for cannot be opened before somebody changes a configuration. On the loop's thread. */
+    void unfit(long number, String why) {
+        arrived.add(new Input.Unfit(number, why));
+        wake();
+    }
+
     /** Runs what is queued, then drops the links and whatever comes later. On the loop's thread. */
     public void shut() {
         turns();

@@ -133,6 +133,9 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
                         Integer.toString(e.version())));
                 channel.flush();
             }
+            if (first == FirstBytes.TLS_ALERT && !member) {
+                cell.unfit(number, strange());
+            }
             complain(first == FirstBytes.FRAME ? "bytes that no peer sends: " + e.getMessage() : strange());
         } finally {
             bytes.release();

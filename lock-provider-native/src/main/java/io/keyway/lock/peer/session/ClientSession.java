@@ -157,6 +157,13 @@ public final class ClientSession extends ClientSide {
     }
 
     @Override
+    public void unfit(long link, String why, SessionTurn turn) {
+        if (dialer.is(link) && dialer.opening()) {
+            failed(why, true, turn);
+        }
+    }
+
+    @Override
     public void arrived(long link, Frame frame, SessionTurn turn) {
         if (!dialer.is(link)) {
             return; // an older link: what it still delivers belongs to nobody

@@ -81,7 +81,7 @@ final class Handshake {
         }
         if (hello.settings() != settings.settingsHash()) {
             return new Refuse(
-                    RefuseCode.SETTINGS, "settings", settings.settingsText(), SessionSettings.hex(hello.settings()));
+                    RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");
         }
         if (hello.role() == Role.MEMBER && membership.members().size() == 1) {
             return new Refuse(
@@ -89,7 +89,7 @@ final class Handshake {
         }
         if (hello.role() == Role.MEMBER && hello.members() != settings.membersHash()) {
             return new Refuse(
-                    RefuseCode.MEMBERS, "members", settings.membersText(), SessionSettings.hex(hello.members()));
+                    RefuseCode.MEMBERS, "members", settings.membersText(), "another list");
         }
         boolean fellow =
                 !hello.from().equals(membership.node()) && membership.members().contains(hello.from());

@@ -139,6 +139,22 @@ class SecureClusterTest {
     }
 
     @Test
+    void whoWaitsIsToldAtOnceWhatOnlyAConfigurationCanMend() throws Exception {
+        MemberList plain = serve(null, null, false);
+        MemberList both = serve(secret, own, false);
+        for (String url : List.of(
+                url(plain, "&tlsCa=" + authority.authority()), url(both, "&secretFile=" + secret))) {
+            try (LockClient client = Locks.open(url.replace("connect=eager&", ""))) {
+                assertThatThrownBy(() -> client.lock("jobs/1").acquire())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("TLS")
+                        .extracting(e -> ((LockUnavailableException) e).retryable())
+                        .isEqualTo(false);
+            }
+        }
+    }
+
+    @Test
     void membersWithASecretServeWhoeverHasIt() throws Exception {
         MemberList list = serve(secret, null, false);
         works(Locks.open(url(list, "&secretFile=" + secret)));
