@@ -67,7 +67,7 @@ final class Faults {
                     world.net().reset(node, fault.peer());
                 }
             }
-            case PAUSE -> pause(node, more);
+            case PAUSE -> pause(node, fault, more);
             case CRASH -> crash(node, fault, more);
             case CLOSE -> close(node, more);
             case DRIFT -> drift(node, fault, begins);
@@ -77,7 +77,7 @@ final class Faults {
                 }
                 suspensions[node.slot()] += more;
                 node.simClock().stop(suspensions[node.slot()] > 0);
-                pause(node, more);
+                pause(node, null, more);
             }
             case WALL_STEP -> {
                 if (begins && suspensions[node.slot()] == 0) {
@@ -107,10 +107,16 @@ final class Faults {
         }
     }
 
-    private void pause(SimNode node, int more) {
+    /** @param stall a process that is stopped wherever it is; null if its machine sleeps, which happens between two steps */
+    private void pause(SimNode node, @Nullable Fault stall, int more) {
         pauses[node.slot()] += more;
         if (pauses[node.slot()] > 0) {
-            node.pause();
+            long where = stall == null ? 0 : Long.remainderUnsigned(Draws.of(options.seed() + 17, stall.at()), 8);
+            if (where == 0 || more < 0) {
+                node.pause();
+            } else {
+                node.pauseWithin((int) where - 1);
+            }
         } else {
             node.resume();
             world.finish(node);

@@ -164,6 +164,12 @@ final class SimCell implements Driver {
         flush();
     }
 
+    /** The process runs again, and its timers come when they come. */
+    void tickLater() {
+        tickAt = NO_TICK;
+        flush();
+    }
+
     @Override
     public long clock() {
         return node.clock();
@@ -176,17 +182,17 @@ final class SimCell implements Driver {
 
     @Override
     public void dial(long link) {
-        world.net().dial(this, link);
+        node.say(this, () -> world.net().dial(this, link));
     }
 
     @Override
     public void transmit(long link, Frame frame) {
-        world.net().transmit(this, link, frame);
+        node.say(this, () -> world.net().transmit(this, link, frame));
     }
 
     @Override
     public void hangUp(long link) {
-        world.net().hangUp(this, link);
+        node.say(this, () -> world.net().hangUp(this, link));
     }
 
     @Override

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class SimNode {
     private static final long WALL = 1_800_000_000_000L;
     private static final long LOOK_EVERY = 100 * Nanos.MILLI;
+    private static final int NO_STOP = -1;
+
+    private record Unsaid(SimCell cell, Runnable word) {}
 
     private final SimWorld world;
     private final int index;
@@ -31,6 +34,11 @@ final class SimNode {
     private int incarnation;
     private long quarantineUntil;
     private boolean paused;
+    /** In how many more words of its next step this process stops; {@link #NO_STOP} if it does not. */
+    private int stopsIn = NO_STOP;
+    /** What it was about to say when it stopped. */
+    private final ArrayDeque<Unsaid> unsaid = new ArrayDeque<>();
+
     private boolean closing;
     private long pausedAt;
     private long stalled;
@@ -227,11 +235,60 @@ final class SimNode {
     void stop() {
         alive = false;
         paused = false;
+        stopsIn = NO_STOP;
+        unsaid.clear();
         while (!inbox.isEmpty()) {
             world.heap().recycle(inbox.removeFirst());
         }
         cells.forEach(SimCell::ended);
         cells.clear();
+    }
+
+    /** It stops in its next step: before anything of that is said, or after so many words. */
+    void pauseWithin(int words) {
+        if (alive && !paused) {
+            stopsIn = words;
+        }
+    }
+
+    /** A step is done, but for what it says; true if the process stops here. */
+    boolean stopsBeforeItSpeaks() {
+        if (stopsIn == 0) {
+            pause();
+        }
+        return paused;
+    }
+
+    /** A step is done, and what it had to say is said, or held back. */
+    void stepDone() {
+        if (stopsIn != NO_STOP) {
+            pause();
+        }
+    }
+
+    /** A cell says something, unless its process has stopped on the way. */
+    void say(SimCell cell, Runnable word) {
+        if (stopsIn == NO_STOP) {
+            word.run();
+        } else if (stopsIn > 1) {
+            stopsIn--;
+            word.run();
+        } else {
+            unsaid.addLast(new Unsaid(cell, word));
+        }
+    }
+
+    private void sayTheRest() {
+        stopsIn = NO_STOP;
+        if (!unsaid.isEmpty()) {
+            world.goals().reached(WorldGoal.STOPPED_WITHIN_A_STEP);
+        }
+        while (!unsaid.isEmpty()) {
+            Unsaid next = unsaid.removeFirst();
+            if (next.cell().alive()) {
+                next.word().run();
+            }
+        }
     }
 
     void pause() {
@@ -241,29 +298,56 @@ final class SimNode {
         }
     }
 
-    /** A member learns how late it is before it looks at anything: what waited in its sockets counts as heard in time. */
+    /**
+     * What it was about to say is said first. A member learns how late it is before it looks at anything: what waited in its sockets counts as heard in time. It knows the time of its last look, not that of
+     * its stop, and it reads what waits in one go or in two.
+     */
     void resume() {
         if (!paused) {
+            sayTheRest();
             return;
         }
         paused = false;
+        sayTheRest();
         runningSince = clock();
-        long late = clock() - pausedAt;
-        if (isMember() && late > world.options().maxTtl() / 64) {
-            stalled += late;
-            for (SimCell cell : cells) {
-                cell.input(new Input.Stalled(late));
-            }
-            world.model().stalled(this, late);
+        Draws draws = new Draws(world.options().seed() + 18, world.now());
+        if (isMember()) {
+            addStall(clock() - pausedAt, draws);
         }
-        while (alive && !paused && !inbox.isEmpty()) {
+        int first = draws.chance(500) ? inbox.size() : draws.below(inbox.size() + 1);
+        read(first);
+        tick(draws.chance(500));
+        read(inbox.size());
+        tick(true);
+    }
+
+    private void addStall(long stopped, Draws draws) {
+        long tolerance = world.options().maxTtl() / 64;
+        long between = world.options().maxTtl() / 128;
+        long sinceLook = stopped + draws.below(between);
+        SimCell granting = find(0);
+        if (granting != null && sinceLook - between > tolerance) {
+            long told = sinceLook + tolerance;
+            stalled += told;
+            granting.input(new Input.Stalled(told));
+            world.model().stalled(this, told);
+        }
+    }
+
+    private void read(int events) {
+        for (int i = 0; i < events && alive && !paused && !inbox.isEmpty(); i++) {
             Event event = inbox.removeFirst();
             world.handle(this, event);
             world.heap().recycle(event);
         }
-        if (alive && !paused) {
-            for (int i = 0; i < cells.size(); i++) {
+    }
+
+    private void tick(boolean now) {
+        for (int i = 0; alive && !paused && i < cells.size(); i++) {
+            if (now) {
                 cells.get(i).tickNow();
+            } else {
+                cells.get(i).tickLater();
             }
         }
     }

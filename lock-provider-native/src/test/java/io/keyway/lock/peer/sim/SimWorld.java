@@ -135,8 +135,13 @@ final class SimWorld {
             } else {
                 handle(node, event);
                 heap.recycle(event);
+                if (node.stopsBeforeItSpeaks()) {
+                    look(node);
+                    continue;
+                }
             }
             finish(node);
+            node.stepDone();
         }
     }
 

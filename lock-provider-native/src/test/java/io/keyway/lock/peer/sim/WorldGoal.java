@@ -12,5 +12,7 @@ enum WorldGoal implements Goal {
     /** A member that started anew waited for the horizon on its disk. */
     STARTED_BY_HORIZON,
     /** An oracle looked for what is left of a process that had ended. */
-    LOOKED_FOR_THE_DEAD
+    LOOKED_FOR_THE_DEAD,
+    /** A process was stopped in the middle of what it said. */
+    STOPPED_WITHIN_A_STEP
 }
