@@ -170,7 +170,7 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LeaseNotice.ToldInPart part) {
             admin.toldInPart(part.page(), part.silent());
         } else if (said instanceof LeaseNotice.Alarm alarm) {
-            LOG.warn("{}: {}", alarm.key().id(), alarm.text());
+            LOG.warn("{}", alarm.shown());
         }
     }
 

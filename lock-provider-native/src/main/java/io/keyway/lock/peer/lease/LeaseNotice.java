@@ -3,6 +3,7 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.wire.LogText;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -103,7 +104,14 @@ public sealed interface LeaseNotice extends Notice {
     record ToldInPart(Key key, LeaseMessage.Page page, List<String> silent) implements LeaseNotice {}
 
     /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
-    record Alarm(Key key, String text) implements LeaseNotice {}
+    record Alarm(Key key, String text) implements LeaseNotice {
+        private static final int LONGEST = 1200;
+
+        /** For a log: the name and the text come from whoever asked. */
+        public String shown() {
+            return LogText.shown(key.id() + ": " + text, LONGEST);
+        }
+    }
 
     /** What became of a release. */
     enum Outcome {

@@ -35,6 +35,7 @@ class LockClientHelper implements Machine {
     private static final int FROZEN = 1;
     private static final int INQUIRY = 2;
     private static final int GRACE = 3;
+    private static final int OWED = 4;
 
     private final Key key;
     private final LeaseSettings settings;
@@ -129,6 +130,11 @@ class LockClientHelper implements Machine {
             releases.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
             sessionGone(gone, turn);
+        } else if (call instanceof ClientView.Disowned disowned) {
+            releases.forget(turn.now(), true);
+            if (grant != null && grant.frozen) {
+                end(grant, EndCause.EXPIRED, disowned.why(), false, turn);
+            }
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
         } else if (call instanceof ClientView.Dismissed) {
@@ -141,7 +147,9 @@ class LockClientHelper implements Machine {
 
     @Override
     public void due(int slot, Turn turn) {
-        if (slot == INQUIRY) {
+        if (slot == OWED) {
+            turn.timer(OWED, releases.forget(turn.now(), false));
+        } else if (slot == INQUIRY) {
             inquirer.due(turn);
         } else if (slot == GRACE) {
             endings.endGrace(turn);
@@ -358,7 +366,7 @@ class LockClientHelper implements Machine {
             if (client.exists()) {
                 turn.send(client.session(), held.release(key));
             } else {
-                releases.owe(held.word);
+                turn.timer(OWED, releases.owe(held.word));
             }
             if (token != 0) {
                 releases.tell(token, LeaseNotice.Outcome.DONE, turn);

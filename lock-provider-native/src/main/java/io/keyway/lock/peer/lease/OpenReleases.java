@@ -13,8 +13,11 @@ final class OpenReleases {
     private final Key key;
     /** Those that a user waits for: the number of the message, and the token that was in use. */
     private final Map<Long, Long> unconfirmed = new LinkedHashMap<>(2);
-    /** Grants of a member's former life, released before its new one could be told: token and last use. */
-    private final Map<Long, Long> owed = new LinkedHashMap<>(0);
+    /** A grant of a member's former life, released before its new one could be told; after {@code until} no member holds the lock for it. */
+    private record Owed(long used, long until) {}
+
+    /** By token. */
+    private final Map<Long, Owed> owed = new LinkedHashMap<>(0);
 
     OpenReleases(Key key) {
         this.key = key;
@@ -53,12 +56,28 @@ final class OpenReleases {
         unconfirmed.clear();
     }
 
-    void owe(CachedGrant word) {
-        owed.put(word.token(), word.used());
+    /** Returns when the next of what is owed is worth nothing any more. */
+    long owe(CachedGrant word) {
+        owed.put(word.token(), new Owed(word.used(), word.deadline() + word.ttl()));
+        return next();
+    }
+
+    /** Drops what is owed and worth nothing any more, or all of it; returns when the next one is, {@link Turn#NEVER} if none is left. */
+    long forget(long now, boolean all) {
+        owed.values().removeIf(each -> all || now - each.until() >= 0);
+        return next();
+    }
+
+    private long next() {
+        long next = Turn.NEVER;
+        for (Owed each : owed.values()) {
+            next = next == Turn.NEVER || each.until() - next < 0 ? each.until() : next;
+        }
+        return next;
     }
 
     void opened(Peer session, Turn turn) {
-        owed.forEach((token, used) -> turn.send(session, new LeaseMessage.Release(key, token, used)));
+        owed.forEach((token, each) -> turn.send(session, new LeaseMessage.Release(key, token, each.used())));
         owed.clear();
     }
 
@@ -74,6 +93,7 @@ final class OpenReleases {
     }
 
     void encode(Canon out) {
-        out.value(unconfirmed).value(owed);
+        out.value(unconfirmed).put(owed.size());
+        owed.forEach((token, each) -> out.put(token).put(each.used()).time(each.until()));
     }
 }

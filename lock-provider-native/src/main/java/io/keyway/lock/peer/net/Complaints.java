@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.net;
 
 import io.netty.channel.Channel;
+import io.keyway.lock.peer.wire.LogText;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -61,11 +62,6 @@ final class Complaints {
     }
 
     static String shown(String what) {
-        StringBuilder shown = new StringBuilder();
-        what.codePoints()
-                .limit(LONGEST)
-                .map(each -> Character.isISOControl(each) || Character.getType(each) == Character.FORMAT ? '?' : each)
-                .forEach(shown::appendCodePoint);
-        return shown.toString();
+        return LogText.shown(what, LONGEST);
     }
 }

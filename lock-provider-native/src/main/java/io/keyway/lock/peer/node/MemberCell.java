@@ -124,7 +124,7 @@ final class MemberCell implements CellLoop.Surroundings {
     @Override
     public void heard(Notice notice) {
         if (notice instanceof LeaseNotice.Alarm alarm) {
-            LOG.warn("{}: {}", alarm.key().id(), alarm.text());
+            LOG.warn("{}", alarm.shown());
         } else if (notice instanceof EpochAdopted adopted) {
             whole.epochAdopted(this, adopted.epoch());
         } else if (notice instanceof MemberDoubled doubled) {

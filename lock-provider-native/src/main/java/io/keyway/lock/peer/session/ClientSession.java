@@ -3,6 +3,7 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView.Dismissed;
+import io.keyway.lock.peer.kernel.ClientView.Disowned;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -315,6 +316,7 @@ public final class ClientSession extends ClientSide {
         if (session != null) {
             over(session, false, why, turn);
         }
+        waits.tell(new Disowned(why), turn);
     }
 
     @Override

@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Canon;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -11,9 +11,9 @@ import java.util.TreeMap;
 final class Fellows {
     private final Map<String, Incarnation> met = new TreeMap<>();
     /** Those of whom more than one life was met. */
-    private final Set<String> livedBefore = new HashSet<>();
+    private final Set<String> livedBefore = new LinkedHashSet<>();
     /** Lives that were refused because another one was there. */
-    private final Set<Incarnation> told = new HashSet<>();
+    private final Set<Incarnation> told = new LinkedHashSet<>();
 
     /** A life of that member was admitted. */
     void admitted(String node, Incarnation life) {

@@ -218,8 +218,11 @@ public final class MemberSessions extends MemberSide {
         } else if (heardOfOneself(hello, turn)) {
             admit(link, hello, turn);
         } else {
-            long seen = hello.seen().stream().mapToLong(Seen::epoch).max().orElse(0);
-            door.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, seen), turn);
+            long told = 0;
+            for (Seen seen : hello.seen()) {
+                told = Math.max(told, seen.epoch());
+            }
+            door.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, told), turn);
         }
     }
 

@@ -26,7 +26,11 @@ final class Stream {
         BROKEN
     }
 
-    private @Nullable Message[] ring = new @Nullable Message[8];
+    private static final int SMALL = 8;
+    /** What a burst made larger than that becomes small again when all of it has arrived. */
+    private static final int LARGE = 256;
+
+    private @Nullable Message[] ring = new @Nullable Message[SMALL];
     private long acked;
     private long sent;
     private long last;
@@ -73,6 +77,9 @@ final class Stream {
             ring[(int) acked & ring.length - 1] = null;
         }
         sent = Math.max(sent, acked);
+        if (acked == last && ring.length > LARGE) {
+            ring = new @Nullable Message[SMALL];
+        }
         return true;
     }
 
@@ -136,6 +143,11 @@ final class Stream {
         }
         everSent = Math.max(everSent, sent);
         return count == 0 ? List.of() : count == 1 ? List.of(batch[0]) : List.of(batch);
+    }
+
+    /** How many messages it has places for. */
+    int places() {
+        return ring.length;
     }
 
     Stream copy() {

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -36,6 +37,9 @@ class LeaseOverSessionsTest {
     private final List<Client> clients = new ArrayList<>();
     private long now = 1_000 * MS;
     private long lives;
+    /** The member answers the hello and says nothing else. */
+    private boolean unwelcoming;
+
     private Cell member = member(now);
 
     private Cell member(long quarantineUntil) {
@@ -116,7 +120,7 @@ class LeaseOverSessionsTest {
         @Override
         public void transmit(long link, Frame frame) {
             Client client = links.get(link);
-            if (client != null && client.reachable) {
+            if (client != null && client.reachable && !(unwelcoming && frame instanceof SessionFrame.Welcome)) {
                 inFlight.add(() -> client.input(new Input.Arrived(link % 1_000_000, frame)));
             }
         }
@@ -324,6 +328,38 @@ class LeaseOverSessionsTest {
         c0.release("a");
         advance(MS);
         assertThat(c1.believes("a")).isGreaterThan(token);
+    }
+
+    /** A holder's member was restarted, and cannot be told of the grant. */
+    private Client frozen() {
+        Client client = client();
+        client.acquire("a");
+        advance(MS);
+        unwelcoming = true;
+        restart(SETTINGS.quarantine());
+        advance(200 * MS);
+        assertThat(client.believes("a")).isPositive();
+        return client;
+    }
+
+    @Test
+    void aGrantOfAFormerLifeOfItsMemberEndsWithWhatStoodForItsClient() {
+        Client client = frozen();
+        client.input(new Input.Reborn(5, 0, "clients.lock was replaced"));
+        assertThat(client.believes("a")).isZero();
+        assertThat(client.told()).containsExactly("Granted", "Doubted", "Ended");
+    }
+
+    @Test
+    void aReleaseThatNoMemberTakesIsForgottenWhenItIsWorthNothing() {
+        Client client = frozen();
+        client.release("a");
+        assertThat(client.cell.residents()).as("the member is to be told").isPositive();
+        advance(3 * TTL);
+        assertThat(client.cell.residents()).isZero();
+        int dials = client.dialled.size();
+        advance(10 * TTL);
+        assertThat(client.dialled).hasSize(dials);
     }
 
     @Test

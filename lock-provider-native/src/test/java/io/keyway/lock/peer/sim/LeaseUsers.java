@@ -60,8 +60,8 @@ final class LeaseUsers {
     private final List<GrantWatch> watches = new ArrayList<>();
     /** Requests that were given up and not answered yet, of each client. */
     private final List<Set<Long>> givenUp = new ArrayList<>();
-    /** Tokens of grants that came for such a request and are on their way back, of each client. */
-    private final List<Set<Long>> returned = new ArrayList<>();
+    /** What confirms the return of grants that came for such a request, of each client. */
+    private final List<Set<LeaseNotice.ReleaseDone>> returned = new ArrayList<>();
 
     private long requests;
 
@@ -406,7 +406,7 @@ final class LeaseUsers {
         SimNode node = cell.node();
         if (givenUp.get(node.index()).remove(granted.request())) {
             // It was granted before the withdrawal came, and goes back by its token.
-            returned.get(node.index()).add(granted.token());
+            returned.get(node.index()).add(returned(granted.key(), granted.token()));
             Runnable giveBack = () -> send(cell, granted.key(), new LeaseCall.Release(granted.token()));
             world.wake(node, 1, 0, giveBack);
             return;
@@ -430,6 +430,10 @@ final class LeaseUsers {
         } else {
             throw new Violation("R18", "a second answer to request " + request);
         }
+    }
+
+    private static LeaseNotice.ReleaseDone returned(Key key, long token) {
+        return new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE);
     }
 
     private @Nullable LeaseUser asker(SimNode node, long request) {
@@ -501,7 +505,8 @@ final class LeaseUsers {
     private void released(SimCell cell, LeaseNotice.ReleaseDone done) {
         for (LeaseUser user : users[cell.node().index()]) {
             boolean asked = user.releasingAt == cell || kit.takes(Shortcut.RELEASES_BY_THE_LATEST_LIST);
-            if (user.releasing != done.token() || !asked) {
+            boolean named = user.act != null && keys[user.act.name()].equals(done.key());
+            if (user.releasing != done.token() || !named || !asked) {
                 continue;
             }
             Hold hold = user.hold;
@@ -521,7 +526,7 @@ final class LeaseUsers {
             idle(user);
             return;
         }
-        if (!returned.get(cell.node().index()).remove(done.token())) {
+        if (!returned.get(cell.node().index()).remove(returned(done.key(), done.token()))) {
             throw new Violation("R9", "a second answer to the release of token " + done.token());
         }
     }
