@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
-import io.netty.channel.Channel;
 import io.keyway.lock.peer.wire.LogText;
+import io.netty.channel.Channel;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -97,22 +97,19 @@ public final class Connector {
         return (int) Math.min(Integer.MAX_VALUE, timeout.toMillis());
     }
 
-    private void encrypt(
-            ChannelPipeline pipeline, long link, Tls with, InetSocketAddress to, Consumer<String> failed) {
+    private void encrypt(ChannelPipeline pipeline, long link, Tls with, InetSocketAddress to, Consumer<String> failed) {
         SslHandler handler = new SslHandler(with.connecting(to.getHostString(), to.getPort()));
         handler.setHandshakeTimeoutMillis(millis());
         handler.setCloseNotifyFlushTimeoutMillis(MemberAcceptor.TLS_GOODBYE_MILLIS);
-        pipeline.addLast(
-                handler,
-                TlsGate.atClient((channel, cause) -> {
-                    String why = "cannot connect to " + shown(to) + ": "
-                            + TlsTrouble.atClient(cause, to.getHostString(), with.trust());
-                    if (TlsTrouble.lasting(cause)) {
-                        cell.unfit(link, why);
-                    } else {
-                        failed.accept(why);
-                    }
-                }));
+        pipeline.addLast(handler, TlsGate.atClient((channel, cause) -> {
+            String why = "cannot connect to " + shown(to) + ": "
+                    + TlsTrouble.atClient(cause, to.getHostString(), with.trust());
+            if (TlsTrouble.lasting(cause)) {
+                cell.unfit(link, why);
+            } else {
+                failed.accept(why);
+            }
+        }));
     }
 
     /** Without the address, which Netty adds in a way of its own. */

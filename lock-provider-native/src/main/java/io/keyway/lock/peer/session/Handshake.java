@@ -80,16 +80,14 @@ final class Handshake {
             return refuse(RefuseCode.ALGORITHM, "algorithm", settings.algorithm(), hello.algorithm());
         }
         if (hello.settings() != settings.settingsHash()) {
-            return new Refuse(
-                    RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");
+            return new Refuse(RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");
         }
         if (hello.role() == Role.MEMBER && membership.members().size() == 1) {
             return new Refuse(
                     RefuseCode.ROLE, "role", Role.CLIENT.name(), hello.role().name());
         }
         if (hello.role() == Role.MEMBER && hello.members() != settings.membersHash()) {
-            return new Refuse(
-                    RefuseCode.MEMBERS, "members", settings.membersText(), "another list");
+            return new Refuse(RefuseCode.MEMBERS, "members", settings.membersText(), "another list");
         }
         boolean fellow =
                 !hello.from().equals(membership.node()) && membership.members().contains(hello.from());

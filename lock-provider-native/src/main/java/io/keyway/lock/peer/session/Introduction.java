@@ -170,6 +170,9 @@ final class Introduction {
         } else if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
             return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
         }
+        if (refusal.code() == RefuseCode.DOUBLED) {
+            return "another process runs as member " + refusal.here() + ", and lives: end one of them";
+        }
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()
                 ? why

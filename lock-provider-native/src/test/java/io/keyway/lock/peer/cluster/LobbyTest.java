@@ -61,7 +61,8 @@ class LobbyTest {
         lobby.add(new Input.Command(KEY, new LeaseCall.Break(1, 7, "it hangs", 100)), 0);
         assertThat(lobby.leave(100)).isEmpty();
         assertThat(told)
-                .containsExactly(new LeaseNotice.Failed(KEY, 1, "no member of the cluster answered in time", false, null));
+                .containsExactly(
+                        new LeaseNotice.Failed(KEY, 1, "no member of the cluster answered in time", false, null));
     }
 
     @Test

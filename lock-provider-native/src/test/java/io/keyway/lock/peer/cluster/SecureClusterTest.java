@@ -142,8 +142,7 @@ class SecureClusterTest {
     void whoWaitsIsToldAtOnceWhatOnlyAConfigurationCanMend() throws Exception {
         MemberList plain = serve(null, null, false);
         MemberList both = serve(secret, own, false);
-        for (String url : List.of(
-                url(plain, "&tlsCa=" + authority.authority()), url(both, "&secretFile=" + secret))) {
+        for (String url : List.of(url(plain, "&tlsCa=" + authority.authority()), url(both, "&secretFile=" + secret))) {
             try (LockClient client = Locks.open(url.replace("connect=eager&", ""))) {
                 assertThatThrownBy(() -> client.lock("jobs/1").acquire())
                         .isInstanceOf(LockUnavailableException.class)

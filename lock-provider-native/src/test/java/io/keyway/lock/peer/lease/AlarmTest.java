@@ -9,7 +9,8 @@ class AlarmTest {
     @Test
     void aNameOrReasonForgesNoLineOfALog() {
         LeaseNotice.Alarm alarm = new LeaseNotice.Alarm(
-                LeaseKeys.lock("jobs\u001b[2K/1"), "break of token 7: hangs\r\n2026-01-01 ERROR all is lost\u202e" + "x".repeat(5_000));
+                LeaseKeys.lock("jobs\u001b[2K/1"),
+                "break of token 7: hangs\r\n2026-01-01 ERROR all is lost\u202e" + "x".repeat(5_000));
         assertThat(alarm.shown())
                 .startsWith("jobs?[2K/1: break of token 7: hangs??2026-01-01 ERROR all is lost?xxx")
                 .hasSize(1_200);

@@ -114,7 +114,7 @@ class MembershipTest {
         World world = world(first, 22, 33, Aim.peer("a:1", "b:1"));
         assertThat(world.clientSide().exists()).isFalse();
         assertThat(world.member.lastSent(Refuse.class).code()).isEqualTo(RefuseCode.MEMBERS);
-        assertThat(world.clientSide().trouble().why()).contains("this member runs with the list list 33, the other one with list 22");
+        assertThat(world.clientSide().trouble().why()).contains("members is list 22 there and list 33 here");
     }
 
     @Test
