@@ -95,9 +95,8 @@ public interface LockBackend extends AutoCloseable {
      *
      * <p>The id is remembered, also one that was never heard of, for longer than any message of its attempts can be under way.
      * The kit calls this when each of them has returned or thrown: what may still arrive is the message of one that threw. It
-     * withdraws what it gives up, and not what was released, nor what did not queue and was answered by
-     * {@link Attempt.Waiting}: if an earlier attempt of such a request went unanswered and can still arrive, the backend has
-     * to see to that by itself.
+     * withdraws what it gives up; and what was released, or did not queue and was answered by {@link Attempt.Waiting}, if an
+     * earlier attempt of it was not answered, though nothing of it stands any more.
      */
     void withdraw(Request request, Duration limit) throws Exception;
 

@@ -37,12 +37,33 @@ class PlaceTest {
                 .isEmpty();
     }
 
+    @Test
+    void whoCountsInWholeSecondsIsAskedForWholeSeconds() {
+        assertThat(ttl(Duration.ofMillis(100), 1.5)).isEqualTo(Duration.ofMillis(1800));
+        assertThat(ttl(Duration.ofMillis(1500), 1.5)).isEqualTo(Duration.ofMillis(1800));
+        assertThat(ttl(Duration.ofSeconds(1), 1.5)).isEqualTo(Duration.ofSeconds(2));
+        assertThat(ttl(Duration.ofSeconds(2), 2)).isEqualTo(Duration.ofSeconds(3));
+    }
+
+    private static Duration ttl(Duration least, double factor) {
+        Guarantees sane = guarantees();
+        Guarantees other = new Guarantees(
+                sane.exclusion(), sane.belief(), sane.tokens(), sane.failover(), least, sane.maxTtl());
+        return place(URL, factor, other).ttl();
+    }
+
     private static Optional<Duration> requestTimeout(String url, double factor, ClientOptions options) {
-        Guarantees guarantees;
+        return place(url, factor, guarantees()).paced(options).get(CommonOptions.REQUEST_TIMEOUT);
+    }
+
+    private static Guarantees guarantees() {
         try (LockClient client = Locks.open(URL)) {
-            guarantees = client.guarantees();
+            return client.guarantees();
         }
-        Place place = new Place(
+    }
+
+    private static Place place(String url, double factor, Guarantees guarantees) {
+        return new Place(
                 TckSubject.of(url),
                 TckConfig.of(Profile.SMOKE).withTimeFactor(factor),
                 LockUrl.parse(url),
@@ -54,6 +75,5 @@ class PlaceTest {
                 new Links(),
                 new RealClock(),
                 "run");
-        return place.paced(options).get(CommonOptions.REQUEST_TIMEOUT);
     }
 }
