@@ -280,8 +280,11 @@ public class ReferenceStore extends StoreTurns {
     public long kept() {
         lock.lock();
         try {
-            return entries.places()
-                    + sessions.stream().mapToLong(Session::remembered).sum();
+            long now = clock.getAsLong();
+            return entries.places(now)
+                    + sessions.stream()
+                            .mapToLong(session -> session.remembered(now))
+                            .sum();
         } finally {
             lock.unlock();
         }

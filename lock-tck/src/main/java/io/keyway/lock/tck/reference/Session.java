@@ -56,8 +56,8 @@ public final class Session {
     }
 
     /** How many withdrawn requests are remembered. */
-    int remembered() {
-        return withdrawn.size();
+    long remembered(long now) {
+        return withdrawn.values().stream().filter(until -> until - now > 0).count();
     }
 
     boolean hasWithdrawn(long request) {

@@ -35,11 +35,13 @@ final class Table {
         return entries.isEmpty();
     }
 
-    /** How many hold and wait, those that are over and not yet found so included. */
-    long places() {
+    /** How many hold and wait that are not over. */
+    long places(long now) {
         long all = 0;
         for (LockEntry entry : entries.values()) {
-            all += entry.ahead(null);
+            all += entry.status(now)
+                    .map(status -> status.holders().size() + status.waiters().size())
+                    .orElse(0);
         }
         return all;
     }
