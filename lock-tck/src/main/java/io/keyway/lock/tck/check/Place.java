@@ -85,7 +85,8 @@ record Place(
     Duration ttl() {
         Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : stretched(Duration.ofMillis(1200));
         // Who counts in whole seconds grants no other term.
-        boolean seconds = guarantees.minTtl().toMillis() >= 1000 && guarantees.minTtl().toMillis() % 1000 == 0;
+        boolean seconds =
+                guarantees.minTtl().toMillis() >= 1000 && guarantees.minTtl().toMillis() % 1000 == 0;
         Duration counted = seconds ? Duration.ofSeconds(wanted.plusMillis(999).toSeconds()) : wanted;
         return within(guarantees, counted);
     }

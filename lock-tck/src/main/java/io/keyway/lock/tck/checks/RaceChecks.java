@@ -286,7 +286,8 @@ final class RaceChecks {
                 // A server that lags shows for a moment what was there.
                 t.expect(
                         t.happens(t.ttl(1, 2), empty),
-                        "of " + RIVALS + " that tried at once one was granted and has released, and half a ttl later this is left: "
+                        "of " + RIVALS
+                                + " that tried at once one was granted and has released, and half a ttl later this is left: "
                                 + t.status(clients.get(0), t.key(name)));
             }
             t.takesSoon(

@@ -47,8 +47,8 @@ class PlaceTest {
 
     private static Duration ttl(Duration least, double factor) {
         Guarantees sane = guarantees();
-        Guarantees other = new Guarantees(
-                sane.exclusion(), sane.belief(), sane.tokens(), sane.failover(), least, sane.maxTtl());
+        Guarantees other =
+                new Guarantees(sane.exclusion(), sane.belief(), sane.tokens(), sane.failover(), least, sane.maxTtl());
         return place(URL, factor, other).ttl();
     }
 

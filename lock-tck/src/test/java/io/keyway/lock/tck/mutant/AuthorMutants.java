@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** Defects that the author of a new provider is likely to put into what it keeps at its store. */
@@ -197,6 +198,8 @@ final class AuthorMutants {
     private static final class Hoarding extends ReferenceStore {
         private static final String KEPT = "kept/";
 
+        private final AtomicLong kept = new AtomicLong();
+
         Hoarding(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
         }
@@ -205,7 +208,7 @@ final class AuthorMutants {
         public Attempt attempt(Session session, Request request) throws NotExecutedException {
             Attempt result = super.attempt(session, request);
             if (!request.queue() && result instanceof Attempt.Waiting) {
-                LockKey crumb = LockKey.lock(LockName.of(KEPT + request.id()));
+                LockKey crumb = LockKey.lock(LockName.of(KEPT + kept.incrementAndGet()));
                 super.attempt(session, AlteredRequests.of(crumb, request));
             }
             return result;

@@ -42,8 +42,13 @@ class MutantFailuresTest {
     private static final Duration HANGS = Duration.ofSeconds(3);
     private static final int BESIDE = 6;
     private static final String WAITS = "attempt-waits";
-    private static final Map<String, Set<String>> IN_SOME_RUNS =
-            Map.of("place-lost-after-ttl", Set.of("LK-408"), "term-capped", Set.of("LK-301", "LK-310"));
+    private static final Map<String, Set<String>> IN_SOME_RUNS = Map.of(
+            "place-lost-after-ttl",
+            Set.of("LK-408"),
+            "term-capped",
+            Set.of("LK-301", "LK-310"),
+            "told-turn-has-no-age",
+            Set.of("LK-513"));
     private static final Map<String, String> WHOLE_JVM = Map.of(
             "LK-212/looking-for-providers-starts-nothing", "it looks at all threads",
             "LK-1004/after-close-no-thread-of-the-client-is-left", "it looks at all threads");
