@@ -98,15 +98,18 @@ final class RenewalClass {
     long next(long now) {
         long next = now + ttl;
         for (StoreEntry entry : held.values()) {
-            next = earlier(next, entry.deadline());
-            if (!entry.doubted) {
-                next = earlier(next, doubtAt(entry));
-            }
-            if (!entry.renewing) {
-                next = earlier(next, entry.renewDue);
-            }
+            next = due(entry, next);
         }
         return next;
+    }
+
+    /** When something is due of that one, if that is sooner than {@code next}. */
+    long due(StoreEntry entry, long next) {
+        long due = earlier(next, entry.deadline());
+        if (!entry.doubted) {
+            due = earlier(due, doubtAt(entry));
+        }
+        return entry.renewing ? due : earlier(due, entry.renewDue);
     }
 
     private long doubtAt(StoreEntry entry) {

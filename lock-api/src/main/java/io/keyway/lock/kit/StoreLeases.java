@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The part of a {@link StoreMachine} that keeps what it holds: renewals, doubt, and the end of belief. */
 final class StoreLeases {
@@ -28,7 +29,7 @@ final class StoreLeases {
         entry.renewDue = entry.echo + entry.ttl() / 2;
         RenewalClass renewals = classOf(entry);
         renewals.add(entry);
-        scan(renewals, now);
+        watch(entry, now);
     }
 
     /** The entry is not to be renewed any more. */
@@ -39,7 +40,7 @@ final class StoreLeases {
     void renewed(List<Grant> grants, long sentAt, List<Answer> answers, long now) {
         List<Grant> extended = new ArrayList<>();
         long deadline = sentAt;
-        RenewalClass renewals = null;
+        StoreEntry soonest = null;
         for (int i = 0; i < grants.size(); i++) {
             StoreEntry entry = machine.holder(grants.get(i));
             if (entry == null) {
@@ -47,7 +48,6 @@ final class StoreLeases {
             }
             boolean old = entry.stale;
             boolean stale = answered(entry);
-            renewals = classOf(entry);
             // A lapse comes first: an answer read after a pause extends nothing that has ended.
             if (now - entry.deadline() >= 0) {
                 lapse(entry, now);
@@ -55,6 +55,7 @@ final class StoreLeases {
             }
             if (old) {
                 entry.renewDue = now;
+                soonest = sooner(soonest, entry);
                 continue;
             }
             switch (i < answers.size() ? answers.get(i) : Answer.UNKNOWN) {
@@ -74,34 +75,53 @@ final class StoreLeases {
                 case NOT_HELD -> {
                     if (stale) {
                         retry(entry, now);
+                        soonest = sooner(soonest, entry);
                         conversions.ask(entry);
                     } else {
                         end(entry, Cause.EXPIRED, "the store no longer holds it", now);
                     }
                 }
-                case UNKNOWN -> retry(entry, now);
+                case UNKNOWN -> {
+                    retry(entry, now);
+                    soonest = sooner(soonest, entry);
+                }
             }
         }
         if (!extended.isEmpty()) {
             machine.tell(new StoreEffect.Extended(extended, deadline));
         }
-        if (renewals != null) {
-            scan(renewals, now);
+        if (soonest != null) {
+            watch(soonest, now);
         }
     }
 
     void renewFailed(List<Grant> grants, long now) {
-        RenewalClass renewals = null;
+        StoreEntry soonest = null;
         for (Grant grant : grants) {
             StoreEntry entry = machine.holder(grant);
             if (entry != null) {
                 answered(entry);
-                renewals = classOf(entry);
                 retry(entry, now);
+                soonest = sooner(soonest, entry);
             }
         }
-        if (renewals != null) {
+        if (soonest != null) {
+            watch(soonest, now);
+        }
+    }
+
+    private static StoreEntry sooner(@Nullable StoreEntry one, StoreEntry other) {
+        return one == null || other.renewDue - one.renewDue < 0 ? other : one;
+    }
+
+    /** Something of that entry is due, now or sooner than before: the others of its class, which may be many, need no look. */
+    private void watch(StoreEntry entry, long now) {
+        RenewalClass renewals = classOf(entry);
+        long due = renewals.due(entry, now + entry.ttl());
+        if (now - due >= 0) {
             scan(renewals, now);
+        } else if (!renewals.armed || due - renewals.due < 0) {
+            timers.arm(renewals, due);
         }
     }
 
