@@ -137,7 +137,8 @@ final class StoreAttempts {
             machine.tell(new StoreEffect.Converted(holder.id(), entry.id(), grant, entry.deadline()));
             entry.holder = null;
             leases.remove(holder);
-            machine.forget(holder);
+            holder.conversion = null;
+            machine.forgetGranted(holder, now);
         }
         leases.add(entry, now);
         ask(next);

@@ -184,6 +184,22 @@ class StoreConversionTest extends MachineScript {
     }
 
     @Test
+    void whatHasBecomeAnotherGrantIsWithdrawnIfAnAttemptOfItMayStillArrive() {
+        machine.submit(request(1, LockMode.SHARED, true), at(0));
+        machine.attemptFailed(1, true, "timed out", null, at(10));
+        machine.tick(at(200));
+        machine.attempted(1, at(200), granted(1, 1), at(210));
+        machine.convert(1, request(2, LockMode.EXCLUSIVE, true), at(220));
+        machine.effects();
+        machine.attempted(2, at(220), granted(2, 5), at(230));
+        expect("converted 1 to 2 token 5 until 6220", "withdraw 1");
+        machine.withdrawn(1);
+        expect("gone 1");
+        assertThat(machine.release(2, at(240))).isTrue();
+        expect("release 2 token 5");
+    }
+
+    @Test
     void aClosedMachineWithdrawsTheUpgradeAndReleases() {
         upgrading();
         machine.attempted(2, at(0), waiting(), at(1));

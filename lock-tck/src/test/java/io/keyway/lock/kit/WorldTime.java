@@ -73,4 +73,9 @@ final class WorldTime implements TimeSource {
     long latency() {
         return (fault(5) ? random.nextLong(1500) : 1 + random.nextLong(10)) * MS;
     }
+
+    /** How long a message that is given up for lost may still be under way. */
+    long lateness() {
+        return random.nextLong(800) * MS;
+    }
 }
