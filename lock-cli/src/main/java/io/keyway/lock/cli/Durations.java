@@ -2,6 +2,7 @@
 package io.keyway.lock.cli;
 
 import io.keyway.lock.CommonOptions;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
@@ -10,6 +11,9 @@ import picocli.CommandLine.TypeConversionException;
 /** Durations as users write and read them. */
 final class Durations {
     private static final Option<Duration> WAIT = Option.duration("wait", Duration.ZERO, Duration.ofDays(365));
+
+    private static final Option<Duration> AT_LEAST =
+            Option.duration("at-least", Duration.ofMillis(1), LockOptions.MAX_TTL);
 
     private Durations() {}
 
@@ -51,6 +55,14 @@ final class Durations {
         @Override
         public Duration convert(String text) {
             return parse(WAIT, text);
+        }
+    }
+
+    /** For picocli. */
+    static final class AtLeast implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            return parse(AT_LEAST, text);
         }
     }
 

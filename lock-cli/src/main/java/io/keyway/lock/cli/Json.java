@@ -6,6 +6,7 @@ import io.keyway.lock.LockStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -36,6 +37,7 @@ final class Json {
                         holder.permits(),
                         holder.token(),
                         holder.since(),
+                        holder.kept(),
                         holder.metadata()));
         out.append(",\"waiters\":");
         list(
@@ -46,6 +48,7 @@ final class Json {
                         waiter.permits(),
                         waiter.token(),
                         waiter.since(),
+                        Optional.empty(),
                         waiter.metadata()));
         out.append('}');
     }
@@ -56,6 +59,7 @@ final class Json {
             int permits,
             OptionalLong token,
             Duration since,
+            Optional<Duration> kept,
             Map<String, String> metadata) {
         out.append("{\"client\":");
         text(client);
@@ -64,6 +68,7 @@ final class Json {
         out.append(",\"permits\":").append(permits);
         out.append(",\"token\":").append(token.isPresent() ? Long.toString(token.getAsLong()) : "null");
         out.append(",\"sinceMs\":").append(since.toMillis());
+        kept.ifPresent(left -> out.append(",\"keptMs\":").append(left.toMillis()));
         out.append(",\"metadata\":{");
         String comma = "";
         for (Map.Entry<String, String> entry : new TreeMap<>(metadata).entrySet()) {

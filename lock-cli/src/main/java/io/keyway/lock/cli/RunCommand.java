@@ -26,7 +26,8 @@ import picocli.CommandLine.Parameters;
         name = "run",
         mixinStandardHelpOptions = true,
         customSynopsis =
-                "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--shared | --permits N/M] NAME -- COMMAND [ARG...]",
+                "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--at-least TIME] [--shared | --permits N/M] NAME"
+                        + " -- COMMAND [ARG...]",
         description = "Runs a command while holding a lock, and ends it if the lock is lost.",
         footer = {
             "%nThe command finds the fencing token in KEYWAY_TOKEN and the lock's name in KEYWAY_NAME.",
@@ -57,6 +58,15 @@ final class RunCommand implements Callable<Integer> {
             converter = Durations.Ttl.class,
             description = "How long the lock outlives a machine that went silent. Default: 10s.")
     private @Nullable Duration ttl;
+
+    @Option(
+            names = "--at-least",
+            paramLabel = "TIME",
+            converter = Durations.AtLeast.class,
+            description =
+                    "How long the lock is kept at the least, also when the command, or this machine, ends earlier:"
+                            + " a job that several machines start at about the same time runs once.")
+    private @Nullable Duration atLeast;
 
     @Option(names = "--shared", description = "Share the lock with other holders that share it.")
     private boolean shared;
@@ -118,6 +128,9 @@ final class RunCommand implements Callable<Integer> {
         if (ttl != null) {
             options = options.withTtl(ttl);
         }
+        if (atLeast != null) {
+            options = options.withHoldAtLeast(atLeast);
+        }
         try {
             if (shared) {
                 return Wish.shared(client, lockName, options);
@@ -137,7 +150,10 @@ final class RunCommand implements Callable<Integer> {
         }
         String which = url.protocol().map(protocol -> ":" + protocol).orElse("");
         List<String> others = CommandOptions.providersWith(feature.get(), url.provider());
-        return (shared ? "--shared needs read-write locks" : "--permits needs semaphores") + ", which lock:"
+        String needs = feature.get() == Feature.HOLD_AT_LEAST
+                ? "--at-least needs a store that keeps locks for some time (hold-at-least)"
+                : shared ? "--shared needs read-write locks" : "--permits needs semaphores";
+        return needs + ", which lock:"
                 + url.provider() + which + ": lacks"
                 + (others.isEmpty()
                         ? "."

@@ -24,8 +24,9 @@ final class StatusText {
             }
             out.append('\n');
             for (LockStatus.Holder holder : status.holders()) {
-                out.append("  held by     ");
+                out.append(holder.kept().isPresent() ? "  kept after  " : "  held by     ");
                 party(out, holder.client(), holder.mode(), holder.permits(), holder.since());
+                holder.kept().ifPresent(left -> out.append(", free in ").append(Durations.show(left)));
                 rest(out, holder.token(), holder.metadata());
             }
             if (status.holders().isEmpty()) {

@@ -53,6 +53,29 @@ class RedisCommandTest {
     }
 
     @Test
+    void aJobIsKeptForAsLongAsItSaysThoughItEndedOrWasKilled() throws Exception {
+        ChildProcess done = keyway("run", "--at-least", "1h", "done", "--", "true");
+        assertThat(done.exitCode()).as(done.err()).isZero();
+        assertThat(keyway("run", "--wait", "0s", "done", "--", "true").exitCode())
+                .isEqualTo(124);
+        ChildProcess shown = keyway("show", "done");
+        assertThat(shown.exitCode()).isZero();
+        assertThat(shown.out()).contains("kept after").contains("free in 59m");
+
+        ChildProcess killed =
+                keyway("run", "--at-least", "5s", "--ttl", "500ms", "killed", "--", "sh", "-c", stage.stubborn("A"));
+        stage.awaitBeat("A");
+        killed.signal("KILL");
+        ChildProcess next = run("", "killed", stage.times(2, "B"));
+        assertThat(next.exitCode()).as(next.err()).isZero();
+        stage.assertRanOneAfterTheOther("A", "B");
+
+        assertThat(keyway("break", "done", "--reason", "again").exitCode()).isZero();
+        assertThat(keyway("run", "--wait", "0s", "done", "--", "true").exitCode())
+                .isZero();
+    }
+
+    @Test
     @Tag("soak")
     void twoCommandsUnderOneLockTakeTurns() throws Exception {
         ChildProcess first = run("", "n", stage.untilGo("A"));
