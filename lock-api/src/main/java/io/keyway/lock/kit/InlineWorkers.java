@@ -9,6 +9,11 @@ final class InlineWorkers implements Workers {
     private volatile boolean closed;
 
     @Override
+    public void first(Runnable call) {
+        urgent(call);
+    }
+
+    @Override
     public void urgent(Runnable call) {
         if (!closed) {
             call.run();

@@ -99,11 +99,14 @@ final class StoreWork {
                     () -> attempt(request, store -> store.convert(convert.held(), request, settings.requestTimeout()));
             run(convert.heartbeat(), call, lent);
         } else if (effect instanceof StoreEffect.Renew renew) {
-            workers.urgent(() -> renew(renew.grants()));
+            workers.first(() -> renew(renew.grants()));
         } else if (effect instanceof StoreEffect.Release release) {
-            run(false, () -> release(release), lent);
+            Runnable call = () -> release(release);
+            if (lent == null || !lent.offer(call)) {
+                workers.first(call);
+            }
         } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            workers.urgent(() -> withdraw(withdraw.request()));
+            workers.first(() -> withdraw(withdraw.request()));
         } else {
             return false;
         }

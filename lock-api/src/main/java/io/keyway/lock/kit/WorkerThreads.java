@@ -14,28 +14,45 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A few daemon threads, started as they are needed. Routine calls leave two of them free, so that ten thousand
- * heartbeats, or a store that hangs in them, do not hold up a renewal or a release.
+ * heartbeats, or a store that hangs in them, do not hold up a new request; and all calls but those that renew or end a grant
+ * leave one free, so that many who ask for locks cost nobody a lease.
  */
 final class WorkerThreads implements Workers {
 
     static final int THREADS = 8;
     private static final int ROUTINE = THREADS - 2;
+    private static final int ASKING = THREADS - 1;
+
+    /** What a thread runs: the later ones leave threads to those before. */
+    private enum Kind {
+        FIRST,
+        URGENT,
+        ROUTINE
+    }
+
+    private record Call(Runnable work, Kind kind) {}
 
     private static final Logger LOG = System.getLogger(WorkerThreads.class.getName());
 
     private final String prefix;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
+    private final Deque<Runnable> first = new ArrayDeque<>();
     private final Deque<Runnable> urgent = new ArrayDeque<>();
     private final Deque<Runnable> routine = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
     private int idle;
     private int routineRunning;
-    private boolean lastWasRoutine;
+    private int urgentRunning;
     private boolean closed;
 
     WorkerThreads(String client) {
         this.prefix = "keyway-" + client + "-store-";
+    }
+
+    @Override
+    public void first(Runnable call) {
+        enqueue(first, call);
     }
 
     @Override
@@ -54,6 +71,7 @@ final class WorkerThreads implements Workers {
         lock.lock();
         try {
             closed = true;
+            first.clear();
             urgent.clear();
             routine.clear();
             running = List.copyOf(threads);
@@ -74,7 +92,9 @@ final class WorkerThreads implements Workers {
             if (idle > 0) {
                 work.signal();
             }
-            int takeable = urgent.size() + Math.min(routine.size(), ROUTINE - routineRunning);
+            int routineTakeable = Math.min(routine.size(), ROUTINE - routineRunning);
+            int takeable = first.size()
+                    + Math.min(urgent.size() + routineTakeable, ASKING - urgentRunning - routineRunning);
             if (idle < takeable && threads.size() < THREADS) {
                 startOne();
             }
@@ -96,42 +116,33 @@ final class WorkerThreads implements Workers {
     }
 
     private void run() {
-        boolean wasRoutine = false;
+        Call call = null;
         while (true) {
-            Runnable call;
             lock.lock();
             try {
-                if (wasRoutine) {
-                    routineRunning--;
+                if (call != null) {
+                    count(call.kind(), -1);
                 }
                 call = take();
                 if (call == null) {
                     return;
                 }
-                wasRoutine = lastWasRoutine;
             } finally {
                 lock.unlock();
             }
             try {
-                call.run();
+                call.work().run();
             } catch (RuntimeException | Error e) {
                 LOG.log(Level.ERROR, "A call of the store failed in an unexpected way; the others go on", e);
             }
         }
     }
 
-    private @Nullable Runnable take() {
+    private @Nullable Call take() {
         while (!closed) {
-            Runnable call = urgent.poll();
-            lastWasRoutine = false;
-            if (call == null && routineRunning < ROUTINE) {
-                call = routine.poll();
-                if (call != null) {
-                    lastWasRoutine = true;
-                    routineRunning++;
-                }
-            }
+            Call call = next();
             if (call != null) {
+                count(call.kind(), 1);
                 return call;
             }
             idle++;
@@ -142,5 +153,26 @@ final class WorkerThreads implements Workers {
             }
         }
         return null;
+    }
+
+    private @Nullable Call next() {
+        if (!first.isEmpty()) {
+            return new Call(first.remove(), Kind.FIRST);
+        }
+        if (urgentRunning + routineRunning >= ASKING) {
+            return null;
+        }
+        if (!urgent.isEmpty()) {
+            return new Call(urgent.remove(), Kind.URGENT);
+        }
+        return routine.isEmpty() || routineRunning >= ROUTINE ? null : new Call(routine.remove(), Kind.ROUTINE);
+    }
+
+    private void count(Kind kind, int by) {
+        switch (kind) {
+            case FIRST -> {}
+            case URGENT -> urgentRunning += by;
+            case ROUTINE -> routineRunning += by;
+        }
     }
 }

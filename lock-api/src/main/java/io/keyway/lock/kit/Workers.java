@@ -6,6 +6,9 @@ import java.time.Duration;
 /** Where the blocking calls of a store run: never on a caller's thread, never on a timer's. */
 interface Workers {
 
+    /** Runs the call, which renews or ends a grant, before all others: one thread takes nothing else. */
+    void first(Runnable call);
+
     /** Runs the call before those that wait as routine. */
     void urgent(Runnable call);
 
