@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -177,7 +178,7 @@ final class ClusterLink implements RedisLink {
         }
         // Clients spread over the servers; the next one after a failure.
         int turn = Math.floorMod(channel.hashCode() + listened.getAndIncrement(), masters.size());
-        masters.get(turn).listen(channel, message, subscribed);
+        masters.get(turn).listenToStore(channel, message, subscribed);
     }
 
     @Override
@@ -273,22 +274,23 @@ final class ClusterLink implements RedisLink {
         SlotTable before = table;
         table = fresh;
         doubted = false;
-        RedisNode dead = failing;
         failing = null;
         LockBackend.Signals told = signals;
-        if (dead != null
-                && told != null
-                && before.masters().contains(dead)
-                && !fresh.masters().contains(dead)) {
-            LOG.info("{} is no master of the cluster any more", dead);
-            told.doubt("fail-over from " + dead + ": what was not copied in time is lost");
+        // Also of one that lives: a replica may have been told to take over, which shows by a redirection alone.
+        List<RedisNode> gone = before.masters().stream()
+                .filter(node -> !fresh.masters().contains(node))
+                .toList();
+        if (told != null && !gone.isEmpty()) {
+            LOG.info("No masters of the cluster any more: {}", gone);
+            told.doubt("fail-over from " + gone.stream().map(RedisNode::toString).collect(Collectors.joining(", "))
+                    + ": what was not copied in time is lost");
         }
         nodes.values().removeIf(node -> {
-            boolean gone = !fresh.masters().contains(node) && before.masters().contains(node);
-            if (gone) {
+            boolean retired = gone.contains(node);
+            if (retired) {
                 node.retire("it is no master of the cluster any more");
             }
-            return gone;
+            return retired;
         });
         return fresh;
     }

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -38,6 +39,11 @@ final class Messages {
     private static final Logger LOG = LoggerFactory.getLogger(Messages.class);
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    /** When a waiter asks again that may have missed a message. */
+    private static final Duration DEAF = Duration.ofMillis(25);
+    /** The same where none will ever come. */
+    private static final Duration DEAF_FOR_GOOD = Duration.ofMillis(250);
 
     /** A request that waits, and the attempt that was told so; null once another one was sent. */
     private record Waiter(Request request, @Nullable Long askedAt) {}
@@ -55,6 +61,7 @@ final class Messages {
 
     private final Map<Long, Waiter> waiting = new ConcurrentHashMap<>();
     private final CountDownLatch tried = new CountDownLatch(1);
+    private volatile boolean forbidden;
     private volatile long subscription;
     private long subscriptions;
 
@@ -102,6 +109,11 @@ final class Messages {
     long hearing() {
         long plain = subscription;
         return plain == 0 || shards == null ? plain : plain + shards.gaps();
+    }
+
+    /** After how long whoever waits asks again while nothing is heard. */
+    Duration deaf() {
+        return forbidden ? DEAF_FOR_GOOD : DEAF;
     }
 
     /**
@@ -181,15 +193,28 @@ final class Messages {
         try {
             link.listen(channel, this::take, () -> {
                 subscription = ++subscriptions;
+                forbidden = false;
                 keys().forEach(signals::recheck);
                 tried.countDown();
             });
         } catch (NotExecutedException | JedisException e) {
             // Said by the events of the connection; the kit runs this again.
+            warnIfForbidden(e);
             LOG.debug("No messages can be heard on {}: {}", channel, e.getMessage());
         } finally {
             subscription = 0;
             tried.countDown();
+        }
+    }
+
+    private void warnIfForbidden(Exception failure) {
+        if (failure instanceof JedisAccessControlException && !forbidden) {
+            forbidden = true;
+            LOG.warn(
+                    "This client may not listen to {}: {} Until its user has +subscribe and the channels of the prefix, whoever waits asks again each {} ms.",
+                    channel,
+                    failure.getMessage(),
+                    DEAF_FOR_GOOD.toMillis());
         }
     }
 

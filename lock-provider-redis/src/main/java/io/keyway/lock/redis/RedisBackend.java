@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,22 +40,17 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript ATTEMPT_BEYOND = RedisScript.read("attempt", "common");
 
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
-    private static final RedisScript RENEW = RedisScript.read("renew");
-    private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common");
-    private static final RedisScript KEEP = RedisScript.read("keep", "common");
-    private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common");
-    private static final RedisScript BURY = RedisScript.read("bury");
+    private static final RedisScript RENEW = RedisScript.read("renew").asUrgent();
+    private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common").asUrgent();
+    private static final RedisScript KEEP = RedisScript.read("keep", "common").asUrgent();
+    private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common").asUrgent();
+    private static final RedisScript BURY = RedisScript.read("bury").asUrgent();
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
 
     private static final byte[] AT_ONCE = {};
 
-    /** Longer than an attempt can be under way. */
-    private static final byte[] TOMBSTONE_MILLIS =
-            Protocol.toByteArray(Duration.ofMinutes(1).toMillis());
-
-    /** When a waiter asks again that may have missed a message. */
-    private static final Duration DEAF = Duration.ofMillis(25);
+    private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record What(LockMode mode, int permits, Owner owner, byte[] bytes) {}
@@ -68,8 +62,7 @@ final class RedisBackend implements LockBackend {
     private final Listing listing;
     private final ServerCheck check;
 
-    /** Requests of which an attempt had no answer: it may still arrive. */
-    private final Set<Long> lateAttempts = ConcurrentHashMap.newKeySet();
+    private final LateAttempts lateAttempts = new LateAttempts(System.nanoTime());
 
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
@@ -95,7 +88,7 @@ final class RedisBackend implements LockBackend {
         }
         RedisLink.Slots slots = null;
         try {
-            link.visitAll(check, deadline);
+            link.visitAll(check.with(keys.channel(client)), deadline);
             slots = check.allHaveShardedMessages() ? link.slots() : null;
         } catch (NotExecutedException | JedisException e) {
             LOG.info("Not all servers could be looked at: {}", e.getMessage());
@@ -149,7 +142,7 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        return request.queue() ? started(messages).queueing(askedAt, mayArriveLate(request.id())) : AT_ONCE;
+        return request.queue() ? started(messages).queueing(askedAt, lateAttempts.contains(request.id())) : AT_ONCE;
     }
 
     private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
@@ -175,8 +168,8 @@ final class RedisBackend implements LockBackend {
         if (request.queue()) {
             listener.waits(request, askedAt);
             boolean heard = hearing != 0 && hearing == listener.hearing();
-            if (!heard && within.compareTo(DEAF) > 0) {
-                within = DEAF;
+            if (!heard && within.compareTo(listener.deaf()) > 0) {
+                within = listener.deaf();
             }
         }
         if (!request.queue()) {
@@ -191,21 +184,17 @@ final class RedisBackend implements LockBackend {
         } catch (NotExecutedException e) {
             throw e;
         } catch (Exception e) {
-            lateAttempts.add(request.id());
+            lateAttempts.add(request.id(), System.nanoTime());
             throw e;
         }
     }
 
     /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
     private void buryIfLate(long request, LockKey key, Deadline deadline) throws Exception {
-        if (mayArriveLate(request)) {
+        if (lateAttempts.contains(request)) {
             link.run(new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
             lateAttempts.remove(request);
         }
-    }
-
-    private boolean mayArriveLate(long request) {
-        return !lateAttempts.isEmpty() && lateAttempts.contains(request);
     }
 
     @Override
@@ -265,8 +254,9 @@ final class RedisBackend implements LockBackend {
     public void withdraw(Request request, Duration limit) throws Exception {
         String id = id(request.id());
         byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
-        link.run(new ScriptCall(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
+        // Whether or not the server hears of it: nobody waits for it here.
         started(messages).waitsNoMore(request.id());
+        link.run(new ScriptCall(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
         lateAttempts.remove(request.id());
     }
 

@@ -43,7 +43,8 @@ final class RedisGuarantees {
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
-                        "as long as no replica takes over that lacks a grant, the servers keep their data, and their clocks are not set forward"),
+                        "as long as no replica takes over that lacks a grant or its last renewal, or whose clock is ahead by a"
+                                + " quarter of the ttl, the servers keep their data, and their clocks are not set forward"),
                 new Guarantee(
                         Grade.TIMED,
                         "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
@@ -52,7 +53,8 @@ final class RedisGuarantees {
                         "as long as the clock of a replica that takes over is not behind by more than the fail-over takes"),
                 new Guarantee(
                         Grade.NO,
-                        "replicas are told after the answer: one that takes over may lack a grant, which is then given again; "
+                        "replicas are told after the answer: one that takes over may lack a grant or its last renewal, and"
+                                + " what it lacks is given again; "
                                 + window),
                 LockOptions.MIN_TTL,
                 LockOptions.MAX_TTL);

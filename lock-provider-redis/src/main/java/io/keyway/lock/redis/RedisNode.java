@@ -6,7 +6,6 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -37,7 +36,6 @@ final class RedisNode implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisNode.class);
     private static final long FRESH = TimeUnit.SECONDS.toNanos(5);
-    private static final byte[] ZERO = {'0'};
 
     private record Idle(DuplexConnection connection, long sinceNanos) {}
 
@@ -47,9 +45,13 @@ final class RedisNode implements AutoCloseable {
     private final LockBackend.Signals signals;
     private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore permits;
+    /** For what renews or ends a grant, when all others are in use: those who ask for locks could be many. */
+    private final Semaphore reserved = new Semaphore(1, true);
+
     private final AtomicBoolean up = new AtomicBoolean();
     private final AtomicBoolean warned = new AtomicBoolean();
     private final Set<DuplexConnection> listening = ConcurrentHashMap.newKeySet();
+    private final RestartWatch restarts = new RestartWatch();
     private volatile boolean closed;
 
     /** {@code host} and {@code port} are dialled as they are. */
@@ -68,22 +70,33 @@ final class RedisNode implements AutoCloseable {
     }
 
     Object run(ScriptCall call, Deadline deadline) throws Exception {
-        return call(connection -> run(connection, call), deadline);
+        return call(call::on, call.script().isUrgent(), deadline);
     }
 
     RedisLink.Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
         return call(
                 connection -> {
-                    Object reply = run(connection, call);
+                    Object reply = call.on(connection);
                     return new RedisLink.Acknowledged(reply, acknowledged(connection, replicas, deadline));
                 },
+                call.script().isUrgent(),
                 deadline);
     }
 
-    /** Waits until that many replicas know what was written on this connection, and returns how many do. */
-    private static int acknowledged(Connection connection, int replicas, Deadline deadline) {
-        connection.sendCommand(Command.WAIT, Integer.toString(replicas), Integer.toString(deadline.millis() / 2 + 1));
-        return connection.getIntegerReply().intValue();
+    /**
+     * Waits until that many replicas know what was written on this connection, and returns how many do: none, as far as is
+     * known, if the server does not tell. What was written is written all the same.
+     */
+    private int acknowledged(Connection connection, int replicas, Deadline deadline) {
+        try {
+            connection.sendCommand(
+                    Command.WAIT, Integer.toString(replicas), Integer.toString(deadline.millis() / 2 + 1));
+            return connection.getIntegerReply().intValue();
+        } catch (JedisDataException e) {
+            warnIfForbidden(e);
+            LOG.debug("{} does not tell how many replicas know of a grant", this, e);
+            return 0;
+        }
     }
 
     /** As {@link #run}, at a server that is about to take over the slot of the keys. */
@@ -92,9 +105,10 @@ final class RedisNode implements AutoCloseable {
                 connection -> {
                     connection.sendCommand(Command.ASKING);
                     connection.getStatusCodeReply();
-                    send(connection, call, true);
+                    call.send(connection, true);
                     return connection.getOne();
                 },
+                call.script().isUrgent(),
                 deadline);
     }
 
@@ -103,16 +117,16 @@ final class RedisNode implements AutoCloseable {
         return call(
                 connection -> {
                     for (ScriptCall call : calls) {
-                        send(connection, call, false);
+                        call.send(connection, false);
                     }
                     List<Object> replies = new ArrayList<>(calls.size());
                     for (int i = 0; i < calls.size(); i++) {
-                        replies.add(reply(connection));
+                        replies.add(ScriptCall.reply(connection));
                     }
                     for (int i = 0; i < calls.size(); i++) {
                         if (replies.get(i) instanceof JedisNoScriptException) {
-                            send(connection, calls.get(i), true);
-                            replies.set(i, reply(connection));
+                            calls.get(i).send(connection, true);
+                            replies.set(i, ScriptCall.reply(connection));
                         }
                     }
                     if (replicas > 0) {
@@ -122,44 +136,27 @@ final class RedisNode implements AutoCloseable {
                     }
                     return replies;
                 },
+                calls.stream().anyMatch(call -> call.script().isUrgent()),
                 deadline);
-    }
-
-    private static Object reply(Connection connection) {
-        try {
-            return connection.getOne();
-        } catch (JedisNoScriptException e) {
-            return e;
-        } catch (JedisDataException e) {
-            return Refusals.translated(e);
-        }
-    }
-
-    private static Object run(Connection connection, ScriptCall call) {
-        try {
-            send(connection, call, false);
-            return connection.getOne();
-        } catch (JedisNoScriptException e) {
-            // Surely not executed; this way the server knows it from now on.
-            send(connection, call, true);
-            return connection.getOne();
-        }
-    }
-
-    private static void send(Connection connection, ScriptCall call, boolean whole) {
-        byte[][] keys = call.keys();
-        byte[][] arguments = call.arguments();
-        byte[][] words = new byte[2 + keys.length + arguments.length][];
-        words[0] = whole ? call.script().text() : call.script().sha();
-        words[1] = keys.length == 0 ? ZERO : Integer.toString(keys.length).getBytes(StandardCharsets.US_ASCII);
-        System.arraycopy(keys, 0, words, 2, keys.length);
-        System.arraycopy(arguments, 0, words, 2 + keys.length, arguments.length);
-        connection.sendCommand(whole ? Command.EVAL : Command.EVALSHA, words);
     }
 
     /** One exchange on a connection of its own. */
     <T extends @Nullable Object> T call(Exchange<T> exchange, Deadline deadline) throws Exception {
-        DuplexConnection connection = borrow(deadline);
+        return call(exchange, false, deadline);
+    }
+
+    private <T extends @Nullable Object> T call(Exchange<T> exchange, boolean urgent, Deadline deadline)
+            throws Exception {
+        Semaphore room = room(urgent, deadline);
+        try {
+            return exchanged(exchange, deadline);
+        } finally {
+            room.release();
+        }
+    }
+
+    private <T extends @Nullable Object> T exchanged(Exchange<T> exchange, Deadline deadline) throws Exception {
+        DuplexConnection connection = taken(deadline);
         boolean usable = false;
         try {
             connection.setSoTimeout(deadline.millis());
@@ -188,28 +185,25 @@ final class RedisNode implements AutoCloseable {
                 deadline);
     }
 
-    private DuplexConnection borrow(Deadline deadline) throws Exception {
+    private Semaphore room(boolean urgent, Deadline deadline) throws Exception {
         deadline.check("a connection was free");
         if (closed) {
             throw new NotExecutedException("the connections to " + this + " are closed");
         }
-        if (!permits.tryAcquire() && !permits.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+        if (permits.tryAcquire()) {
+            return permits;
+        }
+        Semaphore room = urgent ? reserved : permits;
+        if (!room.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("all " + settings.connections() + " connections to " + this
                     + " are in use; the option connections allows more");
         }
-        boolean taken = false;
-        try {
-            DuplexConnection connection = idle(deadline);
-            if (connection == null) {
-                connection = open(deadline);
-            }
-            taken = true;
-            return connection;
-        } finally {
-            if (!taken) {
-                permits.release();
-            }
-        }
+        return room;
+    }
+
+    private DuplexConnection taken(Deadline deadline) throws Exception {
+        DuplexConnection connection = idle(deadline);
+        return connection == null ? open(deadline) : connection;
     }
 
     private @Nullable DuplexConnection idle(Deadline deadline) {
@@ -241,7 +235,6 @@ final class RedisNode implements AutoCloseable {
         } else {
             connection.discard();
         }
-        permits.release();
     }
 
     /** A connection beside the others, which the caller closes by {@link DuplexConnection#discard}. Nothing was sent if this fails. */
@@ -292,7 +285,7 @@ final class RedisNode implements AutoCloseable {
 
     /** Time does not mend it, so the log has to say it; once is enough. */
     void warnIfForbidden(JedisException e) {
-        if (e instanceof JedisAccessControlException && warned.compareAndSet(false, true)) {
+        if ((e instanceof JedisAccessControlException || Refusals.isForbiddenInScript(e)) && warned.compareAndSet(false, true)) {
             LOG.warn("{} does not let this client do its work: {}", this, e.getMessage());
         }
     }
@@ -317,7 +310,19 @@ final class RedisNode implements AutoCloseable {
 
     /** As {@link RedisLink#listen}, on a connection of its own. */
     void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
+        converse(connection -> hear(connection, channel, message, subscribed));
+    }
+
+    /** As {@link #listen}, to a server that keeps locks. */
+    void listenToStore(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
         converse(connection -> {
+            restarts.look(toString(), connection, signals);
+            hear(connection, channel, message, subscribed);
+        });
+    }
+
+    private static void hear(
+            Connection connection, String channel, Consumer<String> message, Runnable subscribed) {
             connection.sendCommand(Command.SUBSCRIBE, channel);
             while (true) {
                 List<?> words = (List<?>) connection.getOne();
@@ -328,7 +333,6 @@ final class RedisNode implements AutoCloseable {
                     subscribed.run();
                 }
             }
-        });
     }
 
     /** What goes on over a connection until that breaks. */
@@ -346,6 +350,9 @@ final class RedisNode implements AutoCloseable {
                 connection.setSoTimeout(0);
                 conversation.over(connection);
             }
+        } catch (JedisDataException e) {
+            warnIfForbidden(e);
+            throw e;
         } catch (JedisConnectionException e) {
             throw broken(e);
         } finally {

@@ -15,11 +15,13 @@ final class RedisScript {
     private final String name;
     private final byte[] text;
     private final byte[] sha;
+    private final boolean urgent;
 
-    private RedisScript(String name, byte[] text) {
+    private RedisScript(String name, byte[] text, boolean urgent) {
         this.name = name;
         this.text = text;
         this.sha = sha(text);
+        this.urgent = urgent;
     }
 
     /** Reads a resource beside this class, after those of which it uses functions. */
@@ -28,7 +30,16 @@ final class RedisScript {
         for (String prelude : preludes) {
             text.append(resource(prelude)).append('\n');
         }
-        return new RedisScript(name, text.append(resource(name)).toString().getBytes(StandardCharsets.UTF_8));
+        return new RedisScript(name, text.append(resource(name)).toString().getBytes(StandardCharsets.UTF_8), false);
+    }
+
+    /** Returns the same, for calls that find a connection where all others are in use by calls that are not urgent. */
+    RedisScript asUrgent() {
+        return new RedisScript(name, text, true);
+    }
+
+    boolean isUrgent() {
+        return urgent;
     }
 
     byte[] text() {

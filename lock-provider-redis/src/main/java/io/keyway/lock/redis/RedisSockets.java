@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
@@ -54,7 +55,8 @@ final class RedisSockets implements JedisSocketFactory, AutoCloseable {
             return socket;
         } catch (IOException e) {
             close(socket);
-            throw new JedisConnectionException("could not connect to " + host + ":" + port + ": " + e.getMessage(), e);
+            String why = e instanceof UnknownHostException ? "unknown host" : e.getMessage();
+            throw new JedisConnectionException("could not connect to " + host + ":" + port + ": " + why, e);
         }
     }
 

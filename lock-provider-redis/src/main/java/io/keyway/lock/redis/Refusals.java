@@ -7,7 +7,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The error replies by which a server says that it did nothing. A script that fails by one of them has failed at its first
- * write: with memory short a script that has written is let finish, and a replica takes no write at all.
+ * write: with memory short a script that has written is let finish, and a replica takes no write at all. Not so where a right
+ * is lacking, which may show at any step of a script.
  */
 final class Refusals {
 
@@ -32,9 +33,20 @@ final class Refusals {
 
     private Refusals() {}
 
+    /** Whether a script failed since its user may not do one of the things that it does; what it did before is done. */
+    static boolean isForbiddenInScript(Exception failure) {
+        String text = String.valueOf(failure.getMessage());
+        return text.contains("ACL failure in script")
+                || text.contains("The user executing the script can't")
+                || (text.contains("NOPERM ") && text.contains("@user_script"));
+    }
+
     /** Returns the exception that says so if that reply does, else the same. */
     static Exception translated(JedisDataException reply) {
         String text = String.valueOf(reply.getMessage());
+        if (isForbiddenInScript(reply)) {
+            return reply;
+        }
         for (String word : KNOWN) {
             // Servers before 7 wrap what a script's command said: "ERR Error running script ...: -OOM command ..."
             if (text.startsWith(word) || text.contains(": -" + word)) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
@@ -36,6 +37,34 @@ final class ServerCheck implements RedisLink.Visit {
     @Override
     public void visit(String server, Connection connection) {
         dangers(server, connection).forEach(LOG::warn);
+    }
+
+    /**
+     * Returns the same check, and whether the user may send messages.
+     *
+     * @param channel one of those that the client may have to send to, which nobody listens to
+     */
+    RedisLink.Visit with(String channel) {
+        return (server, connection) -> {
+            visit(server, connection);
+            silence(server, connection, channel).ifPresent(LOG::warn);
+        };
+    }
+
+    /** Returns what there is to warn of if the user may not send messages. */
+    static Optional<String> silence(String server, Connection connection, String channel) {
+        try {
+            connection.sendCommand(Command.PUBLISH, channel, "");
+            connection.getIntegerReply();
+            return Optional.empty();
+        } catch (JedisDataException e) {
+            if (!(e instanceof JedisAccessControlException)) {
+                return Optional.empty();
+            }
+            return Optional.of(server + " lets this client send no messages: " + e.getMessage()
+                    + " Others that wait for a lock are not told when this client releases it, and find out later by themselves."
+                    + " Give its user +publish and the channels of the prefix.");
+        }
     }
 
     /** Returns what there is to warn of. */

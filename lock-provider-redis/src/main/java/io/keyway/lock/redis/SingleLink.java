@@ -72,7 +72,7 @@ final class SingleLink implements RedisLink {
 
     @Override
     public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
-        node().listen(channel, message, subscribed);
+        node().listenToStore(channel, message, subscribed);
     }
 
     @Override

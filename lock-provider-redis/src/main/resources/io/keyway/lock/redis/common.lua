@@ -41,7 +41,8 @@ local function number_of(id)
 end
 
 -- Sends a client a message by its own channel, which in a cluster goes to all servers; if it uses sharded channels and listens
--- to that of this name here, by that one alone.
+-- to that of this name here, by that one alone. It goes on if the user may not send any: a message is a hint, and what a script
+-- has done before it is done.
 local function tell(client, message, sharded)
   if sharded then
     local listening = redis.pcall('SPUBLISH', string.match(holders, '^[^}]*}') .. ':c:' .. client, message)
@@ -49,7 +50,7 @@ local function tell(client, message, sharded)
       return
     end
   end
-  redis.call('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
+  redis.pcall('PUBLISH', string.match(holders, '^[^{]*') .. 'c:' .. client, message)
 end
 
 local function read(record)

@@ -9,10 +9,11 @@ local all, changed = holding()
 local mine = holder_of(id)
 local reader = mine and redis.call('HGET', holders, id .. '^')
 if reader then
-  -- Its client does not know of the upgrade: it is a reader again.
+  -- Its client does not know of the upgrade: it is a reader again. It is written first, since a key that has lost its last
+  -- field has lost its expiry.
   reader = unpack_one(reader)
-  forget(id)
   write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER]})
+  forget(id)
   redis.call('HDEL', holders, '#')
   if reader[4] then
     redis.call('HSET', holders, reader[1] .. '=', string.format('%.0f', reader[4]))

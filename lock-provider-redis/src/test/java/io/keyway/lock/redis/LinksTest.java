@@ -105,6 +105,30 @@ class LinksTest {
         }
     }
 
+    /** Both live on, so that no call fails. */
+    @Test
+    void aMasterWhosePlaceAReplicaWasToldToTakeIsHeardOfByARedirection() throws Exception {
+        try (RedisCluster cluster = RedisCluster.startReplicated(RedisExecutable.brought(), directory);
+                HeardSignals signals = new HeardSignals();
+                ClusterLink link = new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+            link.start(signals, soon());
+            count(link, "a");
+            int slot = cluster.slot("a");
+            RedisServer former = cluster.owner(slot);
+            RedisServer replica = cluster.replicas().stream()
+                    .filter(server -> server.ask("ROLE").toString().startsWith("[slave, 127.0.0.1, " + former.port()))
+                    .findAny()
+                    .orElseThrow();
+
+            replica.ask("CLUSTER", "FAILOVER", "TAKEOVER");
+
+            await().atMost(Duration.ofSeconds(20)).ignoreExceptions().untilAsserted(() -> {
+                count(link, "a");
+                assertThat(signals.heard).anyMatch(line -> line.startsWith("doubt fail-over from " + former.address()));
+            });
+        }
+    }
+
     @Test
     void theMasterThatTheSentinelsNameIsAsked() throws Exception {
         for (RedisExecutable executable : RedisExecutable.all()) {

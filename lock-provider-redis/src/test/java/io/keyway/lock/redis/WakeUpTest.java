@@ -54,7 +54,6 @@ class WakeUpTest {
     @BeforeEach
     void open() throws Exception {
         server.ask("FLUSHALL");
-        server.ask("CONFIG", "RESETSTAT");
         signals = new HeardSignals();
         LockUrl url = LockUrl.parse(server.url());
         RedisSettings settings = settings();
@@ -65,6 +64,7 @@ class WakeUpTest {
                 new ServerCheck(url, Requirements.NONE));
         client = Incarnation.draw();
         backend.start(signals, client);
+        server.ask("CONFIG", "RESETSTAT");
     }
 
     private static RedisSettings settings() {

@@ -75,6 +75,9 @@ public final class WalkServer implements AutoCloseable {
             List<?> words = (List<?>) messages.getOne();
             String channel = text(words.get(2));
             String said = text(words.get(3));
+            if (said.isEmpty()) {
+                continue; // a client that connects looks whether it may send
+            }
             if (!channel.equals(MARKS)) {
                 message.accept(channel.substring(channel.lastIndexOf(':') + 1), said);
             } else if (said.equals(mark)) {

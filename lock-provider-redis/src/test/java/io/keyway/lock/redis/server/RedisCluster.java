@@ -158,6 +158,11 @@ public final class RedisCluster implements AutoCloseable {
         return List.copyOf(servers);
     }
 
+    /** Their replicas, if they have any. */
+    public List<RedisServer> replicas() {
+        return List.copyOf(replicas);
+    }
+
     /** The slot of a key. */
     public int slot(String key) {
         return ((Long) servers.get(0).ask("CLUSTER", "KEYSLOT", key)).intValue();

@@ -1,0 +1,183 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.AddressMap;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.Requirements;
+import io.keyway.lock.redis.server.RedisExecutable;
+import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A user that lacks a right of which a client can do without, or that shows in the middle of a script. */
+class MissingRightsTest {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    @TempDir
+    private Path directory;
+
+    private final HeardSignals signals = new HeardSignals();
+    private RedisServer server;
+
+    @AfterEach
+    void end() throws Exception {
+        signals.close();
+        server.close();
+    }
+
+    static Stream<RedisExecutable> servers() {
+        return RedisExecutable.all().stream();
+    }
+
+    private String start(RedisExecutable executable, String... more) throws Exception {
+        server = RedisServer.start(executable, directory, "appendfsync always");
+        RightsTest.give(List.of(server), more);
+        return "lock:redis://locks:secret@" + server.address();
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void whoMaySendAndHearNoMessagesReleasesAndIsGrantedAllTheSame(RedisExecutable executable) throws Exception {
+        String url = start(executable, "resetchannels");
+        try (RedisBackend backend = backend(url, 0);
+                LockClient other = Locks.open(url)) {
+            Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
+            CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
+            await().atMost(LIMIT).until(() -> server.ask("EXISTS", "keyway:{a}:lw").equals(1L));
+
+            assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+
+            assertThat(waiter.get(LIMIT.toSeconds(), TimeUnit.SECONDS).isHeld()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void whoHearsNothingForGoodAsksFourTimesASecond(RedisExecutable executable) throws Exception {
+        try (RedisBackend backend = backend(start(executable, "resetchannels"), 0)) {
+            granted(backend, request(1, LockMode.EXCLUSIVE));
+
+            Attempt waiting = backend.attempt(request(2, LockMode.EXCLUSIVE), LIMIT);
+
+            assertThat(((Attempt.Waiting) waiting).recheckWithin()).isEqualTo(Duration.ofMillis(250));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void whoMaySendNoMessagesIsWarnedOf(RedisExecutable executable) throws Exception {
+        LockUrl url = LockUrl.parse(start(executable, "resetchannels"));
+        assertThat(silence(url).orElseThrow()).contains("NOPERM").contains("+publish");
+
+        RightsTest.give(List.of(server));
+        assertThat(silence(url)).isEmpty();
+    }
+
+    private Optional<String> silence(LockUrl url) throws Exception {
+        AtomicReference<Optional<String>> said = new AtomicReference<>();
+        try (SingleLink link = new SingleLink(url.hosts().get(0), settings(url, 0))) {
+            link.start(signals, Deadline.after(LIMIT));
+            link.visitAll(
+                    (name, connection) -> said.set(ServerCheck.silence(name, connection, "keyway:c:x")),
+                    Deadline.after(LIMIT));
+        }
+        return said.get();
+    }
+
+    /** The holder is gone already when the right is found to be lacking. */
+    @ParameterizedTest
+    @MethodSource("servers")
+    void aScriptThatWasStoppedHalfWayIsNotTakenForOneThatDidNothing(RedisExecutable executable) throws Exception {
+        try (RedisBackend backend = backend(start(executable), 0)) {
+            Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
+            backend.attempt(request(2, LockMode.EXCLUSIVE), LIMIT);
+            RightsTest.give(List.of(server), "-zrem");
+
+            assertThatThrownBy(() -> backend.release(grant, LIMIT)).isNotInstanceOf(NotExecutedException.class);
+
+            RightsTest.give(List.of(server));
+            assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.NOT_HELD);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void aGrantOfWhichReplicasCannotBeAskedIsGivenBack(RedisExecutable executable) throws Exception {
+        String url = start(executable, "-wait");
+        try (LockClient client = Locks.open(url + "?waitReplicas=1");
+                LockClient other = Locks.open(url)) {
+            assertThat(catchThrowable(() -> client.lock("a").tryAcquire())).isInstanceOf(LockException.class);
+
+            await().atMost(LIMIT).until(() -> other.lock("a").tryAcquire(), Optional::isPresent);
+        }
+    }
+
+    private RedisBackend backend(String text, int replicas) throws Exception {
+        LockUrl url = LockUrl.parse(text);
+        RedisSettings settings = settings(url, replicas);
+        RedisBackend backend = new RedisBackend(
+                new SingleLink(url.hosts().get(0), settings),
+                settings,
+                RedisGuarantees.single(),
+                new ServerCheck(url, Requirements.NONE));
+        backend.start(signals, Incarnation.draw());
+        return backend;
+    }
+
+    private static RedisSettings settings(LockUrl url, int replicas) {
+        return new RedisSettings(
+                url.user().orElseThrow(),
+                url.password().orElseThrow(),
+                0,
+                null,
+                AddressMap.NONE,
+                8,
+                "keyway:",
+                replicas,
+                "rights",
+                LIMIT,
+                null,
+                null);
+    }
+
+    private static Grant granted(RedisBackend backend, Request request) throws Exception {
+        return ((Attempt.Granted) backend.attempt(request, LIMIT)).grant();
+    }
+
+    private static Request request(long id, LockMode mode) {
+        return new Request(
+                id, LockKey.lock(LockName.of("a")), mode, 1, 1, LONG, true, new Owner("a", Map.of()));
+    }
+}
