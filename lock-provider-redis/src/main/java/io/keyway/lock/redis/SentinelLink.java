@@ -8,10 +8,13 @@ import io.keyway.lock.spi.NotExecutedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * The way to a master that sentinels watch, {@code lock:redis:sentinel://h1,h2,h3/master}. They are asked for it at first,
  * after every failed call, and when one of them announces another; what they name must call itself a master. The order of
- * steps is that of the guidelines for Redis clients with Sentinel.
+ * steps is that of the guidelines for Redis clients with Sentinel, but that a sentinel is not believed which is behind: each
+ * fail-over raises the epoch of their configuration, and one that was down, or has not heard of it yet, names the former
+ * master by the epoch before.
  */
 final class SentinelLink implements RedisLink {
 
@@ -34,17 +39,26 @@ final class SentinelLink implements RedisLink {
     private static final String ANNOUNCEMENTS = "+switch-master";
     /** One that does not answer must not keep the others from being asked. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
+    /** The epoch of a sentinel whose user may not ask for it. */
+    private static final long UNTOLD = -1;
+
+    /** What a sentinel says: where the master is, by which configuration. */
+    private record Named(RedisNode by, RedisNode node, long epoch) {}
 
     private final String name;
     private final RedisSettings settings;
     private final List<LockUrl.Host> hosts;
     private final ReentrantLock lock = new ReentrantLock();
-    private final AtomicInteger first = new AtomicInteger();
+    private final AtomicInteger next = new AtomicInteger();
     private final LazyDriver<?> driver;
     private volatile List<RedisNode> sentinels = List.of();
     private volatile @Nullable RedisNode master;
-    /** Whether the sentinels should be asked again. */
-    private volatile boolean doubted;
+    /** How often there was a reason to ask the sentinels again, and for how many of these they were asked. */
+    private final AtomicLong doubts = new AtomicLong();
+
+    private volatile long settled;
+    /** Of the configurations by which a master was named, the highest; guarded by the lock. */
+    private long epoch = UNTOLD;
 
     private LockBackend.@Nullable Signals signals;
     private volatile boolean closed;
@@ -61,7 +75,8 @@ final class SentinelLink implements RedisLink {
         if (signals == null) {
             signals = told;
             sentinels = hosts.stream()
-                    .map(host -> node(host.name(), host.portOr(RedisSettings.SENTINEL_PORT), settings.forSentinels()))
+                    .map(host -> new HostAndPort(host.name(), host.portOr(RedisSettings.SENTINEL_PORT)))
+                    .map(address -> node(address, settings.forSentinels()))
                     .toList();
             told.background("sentinels", this::hear);
         }
@@ -87,7 +102,7 @@ final class SentinelLink implements RedisLink {
     public void listen(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
         Deadline deadline = Deadline.after(settings.connectTimeout());
         ask(deadline, node -> {
-            node.listen(channel, message, subscribed);
+            node.listenToStore(channel, message, subscribed);
             return true;
         });
     }
@@ -129,59 +144,89 @@ final class SentinelLink implements RedisLink {
         } catch (JedisDataException e) {
             throw e;
         } catch (JedisException | NotExecutedException e) {
-            doubted = true;
+            doubts.incrementAndGet();
             throw e;
         }
     }
 
     private RedisNode master(Deadline deadline) throws Exception {
         RedisNode known = master;
-        if (known != null && !doubted) {
-            return known;
-        }
+        return known != null && settled == doubts.get() ? known : asked(null, null, deadline);
+    }
+
+    /** Asks that sentinel first, then the others; what it announced is a master if it says so itself. */
+    private RedisNode asked(@Nullable RedisNode first, @Nullable HostAndPort announced, Deadline deadline)
+            throws Exception {
         if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("the time was over before the sentinels had named the master " + name);
         }
         try {
-            known = master;
-            return known != null && !doubted ? known : find(known, deadline);
+            RedisNode known = master;
+            long settling = doubts.get();
+            // Whoever has just asked need not have heard of what was announced.
+            if (known != null && settled == settling && first == null) {
+                return known;
+            }
+            RedisNode found = find(known, first, announced, deadline);
+            settled = settling;
+            return found;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Asks the sentinels, one after the other, until the one that is named calls itself a master. */
-    private RedisNode find(@Nullable RedisNode known, Deadline deadline) throws Exception {
-        List<RedisNode> all = sentinels;
+    /** Asks the sentinels, until one that is not behind names what calls itself a master; at first, all of them. */
+    private RedisNode find(
+            @Nullable RedisNode known, @Nullable RedisNode first, @Nullable HostAndPort announced, Deadline deadline)
+            throws Exception {
         List<String> complaints = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            RedisNode sentinel = all.get((first.get() + i) % all.size());
+        List<Named> answers = new ArrayList<>();
+        for (RedisNode sentinel : inTurn(first)) {
             try {
-                HostAndPort address = named(sentinel, deadline);
-                RedisNode node = node(address.getHost(), address.getPort(), settings);
-                if (known != null && node.equals(known)) {
-                    doubted = false;
-                    return known;
+                Named answer = named(sentinel, deadline);
+                epoch = Math.max(epoch, answer.epoch);
+                if (known == null) {
+                    answers.add(answer);
+                } else if (isTheMaster(answer, known, deadline, complaints)) {
+                    return become(known, answer.node);
                 }
-                if (isMaster(node, deadline)) {
-                    return become(known, node);
-                }
-                complaints.add(sentinel + " names " + address + ", which is a replica");
             } catch (JedisException | NotExecutedException e) {
                 complaints.add(sentinel + ": " + e.getMessage());
+                if (announced != null && sentinel.equals(first)) {
+                    // It is gone since: its word remains.
+                    Named told = new Named(sentinel, node(announced), UNTOLD);
+                    if (isTheMaster(told, known, deadline, complaints)) {
+                        return become(known, told.node);
+                    }
+                }
+            }
+        }
+        answers.sort(Comparator.comparingLong(Named::epoch).reversed());
+        for (Named answer : answers) {
+            if (isTheMaster(answer, known, deadline, complaints)) {
+                return become(known, answer.node);
             }
         }
         throw new NotExecutedException(
                 "no sentinel names a master \"" + name + "\" that can be reached: " + String.join("; ", complaints));
     }
 
+    /** All sentinels: that one first, or else another than last time. */
+    private List<RedisNode> inTurn(@Nullable RedisNode first) {
+        List<RedisNode> all = new ArrayList<>(sentinels);
+        Collections.rotate(all, -(first == null ? next.get() % all.size() : all.indexOf(first)));
+        return all;
+    }
+
     private RedisNode become(@Nullable RedisNode known, RedisNode found) {
+        if (known != null && known.equals(found)) {
+            return known;
+        }
         master = found;
-        doubted = false;
         if (closed) {
             found.close();
         }
-        if (known != null && !known.equals(found)) {
+        if (known != null) {
             LOG.info("The master {} was {} and is now {}", name, known, found);
             known.retire("it is not the master of " + name + " any more");
             LockBackend.Signals told = signals;
@@ -193,22 +238,67 @@ final class SentinelLink implements RedisLink {
         return found;
     }
 
-    private HostAndPort named(RedisNode sentinel, Deadline deadline) throws Exception {
-        List<String> address = sentinel.call(
-                connection -> {
-                    connection.sendCommand(Command.SENTINEL, "GET-MASTER-ADDR-BY-NAME", name);
-                    List<String> words = connection.getMultiBulkReply();
-                    return words == null ? List.of() : words;
-                },
-                deadline.orSooner(PATIENCE));
-        if (address.size() != 2) {
-            throw new NotExecutedException("it knows no master \"" + name + "\"; the last part of the URL names it");
+    private Named named(RedisNode sentinel, Deadline deadline) throws Exception {
+        Deadline end = deadline.orSooner(PATIENCE);
+        while (true) {
+            end.check("a sentinel had named the master");
+            Named named = sentinel.call(connection -> ask(sentinel, connection), end);
+            if (named != null) {
+                return named;
+            }
         }
-        return new HostAndPort(address.get(0), Integer.parseInt(address.get(1)));
     }
 
-    private static boolean isMaster(RedisNode node, Deadline deadline) throws Exception {
-        return node.call(SentinelLink::isMaster, deadline.orSooner(PATIENCE));
+    /** Null if it has taken another configuration in between. */
+    private @Nullable Named ask(RedisNode sentinel, Connection connection) throws NotExecutedException {
+        long before = epoch(connection);
+        connection.sendCommand(Command.SENTINEL, "GET-MASTER-ADDR-BY-NAME", name);
+        List<String> address = connection.getMultiBulkReply();
+        if (address == null || address.size() != 2) {
+            throw new NotExecutedException("it knows no master \"" + name + "\"; the last part of the URL names it");
+        }
+        RedisNode named = node(new HostAndPort(address.get(0), Integer.parseInt(address.get(1))));
+        return epoch(connection) == before ? new Named(sentinel, named, before) : null;
+    }
+
+    private long epoch(Connection connection) {
+        try {
+            connection.sendCommand(Command.SENTINEL, "MASTER", name);
+            List<String> words = connection.getMultiBulkReply();
+            int place = words.indexOf("config-epoch");
+            return place < 0 ? UNTOLD : Long.parseLong(words.get(place + 1));
+        } catch (JedisDataException e) {
+            return UNTOLD;
+        }
+    }
+
+    /** Whether it is the one that is known, or calls itself a master; if not, no connection to it is kept. */
+    private boolean isTheMaster(Named answer, @Nullable RedisNode known, Deadline deadline, List<String> complaints)
+            throws InterruptedException {
+        if (answer.epoch != UNTOLD && answer.epoch < epoch) {
+            complaints.add(answer.by + " is behind: it names " + answer.node + " by configuration " + answer.epoch
+                    + ", but there is " + epoch);
+            return false;
+        }
+        if (answer.node.equals(known)) {
+            return true;
+        }
+        boolean taken = false;
+        try {
+            taken = answer.node.call(SentinelLink::isMaster, deadline.orSooner(PATIENCE));
+            if (!taken) {
+                complaints.add(answer.by + " names " + answer.node + ", which is a replica");
+            }
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            complaints.add(answer.by + " names " + answer.node + ": " + e.getMessage());
+        } finally {
+            if (!taken) {
+                answer.node.close();
+            }
+        }
+        return taken;
     }
 
     private static boolean isMaster(Connection connection) {
@@ -220,17 +310,20 @@ final class SentinelLink implements RedisLink {
     /** The loop of the subscription: any sentinel will do, since each tells what it has learnt. */
     private void hear() throws Exception {
         List<RedisNode> all = sentinels;
-        RedisNode sentinel = all.get(Math.floorMod(first.getAndIncrement(), all.size()));
-        sentinel.listen(ANNOUNCEMENTS, this::announced, () -> doubted = true);
+        RedisNode sentinel = all.get(Math.floorMod(next.getAndIncrement(), all.size()));
+        sentinel.listen(ANNOUNCEMENTS, message -> announced(sentinel, message), doubts::incrementAndGet);
     }
 
-    private void announced(String message) {
-        if (!message.startsWith(name + " ")) {
+    /** The message has the name of the master, its former host and port, and its host and port now. */
+    private void announced(RedisNode by, String message) {
+        String[] words = message.split(" ", -1);
+        if (words.length != 5 || !words[0].equals(name)) {
             return;
         }
-        doubted = true;
+        doubts.incrementAndGet();
         try {
-            master(Deadline.after(settings.connectTimeout()));
+            HostAndPort now = new HostAndPort(words[3], Integer.parseInt(words[4]));
+            asked(by, now, Deadline.after(settings.connectTimeout()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
@@ -238,8 +331,12 @@ final class SentinelLink implements RedisLink {
         }
     }
 
-    private RedisNode node(String host, int port, RedisSettings how) {
-        HostAndPort reached = HostAndPort.from(how.addressMap().reach(new HostAndPort(host, port).toString()));
+    private RedisNode node(HostAndPort announced) {
+        return node(announced, settings);
+    }
+
+    private RedisNode node(HostAndPort announced, RedisSettings how) {
+        HostAndPort reached = HostAndPort.from(how.addressMap().reach(announced.toString()));
         LockBackend.Signals told = signals;
         if (told == null) {
             throw new IllegalStateException("not started");
