@@ -93,8 +93,8 @@ final class WorkerThreads implements Workers {
                 work.signal();
             }
             int routineTakeable = Math.min(routine.size(), ROUTINE - routineRunning);
-            int takeable = first.size()
-                    + Math.min(urgent.size() + routineTakeable, ASKING - urgentRunning - routineRunning);
+            int takeable =
+                    first.size() + Math.min(urgent.size() + routineTakeable, ASKING - urgentRunning - routineRunning);
             if (idle < takeable && threads.size() < THREADS) {
                 startOne();
             }

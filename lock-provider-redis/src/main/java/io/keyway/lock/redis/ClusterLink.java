@@ -282,8 +282,9 @@ final class ClusterLink implements RedisLink {
                 .toList();
         if (told != null && !gone.isEmpty()) {
             LOG.info("No masters of the cluster any more: {}", gone);
-            told.doubt("fail-over from " + gone.stream().map(RedisNode::toString).collect(Collectors.joining(", "))
-                    + ": what was not copied in time is lost");
+            told.doubt(
+                    "fail-over from " + gone.stream().map(RedisNode::toString).collect(Collectors.joining(", "))
+                            + ": what was not copied in time is lost");
         }
         nodes.values().removeIf(node -> {
             boolean retired = gone.contains(node);

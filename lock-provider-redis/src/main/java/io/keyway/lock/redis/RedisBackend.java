@@ -41,9 +41,11 @@ final class RedisBackend implements LockBackend {
 
     private static final RedisScript CONVERT = RedisScript.read("convert", "common");
     private static final RedisScript RENEW = RedisScript.read("renew").asUrgent();
-    private static final RedisScript RELEASE = RedisScript.read("release", "release-plain", "common").asUrgent();
+    private static final RedisScript RELEASE =
+            RedisScript.read("release", "release-plain", "common").asUrgent();
     private static final RedisScript KEEP = RedisScript.read("keep", "common").asUrgent();
-    private static final RedisScript WITHDRAW = RedisScript.read("withdraw", "common").asUrgent();
+    private static final RedisScript WITHDRAW =
+            RedisScript.read("withdraw", "common").asUrgent();
     private static final RedisScript BURY = RedisScript.read("bury").asUrgent();
     private static final RedisScript BREAK = RedisScript.read("break", "common");
     private static final RedisScript AVAILABLE = RedisScript.read("available", "common");

@@ -285,7 +285,8 @@ final class RedisNode implements AutoCloseable {
 
     /** Time does not mend it, so the log has to say it; once is enough. */
     void warnIfForbidden(JedisException e) {
-        if ((e instanceof JedisAccessControlException || Refusals.isForbiddenInScript(e)) && warned.compareAndSet(false, true)) {
+        if ((e instanceof JedisAccessControlException || Refusals.isForbiddenInScript(e))
+                && warned.compareAndSet(false, true)) {
             LOG.warn("{} does not let this client do its work: {}", this, e.getMessage());
         }
     }
@@ -321,18 +322,17 @@ final class RedisNode implements AutoCloseable {
         });
     }
 
-    private static void hear(
-            Connection connection, String channel, Consumer<String> message, Runnable subscribed) {
-            connection.sendCommand(Command.SUBSCRIBE, channel);
-            while (true) {
-                List<?> words = (List<?>) connection.getOne();
-                String kind = SafeEncoder.encode((byte[]) words.get(0));
-                if (kind.equals("message")) {
-                    message.accept(SafeEncoder.encode((byte[]) words.get(2)));
-                } else if (kind.equals("subscribe")) {
-                    subscribed.run();
-                }
+    private static void hear(Connection connection, String channel, Consumer<String> message, Runnable subscribed) {
+        connection.sendCommand(Command.SUBSCRIBE, channel);
+        while (true) {
+            List<?> words = (List<?>) connection.getOne();
+            String kind = SafeEncoder.encode((byte[]) words.get(0));
+            if (kind.equals("message")) {
+                message.accept(SafeEncoder.encode((byte[]) words.get(2)));
+            } else if (kind.equals("subscribe")) {
+                subscribed.run();
             }
+        }
     }
 
     /** What goes on over a connection until that breaks. */

@@ -19,7 +19,7 @@ public final class RedisOptions {
     public static final Option<Integer> CONNECTIONS = Option.number("connections", 1, 1000)
             .withDefault(8)
             .withDescription("how many connections to each server at most, beside one kept for renewals and releases,"
-                            + " and those for messages");
+                    + " and those for messages");
 
     /** How many replicas have to know of a grant. */
     public static final Option<Integer> WAIT_REPLICAS = Option.number("waitReplicas", 0, 100)

@@ -105,8 +105,8 @@ class GivenUpTest {
 
     @Test
     void aHostThatNobodyKnowsIsCalledUnknown() throws Exception {
-        try (SingleLink link =
-                new SingleLink(LockUrl.parse("lock:redis://nosuchhost.invalid").hosts().get(0), SETTINGS)) {
+        try (SingleLink link = new SingleLink(
+                LockUrl.parse("lock:redis://nosuchhost.invalid").hosts().get(0), SETTINGS)) {
             assertThatThrownBy(() -> link.start(signals, Deadline.after(LIMIT)))
                     .isInstanceOf(NotExecutedException.class)
                     .hasMessage("could not connect to nosuchhost.invalid:6379: unknown host");
@@ -118,7 +118,6 @@ class GivenUpTest {
     }
 
     private static Request request(long id, String name, LockMode mode) {
-        return new Request(
-                id, LockKey.lock(LockName.of(name)), mode, 1, 1, LONG, true, new Owner("a", Map.of()));
+        return new Request(id, LockKey.lock(LockName.of(name)), mode, 1, 1, LONG, true, new Owner("a", Map.of()));
     }
 }

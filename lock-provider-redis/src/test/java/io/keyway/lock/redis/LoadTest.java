@@ -41,11 +41,12 @@ class LoadTest {
 
     @Test
     void whatRenewsOrEndsAGrantHasAConnectionThatNothingElseTakes() throws Exception {
-        RedisSettings settings = new RedisSettings(
-                null, null, 0, null, AddressMap.NONE, 1, "keyway:", 0, "load", LIMIT, null, null);
+        RedisSettings settings =
+                new RedisSettings(null, null, 0, null, AddressMap.NONE, 1, "keyway:", 0, "load", LIMIT, null, null);
         try (RedisServer server = RedisServer.start(directory);
                 HeardSignals signals = new HeardSignals();
-                SingleLink link = new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings)) {
+                SingleLink link =
+                        new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings)) {
             link.start(signals, Deadline.after(LIMIT));
             link.visitAll(
                     (name, taken) -> {
@@ -55,7 +56,8 @@ class LoadTest {
                                 .hasMessageContaining("in use");
                         ScriptCall urgent = new ScriptCall(COUNT.asUrgent(), call.keys(), call.arguments());
                         assertThat(link.run(urgent, Deadline.after(LIMIT))).isEqualTo(1L);
-                        assertThat(link.runAll(List.of(urgent), 0, Deadline.after(LIMIT))).containsExactly(2L);
+                        assertThat(link.runAll(List.of(urgent), 0, Deadline.after(LIMIT)))
+                                .containsExactly(2L);
                     },
                     Deadline.after(LIMIT));
         }
@@ -66,9 +68,10 @@ class LoadTest {
     @Tag("soak")
     void renewalsDoNotQueueBehindThoseWhoAskForLocks() throws Exception {
         try (RedisServer server = RedisServer.start(directory);
-                FaultProxy proxy = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
-                LockClient client = Locks.open("lock:redis://127.0.0.1:"
-                        + proxy.address().getPort() + "?connections=1&requestTimeout=10s")) {
+                FaultProxy proxy =
+                        FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+                LockClient client = Locks.open(
+                        "lock:redis://127.0.0.1:" + proxy.address().getPort() + "?connections=1&requestTimeout=10s")) {
             Lease lease = client.lock("held")
                     .with(LockOptions.none().withTtl(Duration.ofSeconds(4)))
                     .acquire();
@@ -82,9 +85,11 @@ class LoadTest {
             }
             threads.forEach(Thread::start);
             try {
-                assertThat(lease.lost().toCompletableFuture().handle((loss, e) -> loss).completeOnTimeout(
-                                null, 6, TimeUnit.SECONDS)
-                        .get())
+                assertThat(lease.lost()
+                                .toCompletableFuture()
+                                .handle((loss, e) -> loss)
+                                .completeOnTimeout(null, 6, TimeUnit.SECONDS)
+                                .get())
                         .isNull();
             } finally {
                 over.set(true);

@@ -75,7 +75,8 @@ class MissingRightsTest {
                 LockClient other = Locks.open(url)) {
             Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(LIMIT).until(() -> server.ask("EXISTS", "keyway:{a}:lw").equals(1L));
+            await().atMost(LIMIT)
+                    .until(() -> server.ask("EXISTS", "keyway:{a}:lw").equals(1L));
 
             assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.DONE);
 
@@ -177,7 +178,6 @@ class MissingRightsTest {
     }
 
     private static Request request(long id, LockMode mode) {
-        return new Request(
-                id, LockKey.lock(LockName.of("a")), mode, 1, 1, LONG, true, new Owner("a", Map.of()));
+        return new Request(id, LockKey.lock(LockName.of("a")), mode, 1, 1, LONG, true, new Owner("a", Map.of()));
     }
 }

@@ -54,8 +54,9 @@ class SentinelNewsTest {
 
             set.failOver();
 
-            await().atMost(PATIENCE).until(() -> signals.heard.stream()
-                    .anyMatch(line -> line.startsWith("doubt") && line.endsWith("lost")));
+            await().atMost(PATIENCE)
+                    .until(() ->
+                            signals.heard.stream().anyMatch(line -> line.startsWith("doubt") && line.endsWith("lost")));
             assertThat(signals.heard)
                     .anyMatch(line -> line.startsWith("doubt fail-over of main from "
                             + set.first().address() + " to " + set.second().address()));
@@ -122,8 +123,8 @@ class SentinelNewsTest {
     }
 
     private static SentinelLink link(AddressMap map, RedisServer... sentinels) {
-        RedisSettings settings = new RedisSettings(
-                null, null, 0, null, map, 8, "keyway:", 0, "news", Duration.ofSeconds(5), null, null);
+        RedisSettings settings =
+                new RedisSettings(null, null, 0, null, map, 8, "keyway:", 0, "news", Duration.ofSeconds(5), null, null);
         return new SentinelLink(BehindSentinels.hosts(sentinels), SentinelSet.MASTER, settings);
     }
 

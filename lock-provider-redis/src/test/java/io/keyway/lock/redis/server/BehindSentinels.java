@@ -44,7 +44,8 @@ public final class BehindSentinels implements AutoCloseable {
         all.add(RedisServer.begin(executable, parent, Ports.free(), following));
         first().awaitReady();
         second().awaitReady();
-        Signals.until("the replica follows", () -> second().ask("ROLE").toString().contains(", connected"));
+        Signals.until(
+                "the replica follows", () -> second().ask("ROLE").toString().contains(", connected"));
         List<String> knowing = List.of(
                 "sentinel monitor " + SentinelSet.MASTER + " 127.0.0.1 " + master.port() + " 1",
                 "sentinel known-replica " + SentinelSet.MASTER + " 127.0.0.1 " + second().port());
@@ -82,8 +83,7 @@ public final class BehindSentinels implements AutoCloseable {
         Signals.until("the leader knows the replica well enough", this::began);
         Signals.until(
                 "the leader has another master",
-                () -> leader()
-                        .ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelSet.MASTER)
+                () -> leader().ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelSet.MASTER)
                         .toString()
                         .contains(Integer.toString(second().port())));
     }
