@@ -242,15 +242,15 @@ final class SentinelLink implements RedisLink {
         Deadline end = deadline.orSooner(PATIENCE);
         while (true) {
             end.check("a sentinel had named the master");
-            Named named = sentinel.call(connection -> ask(sentinel, connection), end);
-            if (named != null) {
-                return named;
+            Optional<Named> named = sentinel.call(connection -> ask(sentinel, connection), end);
+            if (named.isPresent()) {
+                return named.get();
             }
         }
     }
 
-    /** Null if it has taken another configuration in between. */
-    private @Nullable Named ask(RedisNode sentinel, Connection connection) throws NotExecutedException {
+    /** Empty if it has taken another configuration in between. */
+    private Optional<Named> ask(RedisNode sentinel, Connection connection) throws NotExecutedException {
         long before = epoch(connection);
         connection.sendCommand(Command.SENTINEL, "GET-MASTER-ADDR-BY-NAME", name);
         List<String> address = connection.getMultiBulkReply();
@@ -258,7 +258,7 @@ final class SentinelLink implements RedisLink {
             throw new NotExecutedException("it knows no master \"" + name + "\"; the last part of the URL names it");
         }
         RedisNode named = node(new HostAndPort(address.get(0), Integer.parseInt(address.get(1))));
-        return epoch(connection) == before ? new Named(sentinel, named, before) : null;
+        return epoch(connection) == before ? Optional.of(new Named(sentinel, named, before)) : Optional.empty();
     }
 
     private long epoch(Connection connection) {
