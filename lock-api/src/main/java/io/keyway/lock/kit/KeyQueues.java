@@ -60,6 +60,11 @@ final class KeyQueues {
         return queue == null ? List.of() : queue.arrivals.over(entry);
     }
 
+    /** For which requests wait. */
+    List<LockKey> keys() {
+        return List.copyOf(queues.keySet());
+    }
+
     /** The first to ask after a hint, if any. */
     @Nullable
     StoreEntry hint(LockKey key) {

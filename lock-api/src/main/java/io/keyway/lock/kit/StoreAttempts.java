@@ -38,6 +38,11 @@ final class StoreAttempts {
         ask(queues.hint(key));
     }
 
+    /** As {@link #recheck}, of every key. */
+    void recheckAll() {
+        queues.keys().forEach(this::recheck);
+    }
+
     void ask(@Nullable StoreEntry entry) {
         if (entry == null) {
             return;

@@ -270,6 +270,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     @Override
+    public void recheckAll() {
+        input((machine, now) -> machine.news().recheckAll());
+    }
+
+    @Override
     public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
         // The clock is read before the word is asked: a pause between the two makes the grant older than it is.
         input((machine, now) -> machine.news().granted(request.id(), word, now));

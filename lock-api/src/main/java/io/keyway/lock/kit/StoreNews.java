@@ -45,6 +45,11 @@ final class StoreNews {
         attempts.recheck(key);
     }
 
+    /** Hints may have been missed. */
+    void recheckAll() {
+        attempts.recheckAll();
+    }
+
     /** A hint that the turn of that request has come. */
     void recheck(long id) {
         StoreEntry entry = entries.get(id);

@@ -27,6 +27,8 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Connects, as far as the store needs it before the first verb; called first, again if it failed, and not any more once
      * it has returned. A {@link io.keyway.lock.LockException} that is not retryable fails each request that needs the store.
+     * What it writes is visible to every later verb. No limit is passed: it takes at most the client's {@code connectTimeout},
+     * which a provider reads from its {@link OpenRequest}, and ends early when its thread is interrupted.
      */
     void start(Signals signals, Incarnation client) throws Exception;
 
@@ -194,6 +196,12 @@ public interface LockBackend extends AutoCloseable {
         default void recheck(LockKey key, long request) {
             recheck(key);
         }
+
+        /**
+         * Messages may have been missed, as while a subscription was broken: as {@link #recheck(LockKey)}, of every key for
+         * which a request waits. {@link #connected} does not imply it, since a store may have several connections.
+         */
+        default void recheckAll() {}
 
         /**
          * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is granted, and

@@ -4,8 +4,11 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Request;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -254,6 +257,24 @@ class StoreMachineTest extends MachineScript {
         expect("release 1 token 1");
         machine.cleanUpFailed(1, true, at(16_000));
         expect("released 1 UNKNOWN", "gone 1");
+    }
+
+    @Test
+    void whereHintsMayHaveBeenMissedOneOfEachKeyIsAsked() {
+        LockKey other = LockKey.lock(LockName.of("y"));
+        for (int id = 1; id <= 4; id++) {
+            Request request = request(id, LockMode.EXCLUSIVE, true);
+            machine.submit(id % 2 == 0 ? request : requestOf(other, request), at(0));
+            machine.attempted(id, at(0), waiting(), at(0));
+        }
+        machine.effects();
+        machine.news().recheckAll();
+        assertThat(machine.effects().stream().map(MachineScript::line))
+                .containsExactlyInAnyOrder("attempt 1", "attempt 2");
+    }
+
+    private static Request requestOf(LockKey key, Request other) {
+        return new Request(other.id(), key, other.mode(), 1, 1, other.ttl(), true, other.owner(), other.holdAtLeast());
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -41,6 +42,7 @@ class WakeUpWalkTest {
     private Random random;
     private boolean losses;
     private boolean breaks;
+    private boolean lapses;
     private int wishes;
     private long now;
 
@@ -68,6 +70,13 @@ class WakeUpWalkTest {
     @Test
     void nobodySleepsAndNoTwoWriteWhenGrantsAreBroken() throws Exception {
         walks(0, 15, true, true);
+    }
+
+    /** Nobody is granted what another one lost so lately that it may not have stopped. */
+    @Test
+    void whoHasLostALeaseByTheClockHasTimeToStop() throws Exception {
+        lapses = true;
+        walks(10, 15, true, false);
     }
 
     @Test
@@ -154,7 +163,8 @@ class WakeUpWalkTest {
             if (steps.isEmpty() && !retry()) {
                 assertNobodySleeps();
                 assertWhatIsGrantedIsKnown();
-                if (wishes >= WISHES && clients.stream().allMatch(client -> client.held.isEmpty())) {
+                if (wishes >= WISHES
+                        && clients.stream().allMatch(client -> client.held.isEmpty() && client.lapsed.isEmpty())) {
                     assertThat(clients).as(this::told).allMatch(client -> client.wanted.isEmpty());
                     return;
                 }
@@ -194,6 +204,18 @@ class WakeUpWalkTest {
     }
 
     private void next(List<Step> steps) throws Exception {
+        if (lapses && wishes < WISHES && random.nextInt(40) == 0) {
+            long span = WalkClient.TTL.toNanos() / 4;
+            any(clients).sleep(random.nextBoolean() ? span : 3 * span);
+            return;
+        }
+        List<WalkClient> losers =
+                clients.stream().filter(client -> !client.lapsed.isEmpty()).toList();
+        if (!losers.isEmpty() && (steps.isEmpty() || random.nextInt(8) == 0)) {
+            WalkClient loser = any(losers);
+            loser.stop(any(List.copyOf(loser.lapsed.keySet())));
+            return;
+        }
         boolean idle = steps.isEmpty();
         boolean held = clients.stream().anyMatch(client -> !client.held.isEmpty());
         if (wishes < WISHES && (idle ? !held || random.nextBoolean() : random.nextInt(6) == 0)) {
@@ -253,9 +275,9 @@ class WakeUpWalkTest {
     /** Who asks for a downgrade writes no more, and hears later than others that it reads. */
     private void assertOneWriterAlone() {
         List<LockMode> modes = clients.stream()
-                .flatMap(client -> client.held.entrySet().stream()
-                        .filter(each -> each.getValue().key().equals(LOCK))
-                        .map(each -> client.changes(each.getKey()) ? LockMode.SHARED : client.mode(each.getKey())))
+                .flatMap(client -> Stream.concat(client.held.keySet().stream(), client.lapsed.keySet().stream())
+                        .filter(id -> client.mode(id) != LockMode.PERMITS)
+                        .map(id -> client.changes(id) ? LockMode.SHARED : client.mode(id)))
                 .toList();
         if (modes.size() > 1) {
             assertThat(modes).as(this::told).containsOnly(LockMode.SHARED);
@@ -266,7 +288,8 @@ class WakeUpWalkTest {
         List<String> held = new ArrayList<>(eye.holders("keyway:{m}:l"));
         held.addAll(eye.holders("keyway:{s}:s"));
         List<String> known = clients.stream()
-                .flatMap(client -> client.held.keySet().stream().map(id -> client.store.incarnation() + ":" + id))
+                .flatMap(client -> Stream.concat(client.held.keySet().stream(), client.lapsed.keySet().stream())
+                        .map(id -> client.store.incarnation() + ":" + id))
                 .toList();
         assertThat(known).as(this::told).containsAll(held);
     }

@@ -31,7 +31,7 @@ import java.util.function.Supplier;
 final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     /** So long that nothing expires. */
-    private static final Duration TTL = Duration.ofHours(2);
+    static final Duration TTL = Duration.ofHours(2);
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -55,11 +55,17 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     final Deque<String> messages = new ArrayDeque<>();
     final Map<Long, Grant> held = new TreeMap<>();
     final TreeSet<Long> wanted = new TreeSet<>();
+
+    /** Lost by the clock: until when their users may not have stopped. */
+    final Map<Long, Long> lapsed = new TreeMap<>();
+
+    private final Map<Long, Long> deadlines = new TreeMap<>();
     private final Map<Long, Request> requests = new TreeMap<>();
     private final Map<Long, Long> conversions = new TreeMap<>();
     private final String name;
     private final List<String> story;
     private long now;
+    private long slept;
 
     WalkClient(int number, RedisServer server, List<String> story) throws Exception {
         this.name = "client " + number + ": ";
@@ -70,7 +76,25 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     }
 
     void at(long nanos) {
-        now = nanos;
+        now = nanos + slept;
+    }
+
+    /** Its clock goes on, and nothing else happens meanwhile. */
+    void sleep(long nanos) {
+        story.add(name + "sleeps");
+        slept += nanos;
+        now += nanos;
+        machine.tick(now);
+        carryOut();
+        lapsed.values().removeIf(stopped -> now - stopped >= 0);
+    }
+
+    /** The user of a lapsed grant says that it has stopped. */
+    void stop(long id) {
+        story.add(name + "has stopped " + id);
+        lapsed.remove(id);
+        machine.release(id, now);
+        carryOut();
     }
 
     // What its user does.
@@ -209,18 +233,23 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     private void carryOut() {
         for (StoreEffect effect : machine.effects()) {
             if (effect instanceof StoreEffect.Granted granted) {
+                deadlines.put(granted.id(), granted.deadlineNanos());
                 story.add(name + "holds " + granted.id());
                 holds(granted.id(), granted.grant());
             } else if (effect instanceof StoreEffect.Converted converted) {
                 story.add(name + "holds " + converted.id() + " in place of " + converted.from());
                 held.remove(converted.from());
+                deadlines.put(converted.id(), converted.deadlineNanos());
                 holds(converted.id(), converted.grant());
             } else if (effect instanceof StoreEffect.Refused refused) {
                 wanted.remove(refused.id());
             } else if (effect instanceof StoreEffect.Failed failed) {
                 wanted.remove(failed.id());
             } else if (effect instanceof StoreEffect.Ended ended) {
-                held.remove(ended.id());
+                if (held.remove(ended.id()) != null && ended.cause() == LeaseLoss.Cause.EXPIRED) {
+                    story.add(name + "has lost " + ended.id());
+                    lapsed.put(ended.id(), deadlines.get(ended.id()) + TTL.toNanos() / 4);
+                }
             } else if (effect instanceof StoreEffect.Gone gone) {
                 conversions.remove(gone.id());
             } else if (isCall(effect)) {

@@ -300,6 +300,11 @@ final class BackendLink implements LockBackend {
         }
 
         @Override
+        public void recheckAll() {
+            hint(client::recheckAll);
+        }
+
+        @Override
         public void recheck(LockKey key, long request) {
             hint(() -> client.recheck(key, request));
         }
