@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again, unless
  * {@link #retryable} says that nothing comes of that.
  */
-public class LockUnavailableException extends LockException {
+public sealed class LockUnavailableException extends LockException permits IncompleteListingException {
     private static final long serialVersionUID = 1L;
 
     /** Makes the exception; null where a part is not known. */

@@ -79,7 +79,9 @@ class ApiTest {
                 .and()
                 .areNotInterfaces()
                 .and(DescribedPredicate.not(DescribedPredicate.<JavaClass>describe(
-                        "are LockException", type -> type.isEquivalentTo(LockException.class))))
+                        "are LockException or sealed",
+                        type -> type.isEquivalentTo(LockException.class)
+                                || type.reflect().isSealed())))
                 .should(beFinal())
                 .check(MAIN);
     }
