@@ -36,7 +36,8 @@ record Terms(
         if (ttl.compareTo(min) < 0 || ttl.compareTo(max) > 0) {
             throw new IllegalArgumentException(
                     "ttl " + text(ttl) + " is outside what this provider grants: " + text(min) + " to " + text(max)
-                            + "; set another one with LockOptions.withTtl or the option ttl of the URL");
+                            + "; set another one with LockOptions.withTtl or the option ttl of the URL"
+                            + (ttl.compareTo(max) > 0 ? longer(ttl) : ""));
         }
         Duration holdAtLeast = options.holdAtLeast().orElse(Duration.ZERO);
         if (holdAtLeast.compareTo(longestHoldAtLeast) > 0) {
@@ -50,6 +51,11 @@ record Terms(
                 new Owner(client, options.metadata().orElse(Map.of())),
                 options.warnAfter().orElse(null),
                 holdAtLeast);
+    }
+
+    private static String longer(Duration ttl) {
+        return ". A URL with the option maxTtl, as those of lock:native:, allows more: maxTtl=" + text(ttl)
+                + ", the same for all clients and members; as each lease is renewed while its client lives, few jobs need it";
     }
 
     /** A duration as URLs write it, in whole milliseconds (rounded up) and in the largest unit that divides it. */

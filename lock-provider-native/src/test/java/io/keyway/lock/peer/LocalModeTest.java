@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
@@ -43,6 +44,23 @@ class LocalModeTest {
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Lease next = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(next.token()).isGreaterThan(lease.token());
+        }
+    }
+
+    @Test
+    void whoWantsLongerLeasesIsToldWhatAllProcessesHaveToSay() throws Exception {
+        try (LockClient client = open("short")) {
+            assertThatThrownBy(() -> client.lock("a")
+                            .with(LockOptions.none().withTtl(Duration.ofMinutes(10)))
+                            .tryAcquire())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("ttl 10m", "to 1m", "maxTtl=10m", "the same for all");
+            client.lock("a").acquire().close();
+            try (LockClient other = Locks.open("lock:native:local://" + directory.resolve("locks") + "?maxTtl=10m")) {
+                assertThatThrownBy(() -> other.lock("a").tryAcquire(PATIENCE))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContainingAll("maxTtl=1m", "maxTtl=10m");
+            }
         }
     }
 

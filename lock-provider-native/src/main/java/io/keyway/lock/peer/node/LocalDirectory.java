@@ -22,15 +22,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The directory in which the processes of one user on one machine meet: where it is, and whether it is fit for that. */
 public final class LocalDirectory {
+    private static final Logger LOGGER = LoggerFactory.getLogger(LocalDirectory.class);
     static final String CLIENTS = "clients.lock";
     static final String MEMBER = "member";
     static final String LOG = "host.log";
@@ -39,65 +41,6 @@ public final class LocalDirectory {
     private static final String PROBE = ".probe";
     private static final List<Path> MACHINE_IDS =
             List.of(Path.of("/etc/machine-id"), Path.of("/var/lib/dbus/machine-id"));
-    /** File systems whose locks or sockets other machines share or do not see. */
-    private static final Set<String> NETWORK = Set.of(
-            "nfs",
-            "nfs4",
-            "cifs",
-            "smb",
-            "smb2",
-            "smb3",
-            "smbfs",
-            "ncpfs",
-            "afs",
-            "coda",
-            "9p",
-            "virtiofs",
-            "ceph",
-            "lustre",
-            "gpfs",
-            "gfs",
-            "gfs2",
-            "ocfs2",
-            "beegfs",
-            "pvfs2",
-            "orangefs",
-            "glusterfs",
-            "prl_fs",
-            "vboxsf",
-            "vmhgfs",
-            "drvfs",
-            "acfs",
-            "webdav",
-            "davfs",
-            "davfs2");
-
-    private static final Set<String> NETWORK_FUSE = Set.of(
-            "sshfs",
-            "glusterfs",
-            "ceph",
-            "cephfs",
-            "ceph-fuse",
-            "s3fs",
-            "rclone",
-            "gcsfuse",
-            "goofys",
-            "davfs",
-            "davfs2",
-            "curlftpfs",
-            "smbnetfs",
-            "grpcfuse",
-            "osxfs",
-            "vmhgfs-fuse",
-            "juicefs",
-            "moosefs",
-            "mfs",
-            "seaweedfs",
-            "blobfuse",
-            "blobfuse2",
-            "beegfs",
-            "gpfs");
-
     private static final long PATIENCE_NANOS = 2_000_000_000L;
 
     private final Path path;
@@ -218,7 +161,16 @@ public final class LocalDirectory {
         } catch (IOException e) {
             throw unfit(path, "it may be on a network file system: this system does not say which (" + e + ")", e);
         }
-        if (isNetwork(type)) {
+        FileSystemKind kind = FileSystemKind.of(type);
+        if (kind == FileSystemKind.UNKNOWN) {
+            LOGGER.warn(
+                    "{} is on a file system of type {}, which keyway does not know: if other machines use it too, their"
+                            + " processes do not exclude those of this one; then name a directory on a local disk in {} or in the URL",
+                    path,
+                    type,
+                    VARIABLE);
+        }
+        if (kind == FileSystemKind.NETWORK) {
             throw unfit(
                     path,
                     "it is on a " + type
@@ -226,11 +178,6 @@ public final class LocalDirectory {
                             + VARIABLE + " or in the URL",
                     null);
         }
-    }
-
-    static boolean isNetwork(String type) {
-        String name = type.toLowerCase(Locale.ROOT);
-        return NETWORK.contains(name) || (name.startsWith("fuse.") && NETWORK_FUSE.contains(name.substring(5)));
     }
 
     private static void make(Path path) throws IOException {
@@ -275,8 +222,9 @@ public final class LocalDirectory {
             throw unfit(
                     path,
                     "it belongs to user " + owner.getName() + " and this process runs as " + we.getName()
-                            + "; the locks of one machine are per user: name another directory in " + VARIABLE
-                            + " or in the URL",
+                            + "; the locks of one directory are one user's: name another directory in " + VARIABLE
+                            + " or in the URL, or let both users lock at a member: keyway member, and"
+                            + " lock:native://127.0.0.1:7400/keyway as the URL",
                     null);
         }
     }

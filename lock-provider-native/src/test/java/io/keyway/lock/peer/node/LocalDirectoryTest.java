@@ -125,6 +125,16 @@ class LocalDirectoryTest {
     }
 
     @Test
+    void aFileSystemOfNoListIsUsedWithAWarning() {
+        assertThat(FileSystemKind.of("ext4")).isEqualTo(FileSystemKind.LOCAL);
+        assertThat(FileSystemKind.of("NFS")).isEqualTo(FileSystemKind.NETWORK);
+        assertThat(FileSystemKind.of("fuse.sshfs")).isEqualTo(FileSystemKind.NETWORK);
+        for (String type : List.of("fuse", "fuse.somebodys", "brandnewfs")) {
+            assertThat(FileSystemKind.of(type)).as(type).isEqualTo(FileSystemKind.UNKNOWN);
+        }
+    }
+
+    @Test
     void aDirectoryThatOthersMayWriteToIsTightenedWhileItIsEmptyAndRefusedAfterwards() throws IOException {
         Path path = Files.createDirectory(base.resolve("locks"));
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxrwxrwx"));
