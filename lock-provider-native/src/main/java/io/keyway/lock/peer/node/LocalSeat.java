@@ -54,7 +54,7 @@ public final class LocalSeat implements Seat {
     private static final long AGAIN_MILLIS = 10;
 
     private final String client;
-    private volatile LocalPlace place;
+    private final LocalLife life;
     private final NativeOptions.Host host;
     private final long guard;
     private final TimeSource time;
@@ -76,7 +76,7 @@ public final class LocalSeat implements Seat {
             CellEars ears,
             Duration closeTimeout) {
         this.client = client;
-        this.place = place;
+        this.life = new LocalLife(client, place, guard);
         this.host = host;
         this.guard = guard;
         this.time = time;
@@ -109,7 +109,7 @@ public final class LocalSeat implements Seat {
         lock.lock();
         try {
             if (running == null && !closed) {
-                running = new Running(takeByte());
+                running = new Running(life.take());
             }
             return running;
         } finally {
@@ -117,12 +117,8 @@ public final class LocalSeat implements Seat {
         }
     }
 
-    /** A byte of the file that others find in the directory, by which this client proves that it lives. */
-    private long takeByte() {
-        if (!place.stands()) {
-            place = place.anew();
-        }
-        return place.bytes().take();
+    private LocalPlace place() {
+        return life.place();
     }
 
     @Override
@@ -175,25 +171,20 @@ public final class LocalSeat implements Seat {
         private final Connector connector;
         private final HostSecret secret = new HostSecret();
         private final CountDownLatch saidGoodbye = new CountDownLatch(1);
-        private volatile long life;
-        /** No byte proves this client alive: it holds nothing and asks for nothing any more. */
-        private volatile boolean broken;
-
         private final LocalLaunch launch = new LocalLaunch();
         /** The link that waits for a host, since when. */
         private long awaited;
 
         private long awaitedSince;
 
-        /** @param life taken; ours from now on */
-        Running(long life) {
-            LocalHosts.OF_THIS_JVM.join(place.directory().path());
-            this.life = life;
-            Cells cells = place.cells().proving(secret);
-            Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked()).client(Aim.ONLY_MEMBER, life, guard);
+        /** @param taken the byte that is taken */
+        Running(long taken) {
+            LocalHosts.OF_THIS_JVM.join(place().directory().path());
+            Cells cells = place().cells().proving(secret);
+            Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked()).client(Aim.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
-                    new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place.connectTimeout());
+                    new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place().connectTimeout());
             watchLife();
         }
 
@@ -203,50 +194,10 @@ public final class LocalSeat implements Seat {
             return thread;
         }
 
-        @SuppressWarnings("FutureReturnValueIgnored") // checkLife itself says what went wrong
+        @SuppressWarnings("FutureReturnValueIgnored") // the check itself says what went wrong
         private void watchLife() {
-            worker.scheduleWithFixedDelay(this::checkLife, CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
-        }
-
-        /** A byte that vanished, or a file that was replaced, would prove us dead while we live. */
-        private void checkLife() {
-            if (broken) {
-                goOn("a new byte of clients.lock proves that it lives");
-                return;
-            }
-            Standing standing = place.bytes().standing(life);
-            if (standing == Standing.HELD) {
-                return;
-            }
-            String why = place.directory().path() + "/clients.lock: " + standing.sentence();
-            LOG.error("all leases of {} are lost: {}", client, why);
-            place.bytes().release(life);
-            broken = true;
-            if (standing == Standing.REPLACED || !goOn(why)) {
-                String then = mayGoOn() ? "try again in some seconds" : "close this client and open a new one";
-                loop.post(new Input.Reborn(Input.Reborn.NO_LIFE, guard, why + "; " + then));
-            }
-        }
-
-        /** The process that works under our leases keeps a byte too, which is one of the former file. */
-        private boolean mayGoOn() {
-            return guard == 0 || place.stands();
-        }
-
-        private boolean goOn(String why) {
-            if (!mayGoOn()) {
-                return false;
-            }
-            try {
-                life = takeByte();
-                broken = false;
-                loop.post(new Input.Reborn(life, guard, why));
-                LOG.info("{} goes on, under another byte of clients.lock", client);
-                return true;
-            } catch (LockUnavailableException e) {
-                LOG.debug("{} cannot go on yet: {}", client, e.getMessage());
-                return false;
-            }
+            worker.scheduleWithFixedDelay(
+                    () -> life.check(loop::post), CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
         }
 
         @Override
@@ -256,9 +207,9 @@ public final class LocalSeat implements Seat {
 
         private void attempt(long link) {
             try {
-                Optional<HostInfo> info = place.directory().arbiter().info();
+                Optional<HostInfo> info = place().directory().arbiter().info();
                 if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
-                    elect(link, "nobody hosts " + place.directory().path());
+                    elect(link, "nobody hosts " + place().directory().path());
                 } else {
                     connect(link, info.get(), why -> elect(link, why));
                 }
@@ -269,7 +220,7 @@ public final class LocalSeat implements Seat {
 
         /** A port outlives its host, and some other program may listen on it by now: only host.lock says whether there is one. */
         private boolean nobodyHosts() {
-            if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
+            if (place().directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
                 hosting.close();
                 return true;
             }
@@ -277,7 +228,7 @@ public final class LocalSeat implements Seat {
         }
 
         private void connect(long link, HostInfo info, Consumer<String> failed) {
-            server = "local:" + place.directory().path() + " (host: process " + info.pid() + ")";
+            server = "local:" + place().directory().path() + " (host: process " + info.pid() + ")";
             secret.of(info);
             connector.connect(
                     link,
@@ -299,24 +250,24 @@ public final class LocalSeat implements Seat {
             try {
                 switch (host) {
                     case INPROCESS -> {
-                        if (LocalHosts.OF_THIS_JVM.tryHost(place)) {
+                        if (LocalHosts.OF_THIS_JVM.tryHost(place())) {
                             reconnect(link);
                         } else {
-                            loop.refused(link, place.taken(why));
+                            loop.refused(link, place().taken(why));
                         }
                     }
                     case PROCESS ->
-                        again(link, launch.underWay(place) ? "its host is being started" : place.taken(why));
+                        again(link, launch.underWay(place()) ? "its host is being started" : place().taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
-                LOG.warn("cannot host {}: {}", place.directory().path(), e.toString());
-                loop.refused(link, "cannot host " + place.directory().path() + ": " + e.getMessage());
+                LOG.warn("cannot host {}: {}", place().directory().path(), e.toString());
+                loop.refused(link, "cannot host " + place().directory().path() + ": " + e.getMessage());
             }
         }
 
         private void reconnect(long link) {
-            Optional<HostInfo> info = place.directory().arbiter().info();
+            Optional<HostInfo> info = place().directory().arbiter().info();
             if (info.isPresent()) {
                 connect(link, info.get(), again -> loop.refused(link, again));
             } else {
@@ -351,8 +302,7 @@ public final class LocalSeat implements Seat {
         @Override
         public Optional<Input> failed(Throwable why) {
             LOG.error("all leases of {} are lost, since it has failed", client, why);
-            return Optional.of(
-                    new Input.Reborn(broken ? Input.Reborn.NO_LIFE : life, guard, "this client has failed: " + why));
+            return Optional.of(life.again("this client has failed: " + why));
         }
 
         @Override
@@ -398,8 +348,8 @@ public final class LocalSeat implements Seat {
             } catch (InterruptedException e) {
                 interrupted = true;
             }
-            place.bytes().release(life);
-            LocalHosts.OF_THIS_JVM.leave(place.directory().path());
+            life.end();
+            LocalHosts.OF_THIS_JVM.leave(place().directory().path());
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
