@@ -222,7 +222,8 @@ class ReferenceTest {
                         Feature.LIST,
                         Feature.BREAK,
                         Feature.WAKE_UP,
-                        Feature.UPGRADE);
+                        Feature.UPGRADE,
+                        Feature.HOLD_AT_LEAST);
         LockClient bare = Locks.open("lock:reference://bare?clock=manual&without=fifo,upgrade");
         opened.add(bare);
         assertThat(bare.features())
