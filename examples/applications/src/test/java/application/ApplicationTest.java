@@ -3,6 +3,7 @@ package application;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.embedded.RedisServer;
@@ -33,11 +35,12 @@ class ApplicationTest {
                 .setting("dir " + directory)
                 .build();
         redis.start();
-        try {
+        try (TestingServer ensemble = new TestingServer()) {
             List<String> urls = List.of(
                     "lock:native:local://" + Files.createDirectory(directory.resolve("locks")),
                     "lock:native:mem://world",
-                    "lock:redis://127.0.0.1:" + port);
+                    "lock:redis://127.0.0.1:" + port,
+                    "lock:zookeeper://" + ensemble.getConnectString());
 
             List<String> said = run(urls);
 
@@ -57,7 +60,7 @@ class ApplicationTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                System.getProperty("java.class.path"),
+                Path.of("target", "classes") + File.pathSeparator + Files.readString(Path.of("target", "runtime.classpath")),
                 "application.Application"));
         command.addAll(urls);
         Process application = new ProcessBuilder(command)
