@@ -71,6 +71,7 @@ final class HoldAtLeastChecks {
         notBefore(t, rival, sent, atLeast, "held by a client that nothing was heard of since");
         t.expect(!lease.isHeld(), "a holder that was cut off for three of its ttl believes");
         link.heal();
+        t.pass(t.ttl());
     }
 
     @Check(

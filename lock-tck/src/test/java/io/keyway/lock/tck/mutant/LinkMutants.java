@@ -131,6 +131,8 @@ final class LinkMutants {
     }
 
     private static final class Slow extends ReferenceBackend {
+        private static final long WINDOW = 10_000_000;
+
         Slow(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
             super(world, time, features, trouble);
         }
@@ -141,8 +143,9 @@ final class LinkMutants {
             if (request.queue() || !plain || show(request.key(), limit).isPresent()) {
                 return super.attempt(request, limit);
             }
-            // A thread that waited would let the clock of the kit go on.
-            for (int i = 0; i < 20_000; i++) {
+            // Until another is faster. A thread that waited would let the clock of the kit go on.
+            long end = System.nanoTime() + WINDOW;
+            while (System.nanoTime() - end < 0 && show(request.key(), limit).isEmpty()) {
                 Thread.onSpinWait();
             }
             return super.attempt(AlteredRequests.queued(request), limit);

@@ -54,7 +54,6 @@ class MutantProofTest {
                 "waiter-stays",
                 "barging",
                 "no-wake-up",
-                "loser-of-a-race-stays",
                 "token-constant",
                 "token-restarts",
                 "restart-opens-at-once",
