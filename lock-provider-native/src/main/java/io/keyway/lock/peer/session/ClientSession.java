@@ -90,7 +90,8 @@ public final class ClientSession extends ClientSide {
         if (session.silent(pace, turn.now())) {
             turn.goal(SessionGoal.SILENT_LINK);
             turn.hangUp(dialer.link());
-            down(session);
+            dialer.downForNow(turn);
+            session.linkDown();
         } else {
             session.look(pace, turn);
         }
@@ -100,12 +101,6 @@ public final class ClientSession extends ClientSide {
         long waited = Math.min(waits.smallest(), introduction.attention());
         pace = pace.of(session.beliefs().smallest(), waited, dialer.roundTrip());
         return pace;
-    }
-
-    /** The link of an open session is gone. */
-    private void down(OpenSession session) {
-        dialer.downForNow();
-        session.linkDown();
     }
 
     private void failed(String why, boolean lasting, SessionTurn turn) {
@@ -150,7 +145,7 @@ public final class ClientSession extends ClientSide {
         }
         OpenSession session = open;
         if (dialer.up() && session != null) {
-            down(session);
+            session.linkDown();
             dialer.down(false, turn);
         } else {
             failed(why, false, turn);
@@ -195,7 +190,7 @@ public final class ClientSession extends ClientSide {
     private void broken(String why, SessionTurn turn) {
         OpenSession session = open;
         if (session != null && dialer.up()) {
-            down(session);
+            session.linkDown();
         }
         failed(why, false, turn);
     }
@@ -230,7 +225,7 @@ public final class ClientSession extends ClientSide {
         if (refusal.code() == RefuseCode.UNKNOWN_SESSION && proved && session != null) {
             turn.hangUp(dialer.link());
             over(session, false, "the member has ended the session", turn);
-            dialer.downForNow();
+            dialer.downForNow(turn);
             return;
         }
         failed(introduction.why(refusal), refusal.code().lasting(), turn);
@@ -283,7 +278,7 @@ public final class ClientSession extends ClientSide {
     private void finish(OpenSession session, SessionTurn turn) {
         if (closing && session.allAcknowledged()) {
             turn.hangUp(dialer.link());
-            dialer.downForNow();
+            dialer.downForNow(turn);
             over(session, false, "closed", turn);
         }
     }
@@ -310,7 +305,7 @@ public final class ClientSession extends ClientSide {
         }
         if (dialer.phase() != Dialer.Phase.DOWN) {
             turn.hangUp(dialer.link());
-            dialer.downForNow();
+            dialer.downForNow(turn);
         }
         OpenSession session = open;
         if (session != null) {
@@ -339,7 +334,7 @@ public final class ClientSession extends ClientSide {
         closing = true;
         if (session == null && dialer.phase() != Dialer.Phase.DOWN) {
             turn.hangUp(dialer.link());
-            dialer.downForNow();
+            dialer.downForNow(turn);
         }
     }
 

@@ -33,6 +33,7 @@ final class Dialer {
     private @Nullable Hello hello;
     private @Nullable Incarnation member;
     private long provedAt;
+    private long upSince;
     private long roundTrip;
 
     Phase phase() {
@@ -109,22 +110,36 @@ final class Dialer {
         roundTrip = now - provedAt;
         next = Turn.NEVER;
         hello = null;
-        failures = 0;
+        upSince = now;
     }
 
-    /** The link is down; the next attempt comes after a random part of a time that doubles with each failure. */
+    /**
+     * The link is down; the next attempt comes after a random part of a time that doubles with each failure. A link that breaks soon after its welcome failed too: what this end sends over each may be what the
+     * member breaks it for.
+     */
     void down(boolean failed, Turn turn) {
+        boolean soon = !forgive(turn) && phase == Phase.UP;
         phase = Phase.DOWN;
         hello = null;
         long distance = Math.min(LONGEST, FIRST << Math.min(failures, 10));
         next = turn.now() + distance / 2 + ((distance / 2 * turn.draw(16)) >> 16);
-        if (failed) {
+        if (failed || soon) {
             failures++;
         }
     }
 
+    /** What failed before a link that was good for some time counts no more; true if this one was. */
+    private boolean forgive(Turn turn) {
+        boolean good = phase == Phase.UP && turn.now() - upSince >= LONGEST;
+        if (good) {
+            failures = 0;
+        }
+        return good;
+    }
+
     /** The link is down, and the next one may be dialled at once. */
-    void downForNow() {
+    void downForNow(Turn turn) {
+        forgive(turn);
         phase = Phase.DOWN;
         hello = null;
         next = Turn.NEVER;
@@ -145,6 +160,7 @@ final class Dialer {
         copy.hello = hello;
         copy.member = member;
         copy.provedAt = provedAt;
+        copy.upSince = upSince;
         copy.roundTrip = roundTrip;
         return copy;
     }
@@ -157,6 +173,7 @@ final class Dialer {
                 .value(hello)
                 .value(member)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
-                .put(roundTrip);
+                .put(roundTrip)
+                .time(phase == Phase.UP ? upSince : Turn.NEVER);
     }
 }

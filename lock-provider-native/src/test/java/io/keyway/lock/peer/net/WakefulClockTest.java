@@ -96,4 +96,14 @@ class WakefulClockTest {
         sleep(7);
         assertThat(stopped.nanoTime() - start).isEqualTo(27 * SECOND);
     }
+
+    /** A virtual machine that its host suspends, and whose wall clock is set some time later: nothing in it shows the pause before. */
+    @Test
+    void aWallClockThatIsSetRightLateShowsTheSleepOnlyThen() {
+        long start = clock.nanoTime();
+        pass(2);
+        assertThat(clock.nanoTime() - start).as("ten minutes of sleep, unseen").isEqualTo(2 * SECOND);
+        sleep(600);
+        assertThat(clock.nanoTime() - start).isEqualTo(602 * SECOND);
+    }
 }

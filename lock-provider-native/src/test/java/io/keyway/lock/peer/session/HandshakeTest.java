@@ -311,6 +311,27 @@ class HandshakeTest {
         return new Input.Arrived(link, new Proof(Authenticator.none().prove(transcript)));
     }
 
+    /** As a member does that cannot read what the client sends over each link. */
+    @Test
+    void aLinkThatBreaksRightAfterItsWelcomeIsDialledMoreAndMoreSeldom() {
+        World world = new World();
+        world.connect(World.MAX_TTL);
+        int before = world.dials;
+        for (int i = 0; i < 1_000; i++) {
+            if (!world.open.isEmpty()) {
+                world.cut(world.open.first());
+            }
+            world.pass(10 * World.MS);
+        }
+        assertThat(world.dials - before).as("in ten seconds").isBetween(8, 40);
+        world.pass(5_000 * World.MS);
+        assertThat(world.clientSide().connected()).isTrue();
+        before = world.dials;
+        world.cut(world.open.first());
+        world.pass(20 * World.MS);
+        assertThat(world.dials - before).as("after a link that was good for some seconds").isEqualTo(1);
+    }
+
     @Test
     void eachLinkHasNoncesOfItsOwn() {
         World world = new World();
