@@ -390,7 +390,9 @@ final class LeaseUsers {
         } else if (notice instanceof LeaseNotice.Misdirected wrong) {
             over(node, asker(node, wrong.request()), wrong.request(), null);
         } else if (notice instanceof LeaseNotice.Told answer) {
-            told(node, answer);
+            told(node, request(answer));
+        } else if (notice instanceof LeaseNotice.ToldInPart part) {
+            told(node, part.page().request());
         }
     }
 
@@ -445,9 +447,9 @@ final class LeaseUsers {
         return null;
     }
 
-    private void told(SimNode node, LeaseNotice.Told answer) {
+    private void told(SimNode node, long answered) {
         for (LeaseUser user : users[node.index()]) {
-            if (user.request != 0 && request(answer) == user.request) {
+            if (user.request != 0 && answered == user.request) {
                 idle(user);
                 return;
             }

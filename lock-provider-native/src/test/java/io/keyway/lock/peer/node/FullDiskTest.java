@@ -1,0 +1,36 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a member of a cluster needs of a disk that is full. */
+@Timeout(60)
+class FullDiskTest {
+    private static final Duration MAX_TTL = Duration.ofSeconds(1);
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void aMemberThatHasRunBeforeStartsOnAFullDisk() throws Exception {
+        try (SmallDisk disk = SmallDisk.mount(directory.resolve("disk"));
+                TestMembers members = new TestMembers(directory, "a")) {
+            Path data = disk.path().resolve("a");
+            members.start("a", "a", MAX_TTL, true, data, Set.of());
+            members.end("a");
+            disk.fill();
+            ClusterMember again = members.start("a", "a", MAX_TTL, false, data, Set.of());
+            await().until(() -> !again.quarantined());
+            assertThat(members.hasEnded("a")).isFalse();
+            members.end("a");
+        }
+    }
+}
