@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.engine.Cells;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -28,7 +27,7 @@ final class MemberHome implements AutoCloseable {
     /**
      * Takes the directory, which is made if it is missing.
      *
-     * @throws LockUnavailableException if it is not fit
+     * @throws io.keyway.lock.LockUnavailableException if it is not fit
      * @throws IllegalArgumentException if the plan says that the cluster never ran, and the directory that it did
      * @throws IOException if another process uses it, or its file cannot be used
      */
@@ -92,13 +91,9 @@ final class MemberHome implements AutoCloseable {
         }
     }
 
-    /** Says which process this is, to whoever tries to use the directory too. A full disk does not stop a member for that. */
+    /** Says which process this is, to whoever tries to use the directory too. */
     void publish(int port) {
-        try {
-            hosting.publish(HostInfo.onPort(port, HostInfo.newSecret()));
-        } catch (LockUnavailableException e) {
-            LOG.warn("nobody who tries to use {} will be told which process has it: {}", path(), e.getMessage());
-        }
+        hosting.publish(HostInfo.onPort(port, HostInfo.newSecret()));
     }
 
     @Override

@@ -2,8 +2,11 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.LockUnavailableException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
@@ -20,13 +23,17 @@ class FullDiskTest {
     private Path directory;
 
     @Test
-    void aMemberThatHasRunBeforeStartsOnAFullDisk() throws Exception {
+    void aStartOnAFullDiskIsRefusedWithTheReasonAndGoesOnceThereIsRoom() throws Exception {
         try (SmallDisk disk = SmallDisk.mount(directory.resolve("disk"));
                 TestMembers members = new TestMembers(directory, "a")) {
             Path data = disk.path().resolve("a");
             members.start("a", "a", MAX_TTL, true, data, Set.of());
             members.end("a");
             disk.fill();
+            assertThatThrownBy(() -> members.start("a", "a", MAX_TTL, false, data, Set.of()))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessage("Cannot use the lock directory " + data + ": No space left on device");
+            Files.delete(disk.path().resolve("filler"));
             ClusterMember again = members.start("a", "a", MAX_TTL, false, data, Set.of());
             await().until(() -> !again.quarantined());
             assertThat(members.hasEnded("a")).isFalse();

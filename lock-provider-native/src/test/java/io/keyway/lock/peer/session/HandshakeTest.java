@@ -329,7 +329,9 @@ class HandshakeTest {
         before = world.dials;
         world.cut(world.open.first());
         world.pass(20 * World.MS);
-        assertThat(world.dials - before).as("after a link that was good for some seconds").isEqualTo(1);
+        assertThat(world.dials - before)
+                .as("after a link that was good for some seconds")
+                .isEqualTo(1);
     }
 
     @Test
