@@ -83,7 +83,7 @@ final class Departures {
         try {
             Node node = place.node();
             if (!place.session.isOver()) {
-                place.session.awaitConnected(limit);
+                place.session.awaitConnected(limit, false);
                 leave(place, limit);
             } else if (node != null) {
                 boolean unused = end(place, node.path(), false, limit);
@@ -138,9 +138,9 @@ final class Departures {
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         // After a session that is over another one deletes what the ensemble may still keep of it.
         Session session = place.session.isOver()
-                ? sessions.connected(place.request.key(), place.request.ttl(), limit)
+                ? sessions.connected(place.request.key(), place.request.ttl(), limit, false)
                 : place.session;
-        session.awaitConnected(limit);
+        session.awaitConnected(limit, false);
         try {
             boolean done = limit.await(saying ? session.changeAndDelete(path) : session.delete(path));
             place.deleted();

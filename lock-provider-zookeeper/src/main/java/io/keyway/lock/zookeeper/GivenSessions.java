@@ -43,7 +43,8 @@ final class GivenSessions implements Sessions {
     public void runIn(LockBackend.Signals signals) {}
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
+    public Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+            throws NotExecutedException, InterruptedException {
         Session known = latest;
         if (known != null && known.isConnected()) {
             return known;
@@ -55,7 +56,7 @@ final class GivenSessions implements Sessions {
             throw new NotExecutedException(
                     "the CuratorFramework has no server of " + session.servers() + ": " + e.getMessage(), e);
         }
-        session.awaitConnected(limit);
+        session.awaitConnected(limit, early);
         return session;
     }
 

@@ -59,9 +59,10 @@ final class OwnSessions implements Sessions {
     }
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
+    public Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+            throws NotExecutedException, InterruptedException {
         Session session = current(key, ttl, limit).session(limit);
-        session.awaitConnected(limit);
+        session.awaitConnected(limit, early);
         return session;
     }
 

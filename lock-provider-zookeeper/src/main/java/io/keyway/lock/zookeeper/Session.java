@@ -44,6 +44,8 @@ final class Session extends Calls implements Watcher {
         void broken(Session session, long token, String reason);
     }
 
+    private static final Duration EARLY = Duration.ofMillis(450);
+
     private final Terms terms;
     private final Listener listener;
     private final BooleanSupplier replaced;
@@ -237,11 +239,13 @@ final class Session extends Calls implements Watcher {
     /**
      * Waits until a server has taken the session.
      *
+     * @param early to be told early that none has ever done so, by one that asks again, and at once when there is a connection
      * @throws InvalidLockUrlException if it refuses the credentials
      */
-    void awaitConnected(Limit limit) throws NotExecutedException, InterruptedException {
+    void awaitConnected(Limit limit, boolean early) throws NotExecutedException, InterruptedException {
+        Limit until = early && !wasConnected ? limit.most(EARLY) : limit;
         try {
-            link.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
+            link.get(until.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw new NotExecutedException(
                     "no server of the ensemble " + servers() + " has answered this client for "

@@ -4,6 +4,9 @@ package io.keyway.lock.zookeeper;
 import java.io.IOException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.HostProvider;
+import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /** A handle that belongs to one session: whoever closes it, what the session holds is over before the ensemble hears of it. */
@@ -18,8 +21,12 @@ final class SessionHandle extends ZooKeeper {
             ZKClientConfig config,
             Session session)
             throws IOException {
-        super(servers, timeoutMillis, watcher, canBeReadOnly, config);
+        super(servers, timeoutMillis, watcher, canBeReadOnly, redial(servers, timeoutMillis), config);
         this.session = session;
+    }
+
+    private static HostProvider redial(String servers, int timeoutMillis) {
+        return new Redial(new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses()), timeoutMillis);
     }
 
     /** Called by {@link #close(int)} too. What it tells it tells outside of the monitor, which the other takes by itself. */

@@ -14,8 +14,13 @@ interface Sessions {
     /** To be called once, before anything else: what takes time runs on threads of the kit's. */
     void runIn(LockBackend.Signals signals);
 
-    /** The session for that key, connected. */
-    Session connected(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException;
+    /**
+     * The session for that key, connected.
+     *
+     * @param early as {@link Session#awaitConnected}
+     */
+    Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+            throws NotExecutedException, InterruptedException;
 
     /** A session that is connected, if one is. */
     Optional<Session> open();
@@ -23,7 +28,7 @@ interface Sessions {
     /** Any session, connected, for calls that create nothing that lasts. */
     default Session any(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
         Optional<Session> open = open();
-        return open.isPresent() ? open.get() : connected(key, ttl, limit);
+        return open.isPresent() ? open.get() : connected(key, ttl, limit, false);
     }
 
     /** What a session comes from, if there is one. */

@@ -61,8 +61,6 @@ final class ZooKeeperBackend implements LockBackend {
             LockOptions.MIN_TTL,
             LockOptions.MAX_TTL);
 
-    private static final Duration SOON = Duration.ofMillis(600);
-
     private final ZooKeeperSettings settings;
     private final Paths paths;
     private final Places places = new Places();
@@ -91,7 +89,7 @@ final class ZooKeeperBackend implements LockBackend {
         sessions.runIn(told);
         if (settings.eager().isPresent()) {
             Session unused = sessions.connected(
-                    settings.anyKey(), settings.ttl(), Limit.of(settings.eager().get()));
+                    settings.anyKey(), settings.ttl(), Limit.of(settings.eager().get()), false);
         }
     }
 
@@ -112,9 +110,7 @@ final class ZooKeeperBackend implements LockBackend {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         long called = System.nanoTime();
-        // Whoever waits is told early why it waits; the kit asks again, at the latest when there is a connection.
-        Limit connecting = request.queue() ? until.most(SOON).part(3, 4) : until.part(3, 4);
-        Session session = sessions.connected(request.key(), request.ttl(), connecting);
+        Session session = sessions.connected(request.key(), request.ttl(), until.part(3, 4), request.queue());
         Place place = place(request, session, until);
         place.begin(until);
         try {

@@ -82,7 +82,7 @@ class PlaceTest {
                 new Session(new Session.Terms(server.address(), ANYONE, PATHS, Foresight.NONE), deaf, () -> false);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
-        session.awaitConnected(limit);
+        session.awaitConnected(limit, false);
         return session;
     }
 
