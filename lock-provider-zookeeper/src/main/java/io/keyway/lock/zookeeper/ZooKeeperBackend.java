@@ -110,7 +110,7 @@ final class ZooKeeperBackend implements LockBackend {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         long called = System.nanoTime();
-        Session session = sessions.connected(request.key(), request.ttl(), until.part(3, 4), request.queue());
+        Session session = sessions.connected(request.key(), request.ttl(), until, request.queue());
         Place place = place(request, session, until);
         place.begin(until);
         try {
@@ -347,7 +347,7 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     private Session session(Limit until) throws NotExecutedException, InterruptedException {
-        return sessions.any(settings.anyKey(), settings.ttl(), until.part(3, 4));
+        return sessions.any(settings.anyKey(), settings.ttl(), until);
     }
 
     // The rest.
