@@ -70,7 +70,7 @@ class ConsumerTest {
     private Path program;
     private String libraries;
 
-    /** The provider for ZooKeeper, whose two jars share packages: no module path takes them. */
+    /** The provider for ZooKeeper, which stands on jars that share packages: no module path takes them. */
     private String zooKeeper;
 
     @BeforeEach
@@ -183,13 +183,13 @@ class ConsumerTest {
         List<String> jars = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Path path = Path.of(entry);
-            if (entry.matches(".*[/-]zookeeper[^/]*(\\.jar|/target/classes)") != forZooKeeper) {
+            if (entry.matches(".*[/-](zookeeper|curator)[^/]*(\\.jar|/target/classes)") != forZooKeeper) {
                 continue;
             }
             if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
                 jars.add(Installation.jar(path, directory.resolve((forZooKeeper ? "z" : "") + jars.size() + ".jar")));
             } else if (entry.matches(
-                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-|zookeeper)[^/]*\\.jar")
+                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-|zookeeper|curator)[^/]*\\.jar")
                     && !entry.contains("-tests")) {
                 jars.add(entry);
             }
