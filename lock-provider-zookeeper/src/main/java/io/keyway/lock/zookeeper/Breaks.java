@@ -98,6 +98,10 @@ final class Breaks implements Watcher {
     public void process(WatchedEvent event) {
         if (event.getType() == Event.EventType.NodeDeleted) {
             latest.set(null);
+            if (!session.isOver()) {
+                // By another client in this session, which was closed.
+                CompletableFuture<Broken> unused = begin();
+            }
         } else {
             CompletableFuture<Broken> reading = new CompletableFuture<>();
             latest.set(reading);

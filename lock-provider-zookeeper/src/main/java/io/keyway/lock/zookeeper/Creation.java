@@ -18,19 +18,21 @@ final class Creation {
     private final String container;
     private final String name;
     private final byte[] note;
-    private @Nullable CompletableFuture<Node> answer;
+    private volatile @Nullable CompletableFuture<Node> answer;
 
     /** Null until it is created, or again when somebody has deleted it. */
     private volatile @Nullable Node node;
 
     /** Its answer was lost: there may be a node of which nothing is known. */
-    private boolean uncertain;
+    private volatile boolean uncertain;
+
+    private boolean ended;
 
     /** {@code note}: what the node is to hold; not changed any more. */
     Creation(Request request, Session session, String container, byte[] note) {
         this.session = session;
         this.container = container;
-        this.name = Ticket.prefix(Ticket.owner(session.id(), request.id()), request);
+        this.name = Ticket.prefix(Ticket.owner(session.owner(), request.id()), request);
         this.note = note;
     }
 
@@ -43,13 +45,20 @@ final class Creation {
         return answer != null;
     }
 
-    /** Whether there may be a node that nobody has heard of. */
-    boolean wasSent() {
+    /** Nothing is sent any more; whether something was of which nobody has heard: asked before {@link #node}. */
+    synchronized boolean end() {
+        ended = true;
         return isPending() || uncertain;
     }
 
+    /** Not if the session is over for this client alone: nobody would delete the node. */
     void send() {
-        answer = session.create(container + "/" + name, note, CreateMode.EPHEMERAL_SEQUENTIAL);
+        boolean over = session.isOver();
+        synchronized (this) {
+            answer = over || ended
+                    ? CompletableFuture.failedFuture(new KeeperException.SessionExpiredException())
+                    : session.create(container + "/" + name, note, CreateMode.EPHEMERAL_SEQUENTIAL);
+        }
     }
 
     /** Waits for the creation that is on its way, if one is. */
@@ -62,9 +71,9 @@ final class Creation {
             node = limit.await(sent);
             answer = null;
         } catch (KeeperException e) {
-            answer = null;
             uncertain = e instanceof KeeperException.ConnectionLossException
                     || e instanceof KeeperException.OperationTimeoutException;
+            answer = null;
             throw e;
         }
     }

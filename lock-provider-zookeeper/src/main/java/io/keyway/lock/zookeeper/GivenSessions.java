@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +31,10 @@ final class GivenSessions implements Sessions {
     private final Session.Terms terms;
     private final Session.Listener listener;
     private final Places places;
+
+    /** Other clients may share the session, and count their requests as this one does. */
+    private final String client = "." + Long.toHexString(Incarnation.draw().low());
+
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Session latest;
     private volatile boolean closed;
@@ -83,26 +90,39 @@ final class GivenSessions implements Sessions {
     }
 
     private Session taken() throws NotExecutedException {
-        CuratorZookeeperClient client = framework.getZookeeperClient();
+        CuratorZookeeperClient curator = framework.getZookeeperClient();
         Exception last = new IllegalStateException("it makes one anew again and again");
         for (int i = 0; i <= QUEUED; i++) {
             try {
-                long index = client.getInstanceIndex();
-                ZooKeeper handle = client.getZooKeeper();
+                long index = curator.getInstanceIndex();
+                ZooKeeper handle = curator.getZooKeeper();
+                demandWatchers(handle);
                 Session session = new Session(
                         terms,
+                        client,
                         listener,
-                        () -> client.getInstanceIndex() != index
+                        () -> curator.getInstanceIndex() != index
                                 || framework.getState() != CuratorFrameworkState.STARTED);
                 session.begin(handle);
                 if (!session.isOver()) {
                     return session;
                 }
+            } catch (InvalidLockUrlException e) {
+                throw e;
             } catch (Exception e) {
                 last = e;
             }
         }
         throw new NotExecutedException("the CuratorFramework gives no handle: " + last, last);
+    }
+
+    /** A client that forgets them with each connection hears neither of a break nor of a turn, nor that it is connected. */
+    private void demandWatchers(ZooKeeper handle) {
+        if (handle.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET)) {
+            throw new InvalidLockUrlException("The CuratorFramework for " + terms.servers() + " is set to forget its"
+                    + " watchers with each connection (" + ZKClientConfig.DISABLE_AUTO_WATCH_RESET
+                    + "), without which locks cannot be watched; give it one for which that is false.");
+        }
     }
 
     @Override

@@ -34,7 +34,7 @@ final class Lookout {
     /** Ends what is watched. */
     private Runnable unwatch = () -> {};
 
-    /** It was not granted at once, and those behind it have not been told that it is. */
+    /** Those behind it may believe that it waits, and have not been told otherwise. */
     private volatile boolean waited;
 
     private volatile boolean everWaited;
@@ -70,7 +70,7 @@ final class Lookout {
         return everWaited || standing.followed();
     }
 
-    /** It was granted; true if it had to wait for it. */
+    /** It was granted; true if those behind it are to be told. */
     boolean endWait() {
         boolean first = waited;
         waited = false;
@@ -95,7 +95,8 @@ final class Lookout {
         lookedAt = System.nanoTime();
         stale = false;
         boolean waits = seen.kind() != Standing.Kind.GRANTED;
-        waited |= waits;
+        // Those behind it may have seen it wait, though it has not seen that itself.
+        waited |= waits || (request.mode() == LockMode.PERMITS && seen.followed());
         everWaited |= waits;
         return anotherWatch();
     }
@@ -125,7 +126,8 @@ final class Lookout {
         if (seen.kind() == Standing.Kind.GRANTED) {
             return CompletableFuture.completedFuture(null);
         }
-        if (seen.behind().isEmpty()) {
+        if (seen.behind().isEmpty() || request.mode() == LockMode.PERMITS) {
+            // That one may be there and wait no more, and may have failed to say so.
             stale = true;
             return CompletableFuture.completedFuture(null);
         }

@@ -77,7 +77,7 @@ final class OwnFramework implements ZookeeperFactory {
     public ZooKeeper newZooKeeper(
             String servers, int timeoutMillis, Watcher curator, boolean canBeReadOnly, ZKClientConfig config)
             throws IOException {
-        Session session = new Session(terms, listener, () -> false);
+        Session session = new Session(terms, "", listener, () -> false);
         Watcher both = event -> {
             session.process(event);
             curator.process(event);

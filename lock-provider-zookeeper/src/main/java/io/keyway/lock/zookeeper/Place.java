@@ -95,7 +95,7 @@ final class Place {
         }
     }
 
-    /** The grant is handed out; true if it had to be waited for. */
+    /** The grant is handed out; true if those behind it are to be told. */
     boolean handOut() {
         held = true;
         return lookout.endWait();
@@ -185,11 +185,12 @@ final class Place {
     /** The session goes on without this client. */
     void leaveTo(Leftovers leftovers) {
         lookout.stop();
+        boolean sent = creation.end();
         Node own = creation.node();
         if (own != null) {
             leftovers.delete(own.path());
-        } else if (creation.wasSent()) {
-            leftovers.deleteAll(container, Ticket.owner(session.id(), request.id()));
+        } else if (sent) {
+            leftovers.deleteAll(container, Ticket.owner(session.owner(), request.id()));
         }
     }
 

@@ -135,7 +135,7 @@ final class Pledge implements Foresight {
     }
 
     private void begin(boolean search) {
-        String name = NAME + session.id() + "-";
+        String name = NAME + session.owner() + "-";
         CompletableFuture<Node> made = search
                 ? session.children(container, null)
                         .thenCompose(names -> names.stream()

@@ -47,6 +47,7 @@ final class Session extends Calls implements Watcher {
     private static final Duration EARLY = Duration.ofMillis(450);
 
     private final Terms terms;
+    private final String client;
     private final Listener listener;
     private final BooleanSupplier replaced;
     private final CompletableFuture<ZooKeeper> begun = new CompletableFuture<>();
@@ -64,6 +65,9 @@ final class Session extends Calls implements Watcher {
     private volatile boolean over;
     private volatile boolean refused;
     private volatile @Nullable String id;
+
+    /** The last term that the ensemble has agreed to: a handle forgets it with the session. */
+    private volatile int lastTimeout;
 
     /**
      * What all sessions of a client have in common.
@@ -87,10 +91,12 @@ final class Session extends Calls implements Watcher {
     /**
      * A session that is about to begin.
      *
+     * @param client tells its nodes from those of other clients in the same session; empty if there is no other
      * @param replaced whether the handle was given up by whom it belongs to
      */
-    Session(Terms terms, Listener listener, BooleanSupplier replaced) {
+    Session(Terms terms, String client, Listener listener, BooleanSupplier replaced) {
         this.terms = terms;
+        this.client = client;
         this.listener = listener;
         this.replaced = replaced;
         this.breaks = new Breaks(this, terms.paths());
@@ -167,6 +173,7 @@ final class Session extends Calls implements Watcher {
                 return;
             }
             wasConnected = true;
+            lastTimeout = handle().getSessionTimeout();
             link.complete(true);
         }
         listener.connected(this);
@@ -273,6 +280,11 @@ final class Session extends Calls implements Watcher {
         return known;
     }
 
+    /** Whose nodes are this client's: what their names begin with. */
+    String owner() {
+        return id() + client;
+    }
+
     /** An id, as it stands in names. */
     static String id(long session) {
         return Long.toHexString(session);
@@ -280,7 +292,8 @@ final class Session extends Calls implements Watcher {
 
     /** The term that the ensemble has agreed to. */
     Duration timeout() {
-        return Duration.ofMillis(handle().getSessionTimeout());
+        int now = handle().getSessionTimeout();
+        return Duration.ofMillis(now > 0 ? now : lastTimeout);
     }
 
     /** Whether something is older than that part of the term. */

@@ -150,15 +150,17 @@ class BreaksTest {
     @Test
     void whoCannotBeToldIsNotBrokenAndCanBeToldAgainLater() throws Exception {
         Lease lease = holder.lock(name).acquire();
-        tool().delete(nodeOfTheHolder(), -1);
+        try (HeldUpEvents untold = new HeldUpEvents(holder.unwrap(ZooKeeper.class))) {
+            tool().delete(nodeOfTheHolder(), -1);
 
-        assertThatThrownBy(() -> breaker.admin().breakLease(key, lease.token(), "too early"))
-                .isInstanceOf(LockUnavailableException.class)
-                .hasMessageContaining("the session of the holder");
-        assertThat(lease.isHeld()).isTrue();
+            assertThatThrownBy(() -> breaker.admin().breakLease(key, lease.token(), "too early"))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("the session of the holder");
+            assertThat(lease.isHeld()).isTrue();
+        }
 
-        // Any request makes it anew.
-        holder.lock(name + "-other").acquire().release();
+        // As soon as its session hears that the node is gone it makes it anew.
+        await().until(() -> tool().exists(nodeOfTheHolder(), false) != null);
         assertThat(breaker.admin().breakLease(key, lease.token(), "now")).isTrue();
         assertThat(lease.lost().toCompletableFuture().get().detail()).isEqualTo("now");
     }

@@ -16,18 +16,26 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.proxy.Direction;
+import io.keyway.lock.tck.proxy.Fault;
+import io.keyway.lock.tck.proxy.FaultProxy;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.utils.DefaultZookeeperFactory;
 import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
@@ -194,7 +202,7 @@ class GivenCuratorTest {
 
         server.kill(handle());
 
-        lease.lost().toCompletableFuture().get();
+        assertThat(lease.lost().toCompletableFuture().get().detail()).contains("for " + SESSION_MILLIS + " ms or more");
         client.lock(name).acquire().release();
     }
 
@@ -224,11 +232,91 @@ class GivenCuratorTest {
         assertThat(lease.isHeld()).isFalse();
         LockClient breaker = Locks.open(server.url() + "?closeTimeout=2s");
         opened.add(breaker);
-        await().ignoreException(LockUnavailableException.class)
+        // It has not renewed yet.
+        await().atMost(Duration.ofMillis(SESSION_MILLIS / 4))
+                .ignoreException(LockUnavailableException.class)
                 .until(() -> breaker.admin()
                         .breakLease(LockKey.lock(LockName.of(name + "-kept")), kept.token(), "for a test"));
         assertThat(kept.lost().toCompletableFuture().get().detail()).isEqualTo("for a test");
         other.lock(name).acquire().release();
+    }
+
+    @Test
+    void aRequestThatWasLostOnItsWayIsNotTakenForOneOfAnotherClient() throws Exception {
+        String[] address = server.address().split(":", -1);
+        try (FaultProxy proxy = FaultProxy.to(new InetSocketAddress(address[0], Integer.parseInt(address[1])));
+                CuratorFramework given = builder()
+                        .connectString("127.0.0.1:" + proxy.address().getPort())
+                        .sessionTimeoutMs(60_000)
+                        .build()) {
+            given.start();
+            try (LockClient client = client(given);
+                    LockClient other = client(given)) {
+                client.lock(name + "-before").acquire().release();
+                other.lock(name + "-before").acquire().release();
+                Lease held = client.lock(name).acquireAsync().get();
+                proxy.set(Direction.TO_SERVER, Fault.DISCARDING);
+                CompletableFuture<Lease> waits = other.lock(name).acquireAsync();
+                assertThatThrownBy(() -> waits.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+
+                proxy.heal();
+                proxy.reset();
+
+                await().until(() -> waits.isDone() || standing() == 2);
+                assertThat(waits).isNotDone();
+                assertThat(held.isHeld()).isTrue();
+                held.release();
+                waits.get().release();
+            }
+        }
+    }
+
+    private int standing() throws Exception {
+        return (int) handle().getChildren(container(), false).stream()
+                .filter(node -> Ticket.parse(node).isPresent())
+                .count();
+    }
+
+    @Test
+    void aRequestThatIsUnderWayWhenItsClientIsClosedLeavesNothingInTheSession() throws Exception {
+        LockClient client = client(
+                "lock:zookeeper:///keyway?closeTimeout=500ms&requestTimeout=20s", ClientOptions.defaults(), framework);
+        client.lock(name + "-before").acquire().release();
+        long before = server.requests();
+        CompletableFuture<Lease> taken;
+        try (StalledLog stalled = server.stallWrites()) {
+            taken = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return client.lock(name).acquire();
+                } catch (InterruptedException e) {
+                    throw new CompletionException(e);
+                }
+            });
+            await().until(() -> server.requests() >= before + 2);
+            client.close();
+            assertThat(stalled).isNotNull();
+        }
+
+        assertThat(taken).failsWithin(Duration.ofSeconds(30));
+        await().untilAsserted(
+                        () -> assertThat(handle().getEphemerals("/keyway")).isEmpty());
+    }
+
+    @Test
+    void aFrameworkThatForgetsItsWatchersIsRefused() throws Exception {
+        ZKClientConfig forgetful = new PlainConfig();
+        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        try (CuratorFramework given = builder()
+                .zookeeperFactory(new DefaultZookeeperFactory())
+                .zkClientConfig(forgetful)
+                .build()) {
+            given.start();
+            try (LockClient client = client(given)) {
+                assertThatThrownBy(() -> client.lock(name).acquire())
+                        .isInstanceOf(InvalidLockUrlException.class)
+                        .hasMessageContaining(ZKClientConfig.DISABLE_AUTO_WATCH_RESET);
+            }
+        }
     }
 
     @Test

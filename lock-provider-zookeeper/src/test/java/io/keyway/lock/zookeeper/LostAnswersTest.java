@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.Capacity;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
@@ -220,6 +221,37 @@ class LostAnswersTest {
             }
             assertThat(reads.isHeld()).isTrue();
         }
+    }
+
+    @Test
+    void permitsThatAreGrantedAtTheFirstLookLetThoseBehindLookToo() throws Exception {
+        LockClient client = client("ttl=10m&requestTimeout=20s");
+        LockClient behind = client("ttl=10m");
+        client.semaphore(name, Capacity.of(3)).acquire().release();
+        Lease held = watcher.semaphore(name, Capacity.of(3)).acquire(2);
+        proxies.get(0).set(Direction.TO_CLIENT, Fault.DISCARDING);
+        CompletableFuture<Lease> first = client.semaphore(name, Capacity.of(3)).acquireAsync(2);
+        await().until(() -> waitingForPermits() == 1);
+        CompletableFuture<Lease> second = behind.semaphore(name, Capacity.of(3)).acquireAsync();
+        await().until(() -> waitingForPermits() == 2);
+        behind.lock(name).acquire().release();
+        held.release();
+
+        proxies.get(0).heal();
+        proxies.get(0).reset();
+
+        try (Lease two = first.get()) {
+            assertThat(second).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(two.isHeld()).isTrue();
+            second.get().release();
+        }
+    }
+
+    private int waitingForPermits() throws Exception {
+        return watcher.admin()
+                .show(LockKey.semaphore(LockName.of(name)))
+                .map(status -> status.waiters().size())
+                .orElse(0);
     }
 
     @Test

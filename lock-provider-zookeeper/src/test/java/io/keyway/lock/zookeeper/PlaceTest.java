@@ -79,7 +79,7 @@ class PlaceTest {
             public void broken(Session session, long token, String reason) {}
         };
         Session session =
-                new Session(new Session.Terms(server.address(), ANYONE, PATHS, Foresight.NONE), deaf, () -> false);
+                new Session(new Session.Terms(server.address(), ANYONE, PATHS, Foresight.NONE), "", deaf, () -> false);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
         session.awaitConnected(limit, false);
