@@ -117,7 +117,7 @@ final class UnansweredVerbChecks {
         verbs.withdrawInTime(request);
 
         Request held = verbs.request(t.name("held"), t.longer(4));
-        Grant grant = verbs.granted(held, "a free lock was not granted");
+        Grant grant = verbs.grantedInTime(held, "a free lock was not granted when answers came again");
         link.cut();
         Outcome renewal = Outcome.of("renew", () -> verbs.renew(LIMIT, grant).get(0));
         Outcome release = Outcome.of("release", () -> verbs.release(grant, LIMIT));
