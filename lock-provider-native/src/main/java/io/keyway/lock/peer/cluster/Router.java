@@ -13,6 +13,8 @@ import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.session.Greeting;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +68,8 @@ public final class Router<L extends Line> {
     private static final long AGAIN_NANOS = 100_000_000L;
 
     private static final long FIND_AGAIN_NANOS = 5_000_000_000L;
+    /** By then a line has taken what was posted to it. */
+    private static final long TAKEN_NANOS = 10_000_000_000L;
     /** Numbers of questions to single authorities: between those of locks and those of administrators. */
     private static final long FIRST_SURVEY = 1L << 61;
 
@@ -82,6 +86,9 @@ public final class Router<L extends Line> {
     private final Set<Routes> everKnown = new LinkedHashSet<>();
 
     private final Map<Long, Away> sentAway = new HashMap<>();
+    /** Requests whose withdrawal is on its way to their line, which may be about to send them away, and since when. */
+    private final LinkedHashMap<Long, Long> withdrawn = new LinkedHashMap<>();
+
     private final Lobby lobby;
     private final Map<Long, Survey> surveys = new HashMap<>();
     private @Nullable L finder;
@@ -238,12 +245,16 @@ public final class Router<L extends Line> {
     private void withdraw(Input.Command command, long request) {
         Away away = sentAway.remove(request);
         if (away != null) {
-            world.tell(
-                    null,
-                    new LeaseNotice.Withdrawn(away.key(), request, away.call().user()));
+            tellWithdrawn(away.key(), away.call());
         }
         if (away != null || lobby.withdraw(request)) {
             return;
+        }
+        long now = world.now();
+        withdrawn.put(request, now);
+        Iterator<Long> oldest = withdrawn.values().iterator();
+        while (oldest.hasNext() && now - oldest.next() > TAKEN_NANOS) {
+            oldest.remove();
         }
         Set<Authority> asked = new LinkedHashSet<>();
         for (Routes each : everKnown) {
@@ -293,7 +304,15 @@ public final class Router<L extends Line> {
         }
     }
 
+    private void tellWithdrawn(Key key, LeaseCall.Acquire call) {
+        world.tell(null, new LeaseNotice.Withdrawn(key, call.request(), call.user()));
+    }
+
     private void askAgain(Key key, LeaseCall.Acquire call) {
+        if (withdrawn.remove(call.request()) != null) {
+            tellWithdrawn(key, call);
+            return;
+        }
         sentAway.put(call.request(), new Away(key, call, world.now()));
         world.after(AGAIN_NANOS, () -> {
             Away away = sentAway.remove(call.request());

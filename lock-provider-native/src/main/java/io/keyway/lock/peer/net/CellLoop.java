@@ -201,18 +201,22 @@ public final class CellLoop implements Driver, CellHost {
     }
 
     private void failed(Throwable why) {
-        Optional<Input> next = surroundings.failed(why);
-        if (next.isPresent()) {
-            try {
+        boolean goesOn = false;
+        try {
+            Optional<Input> next = surroundings.failed(why);
+            if (next.isPresent()) {
                 cell.abandon();
                 cell.input(next.get(), this);
                 turn();
-                return;
-            } catch (RuntimeException | Error e) {
-                LOG.error("the cell that failed cannot go on", e);
+                goesOn = true;
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("the cell that failed cannot go on", e);
+        } finally {
+            if (!goesOn) {
+                end();
             }
         }
-        end();
     }
 
     private void turn() {
@@ -281,6 +285,7 @@ public final class CellLoop implements Driver, CellHost {
             turns();
         } else {
             lastLook = now;
+            forgiven = false;
             arm();
         }
     }

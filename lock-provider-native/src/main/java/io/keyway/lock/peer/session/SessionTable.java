@@ -32,6 +32,8 @@ final class SessionTable {
 
     private final Dues dues = new Dues();
     private long lastSession;
+    /** How long this member stood still; of this input only. */
+    private long stalled;
 
     SessionTable(SessionSettings settings, Admissions admissions) {
         this.settings = settings;
@@ -39,6 +41,9 @@ final class SessionTable {
     }
 
     void begin(SessionTurn turn) {
+        if (stalled != 0) {
+            putOff(turn.now());
+        }
         for (long due = dues.due(turn.now()); due != 0; due = dues.due(turn.now())) {
             look(live(due), turn);
         }
@@ -244,10 +249,18 @@ final class SessionTable {
                 messages);
     }
 
+    /** Comes before {@link #begin}. */
     void stalled(long nanos) {
+        stalled += nanos;
+    }
+
+    /** Nobody is heard later than now: whoever was read after the stall, in the same turn, has lost no time by it. */
+    private void putOff(long now) {
         for (MemberSession session : sessions.values()) {
-            session.heard += nanos;
+            long heard = session.heard + stalled;
+            session.heard = heard - now > 0 ? now : heard;
         }
+        stalled = 0;
     }
 
     /** When the last lease ends that a frame of this flush begins or extends; {@link Turn#NEVER} if none does. */

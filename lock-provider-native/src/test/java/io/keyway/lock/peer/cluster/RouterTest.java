@@ -196,6 +196,23 @@ class RouterTest {
     }
 
     @Test
+    void whoGivesUpJustBeforeItsLineSendsItAwayIsAskedForNoMore() {
+        Key key = moving();
+        Wire a = alone("a:1");
+        router.post(acquire(key, 1, 0));
+        router.turned(a, greeting("a:1", "b:1"), null);
+        router.post(withdraw(key, 1));
+        world.runAll();
+        assertThat(a.posted).containsExactly(acquire(key, 1, 0), new Input.Dismissed(), withdraw(key, 1));
+        router.heard(
+                a,
+                new LeaseNotice.Misdirected(
+                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 0).call(), null));
+        assertThat(world.later).as("nothing is asked again").isEmpty();
+        assertThat(world.told).containsExactly(new LeaseNotice.Withdrawn(key, 1, null));
+    }
+
+    @Test
     void aLineToWhoIsNoMemberAnyMoreIsToldSoWhenItFails() {
         Wire a = alone("a:1");
         router.turned(a, greeting("a:1", "b:1"), null);

@@ -32,6 +32,7 @@ class CellLoopTest {
     private final Deadline deadline = new Deadline();
     private final List<Throwable> failures = new ArrayList<>();
     private long now = 1_000 * MS;
+    private boolean sayingSoFails;
 
     /** One deadline that was set for somebody else, and whatever else is asked of it. */
     private static final class Deadline implements SessionLayer {
@@ -128,6 +129,9 @@ class CellLoopTest {
             @Override
             public Optional<Input> failed(Throwable why) {
                 failures.add(why);
+                if (sayingSoFails) {
+                    throw new IllegalStateException("no thread, no log");
+                }
                 return whenFailed;
             }
 
@@ -195,6 +199,15 @@ class CellLoopTest {
     }
 
     @Test
+    void twoStallsWithALongQuietTimeBetweenThemBothCount() {
+        deadlineIn(loop(TOLERANCE, Optional.empty()), TTL);
+        standStill(TTL / 4);
+        pass(TTL / 2);
+        standStill(TTL / 2 + 300 * MS);
+        assertThat(deadline.expired).isEqualTo(Turn.NEVER);
+    }
+
+    @Test
     void aLoopWithoutDeadlinesDoesNotLookAtTheClock() {
         CellLoop loop = loop(TOLERANCE, Optional.empty());
         pass(TTL);
@@ -226,6 +239,20 @@ class CellLoopTest {
         loop.post(new Input.Opened(2));
         pass(TTL);
         loop.post(new Input.Opened(3));
+        pass(MS);
+        assertThat(failures).singleElement().asString().contains("poison");
+        assertThat(deadline.seen).containsExactly("opened 1");
+    }
+
+    @Test
+    void aMembersCellThatFailsRunsNoMoreEvenIfNothingElseWorks() {
+        CellLoop loop = loop(TOLERANCE, Optional.empty());
+        deadline.poisoned = true;
+        sayingSoFails = true;
+        loop.post(new Input.Opened(1));
+        pass(MS);
+        deadline.poisoned = false;
+        loop.post(new Input.Opened(2));
         pass(MS);
         assertThat(failures).singleElement().asString().contains("poison");
         assertThat(deadline.seen).containsExactly("opened 1");

@@ -126,6 +126,20 @@ class SessionRulesTest {
     }
 
     @Test
+    void whoWasHeardAfterAStallLivesNoLongerForIt() {
+        World world = new World();
+        world.held(TTL);
+        world.now += TTL / 2; // the member stands still in the middle of a turn, then reads on
+        world.client.work(turn -> turn.client().confirm(Numbered.KEY));
+        world.settle();
+        world.member.input(new Input.Stalled(TTL / 2));
+        world.deaf = true;
+        world.now += TTL;
+        world.member.input(new Input.Tick());
+        assertThat(world.member.told(MemberView.Expired.class)).hasSize(1);
+    }
+
+    @Test
     void aStampIsTheClockOfTheFlushNotOfTheTurn() {
         World world = new World();
         world.connect(TTL);
