@@ -103,6 +103,8 @@ final class UnansweredVerbChecks {
         ClientLink link = t.link("unanswered");
         Verbs verbs = t.verbs(link, "unanswered");
         LockClient other = t.client("other");
+        // So that what is lost is the answer to the attempt, and not that to a greeting.
+        verbs.release(verbs.granted(verbs.request(t.name("before"), t.longer(4)), "a free lock was not granted"));
         Request request = verbs.request(t.name(), t.longer(4));
         link.loseReplies();
         Outcome attempt = Outcome.of("attempt", () -> verbs.attempt(request, LIMIT));
