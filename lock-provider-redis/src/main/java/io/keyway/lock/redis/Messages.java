@@ -120,10 +120,10 @@ final class Messages {
      * How scripts are told that a request queues, and how its client hears.
      *
      * @param askedAt the clock before the attempt, by which a grant by message names it
-     * @param late whether an earlier attempt of the request may still arrive: then nothing is granted by a message
+     * @param byMessage whether that request may be granted by a message
      */
-    byte[] queueing(long askedAt, boolean late) {
-        return RedisKeys.bytes(takesGrants && !late ? queueing + "g" + askedAt : queueing);
+    byte[] queueing(long askedAt, boolean byMessage) {
+        return RedisKeys.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
     }
 
     /** An attempt of that request is about to be sent: what earlier ones came to counts no more. */

@@ -144,7 +144,12 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        return request.queue() ? started(messages).queueing(askedAt, lateAttempts.contains(request.id())) : AT_ONCE;
+        if (!request.queue()) {
+            return AT_ONCE;
+        }
+        // Whoever waits may have died: what he never hears of must not be kept for him. A late attempt must find no grant.
+        boolean takesGrants = request.holdAtLeast().isZero() && !lateAttempts.contains(request.id());
+        return started(messages).queueing(askedAt, takesGrants);
     }
 
     private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {

@@ -67,7 +67,7 @@ if ARGV[5] ~= '' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false, at_least or false}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false}
     redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end

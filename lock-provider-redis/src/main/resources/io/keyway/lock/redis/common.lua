@@ -4,9 +4,8 @@
 --            reader that an upgraded holder was, until a renewal shows that its client knows of the upgrade; by id and '='
 --            until when its place is to be kept at least; by '=' and token the record of a place that is kept and no grant
 --            any more; and unless one is alone, '#' {how many, permits out, mode, none of them ends before}
---   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, time to be kept at
---            least}, and 'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds
---            by, sharded}
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked}, and
+--            'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 --   floor    the highest token, the last key of each script that may grant
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
@@ -234,7 +233,6 @@ local function hand_over(id, waiter)
   unqueue(id)
   write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7]})
   keep(holders, waiter[4] - now())
-  hold_at_least(id, now(), waiter[11])
   tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders,
     waiter[9])
 end

@@ -18,6 +18,10 @@ if kept then
     all[NONE_BEFORE] = math.min(all[NONE_BEFORE], kept)
     redis.call('HSET', holders, '#', pack(all))
   end
+  if changed then
+    -- There is room of others, whose time was over.
+    wake(all)
+  end
   return 1
 end
 wake(unhold(all, ARGV[1], mine[PERMITS]))
