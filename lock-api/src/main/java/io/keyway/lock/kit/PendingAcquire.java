@@ -222,13 +222,7 @@ final class PendingAcquire implements LockEngine.Sink {
             forget();
             client.log().answered(client.time());
             if (from != null && !from.giveWay()) {
-                if (from.lapsed()) {
-                    // By the clock: its owner has time to stop.
-                    long stopped = client.time().nanoTime() + hold.ttl().toNanos() / 4;
-                    client.time().at(stopped, () -> hold.release(token));
-                } else {
-                    hold.release(token);
-                }
+                giveBack(from, hold, token);
                 outcome.complete(Optional.empty());
                 return;
             }
@@ -236,6 +230,18 @@ final class PendingAcquire implements LockEngine.Sink {
             outcome.complete(Optional.of(lease));
         } else if (from == null) {
             hold.abandon(token);
+        } else {
+            from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
+            giveBack(from, hold, token);
+        }
+    }
+
+    /** Its grant was that of {@code from}, which has ended. */
+    private void giveBack(HeldLease ended, LockEngine.Hold hold, long token) {
+        if (ended.lapsed()) {
+            // By the clock, or unexpectedly: its owner has time to stop.
+            long stopped = client.time().nanoTime() + hold.ttl().toNanos() / 4;
+            client.time().at(stopped, () -> hold.release(token));
         } else {
             hold.release(token);
         }

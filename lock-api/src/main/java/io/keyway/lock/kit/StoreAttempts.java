@@ -141,6 +141,7 @@ final class StoreAttempts {
         } else {
             machine.tell(new StoreEffect.Converted(holder.id(), entry.id(), grant, entry.deadline()));
             entry.holder = null;
+            entry.converted = true;
             leases.remove(holder);
             holder.conversion = null;
             machine.forgetGranted(holder, now);

@@ -67,6 +67,9 @@ final class StoreEntry {
     @Nullable
     StoreEntry conversion;
 
+    /** Its grant was that of another before, whose owner may believe still: a withdrawal comes too late for it. */
+    boolean converted;
+
     boolean renewing;
 
     /** The renewal under way was sent before a conversion was over. */

@@ -139,7 +139,7 @@ final class StoreMachine {
         }
         if (entry.phase == StoreEntry.Phase.WANTED) {
             startWithdraw(entry, now);
-        } else if (granted(entry)) {
+        } else if (granted(entry) && !entry.converted) {
             // What has lapsed had an owner.
             entry.abandoned |= entry.phase == StoreEntry.Phase.HELD;
             startRelease(entry, now);
@@ -188,6 +188,7 @@ final class StoreMachine {
         closed = true;
         for (StoreEntry entry : List.copyOf(entries.values())) {
             withdraw(entry.id(), now);
+            release(entry.id(), now);
         }
     }
 

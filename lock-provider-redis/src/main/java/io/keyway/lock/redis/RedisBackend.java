@@ -147,7 +147,8 @@ final class RedisBackend implements LockBackend {
         if (!request.queue()) {
             return AT_ONCE;
         }
-        // Whoever waits may have died: what he never hears of must not be kept for him. A late attempt must find no grant.
+        // Whoever waits may have died: what he never hears of must not be kept for him. A late attempt must find no
+        // grant.
         boolean takesGrants = request.holdAtLeast().isZero() && !lateAttempts.contains(request.id());
         return started(messages).queueing(askedAt, takesGrants);
     }
