@@ -104,7 +104,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         this.inherited = last.inherited();
         long wait = last.waitNanos();
         long epoch = file.nextEpoch(0);
-        long largestTtl = place.settings().maxTtl().toNanos();
+        long ttl = place.settings().maxTtl().toNanos();
         long now = System.nanoTime();
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-host-disk", this::cannotServe);
@@ -113,7 +113,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
                 place.facts(),
                 disk,
                 epoch,
-                largestTtl,
+                Math.max(ttl, file.longestTtl()), // until all leases of before are over
                 now + awaited,
                 true,
                 0,
@@ -124,7 +124,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         String secret = HostInfo.newSecret();
         this.cell = place.cells()
                 .proving(HostInfo.authenticator(socket, secret))
-                .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, largestTtl / 2));
+                .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, ttl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
         try {
             List<Input> imports = inherited.imports();
@@ -278,6 +278,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         if (!past && !((MemberSessions) layer).quarantined()) {
             past = true;
             disk.run(file::forgotten);
+            promises.opened(place.settings().maxTtl().toNanos(), () -> {});
         }
         int now = ((MemberSessions) layer).size();
         if (now == 0 && sessions > 0) {

@@ -269,8 +269,11 @@ public final class MemberSessions extends MemberSide {
         for (MemberSession session : table.all()) {
             session.classes.waiting(awaitOpening);
         }
+        long until = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
+        // What is waited for already may last longer than any lease of this life.
+        boolean longer = quarantined && quarantineUntil != Turn.NEVER && quarantineUntil - until > 0;
         quarantined = true;
-        quarantineUntil = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
+        quarantineUntil = longer ? quarantineUntil : until;
         promises.reach(quarantineUntil);
         newEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));

@@ -91,6 +91,27 @@ class LocalRepairTest {
     }
 
     @Test
+    void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
+        MachineFacts facts = new SystemFacts();
+        Duration hour = Duration.ofHours(1);
+        LocalPlace former = LocalMode.place(locks, hour, LeaseSettings.defaults(), PATIENCE, facts);
+        long alive = former.bytes().take(); // of whoever believes
+        Path member = former.directory().memberFile();
+        try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
+            long horizon = BootClock.horizon(facts, hour.toNanos());
+            file.force(new MemberRecord(file.nextEpoch(0), hour.toNanos(), horizon, true));
+        }
+        LocalPlace place = place(facts);
+        try (LocalHost next = host(place)) {
+            assertThat(next.idle()).isPositive();
+        }
+        try (MemberFile file = MemberFile.open(member, facts, place.settings())) {
+            assertThat(file.quarantine().duration()).isGreaterThan(hour.dividedBy(2));
+        }
+        former.bytes().release(alive);
+    }
+
+    @Test
     void aHostThatCannotBeFoundAnyMoreIsFoundAgain() throws Exception {
         try (LockClient client = Locks.open(url)) {
             Lease lease = client.lock("a").acquire();

@@ -281,6 +281,19 @@ class SessionRulesTest {
     }
 
     @Test
+    void anEpochThatIsHeardOfShortensNoWait() {
+        World world = new World();
+        world.held(TTL);
+        world.restartMember(new Incarnation(0xA, 2), 3, 10 * World.MAX_TTL);
+        world.pass(1_000 * MS);
+        assertThat(world.memberSide().epoch()).isEqualTo(8);
+        world.pass(5 * World.MAX_TTL);
+        assertThat(world.memberSide().quarantined()).isTrue();
+        world.pass(5 * World.MAX_TTL);
+        assertThat(world.memberSide().quarantined()).isFalse();
+    }
+
+    @Test
     void theQuarantineOfAnAdoptedEpochIsOnDiskBeforeAnythingIsSaid() {
         World world = new World();
         world.held(TTL);
