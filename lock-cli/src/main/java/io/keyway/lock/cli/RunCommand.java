@@ -150,14 +150,13 @@ final class RunCommand implements Callable<Integer> {
         }
         String which = url.protocol().map(protocol -> ":" + protocol).orElse("");
         List<String> others = CommandOptions.providersWith(feature.get(), url.provider());
-        String needs = feature.get() == Feature.HOLD_AT_LEAST
+        boolean keeps = feature.get() == Feature.HOLD_AT_LEAST;
+        String needs = keeps
                 ? "--at-least needs a store that keeps locks for some time (hold-at-least)"
                 : shared ? "--shared needs read-write locks" : "--permits needs semaphores";
-        return needs + ", which lock:"
-                + url.provider() + which + ": lacks"
-                + (others.isEmpty()
-                        ? "."
-                        : "; " + String.join(" and ", others) + (others.size() == 1 ? " has them." : " have them."));
+        String have = (others.size() == 1 ? " has " : " have ") + (keeps ? "it." : "them.");
+        return needs + ", which lock:" + url.provider() + which + ": lacks"
+                + (others.isEmpty() ? "." : "; " + String.join(" and ", others) + have);
     }
 
     private Optional<Lease> acquire(LockClient client, Wish wish, Signals signals) throws InterruptedException {
