@@ -26,6 +26,8 @@ final class ServerProcesses implements Nemesis.Servers, AutoCloseable {
     /** An election, the sessions of who died, whose time begins anew with it, and the turns of those who wait. */
     private static final Duration GO_ON_WITHIN = Duration.ofSeconds(20);
 
+    private static final Duration LEADER_WITHIN = Duration.ofMinutes(2);
+
     private final List<Server> servers = new ArrayList<>();
 
     /** Starts all three of an ensemble that never ran; returns when each knows whom it follows. */
@@ -91,7 +93,7 @@ final class ServerProcesses implements Nemesis.Servers, AutoCloseable {
 
     private void awaitServing() {
         for (Server server : servers) {
-            Signals.until("server " + server.port + " serves", server::serves);
+            Signals.until("server " + server.port + " serves", LEADER_WITHIN, server::serves);
         }
     }
 
