@@ -5,6 +5,7 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a {@link StoreMachine} that asks for what is wanted, until it is granted, refused or given up. */
@@ -150,7 +151,30 @@ final class StoreAttempts {
         ask(next);
     }
 
+    /** Its grant was broken before it was heard of: nobody believes in it, which the store cannot know. */
+    private void disown(StoreEntry entry, Grant broken) {
+        entry.disowned = broken.token();
+        cleanUp.disown(entry, broken);
+    }
+
+    /** The store has been told that nobody believes in what was broken; {@code known}: it has answered. */
+    void disowned(StoreEntry entry, boolean known, long now) {
+        if (entry.phase == StoreEntry.Phase.WITHDRAWING) {
+            cleanUp.withdraw(entry);
+        } else if (known) {
+            send(entry, false);
+        } else {
+            entry.disowned = 0;
+            timers.retry(entry, now);
+        }
+    }
+
     private void waits(StoreEntry entry, Attempt.Waiting waiting, long now) {
+        Optional<Grant> broken = waiting.broken();
+        if (broken.isPresent() && broken.get().token() != entry.disowned) {
+            disown(entry, broken.get());
+            return;
+        }
         if (!entry.request.queue()) {
             machine.tell(new StoreEffect.Refused(entry.id(), waiting.holders()));
             leave(entry, now);

@@ -2,6 +2,7 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Grant;
 
 /**
  * The part of a {@link StoreMachine} that ends what nobody wants any more: grants are released by their token, other
@@ -105,6 +106,11 @@ final class StoreCleanUp {
     void release(StoreEntry entry) {
         boolean keeps = !entry.abandoned && !entry.request.holdAtLeast().isZero();
         call(entry, new StoreEffect.Release(entry.held(), keeps));
+    }
+
+    /** Of a request that is wanted still. */
+    void disown(StoreEntry entry, Grant broken) {
+        call(entry, new StoreEffect.Release(broken, false));
     }
 
     private void call(StoreEntry entry, StoreEffect effect) {

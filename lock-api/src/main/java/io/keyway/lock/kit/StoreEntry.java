@@ -44,6 +44,9 @@ final class StoreEntry {
     /** Whatever was granted until now may have been ended by the store's word: only an attempt that is sent later tells. */
     boolean voided;
 
+    /** The token of a grant that was broken unheard, and released since; 0 if there was none. */
+    long disowned;
+
     /** When to call next, if {@link #armed}. */
     long due;
 

@@ -211,8 +211,10 @@ final class StoreMachine {
 
     void released(long id, Answer answer, long now) {
         StoreEntry entry = answered(id);
-        if (entry != null) {
+        if (entry != null && entry.phase == StoreEntry.Phase.RELEASING) {
             cleanUp.released(entry, answer, now);
+        } else if (entry != null) {
+            attempts.disowned(entry, answer != Answer.UNKNOWN, now);
         }
     }
 
@@ -225,7 +227,9 @@ final class StoreMachine {
 
     void cleanUpFailed(long id, boolean maybe, long now) {
         StoreEntry entry = answered(id);
-        if (entry != null) {
+        if (entry != null && entry.phase == StoreEntry.Phase.WANTED) {
+            attempts.disowned(entry, false, now);
+        } else if (entry != null) {
             cleanUp.failed(entry, maybe, now);
         }
     }

@@ -4,6 +4,7 @@ package io.keyway.lock.spi;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** What an attempt came to. */
@@ -41,13 +42,23 @@ public sealed interface Attempt {
      * @param ahead how many stand before it, where the store knows: all that hold, and those that wait before it. If it is
      *     empty, or more than {@code holders} has, the kit takes it that others wait before it
      * @param holders who holds, where the store knows; may be some of many
+     * @param broken the grant of this very request, if it was broken and its place stands still: nothing else is done then.
+     *     The kit, which knows that nobody believes in it if it hears this, answers by {@link LockBackend#release} and
+     *     attempts again, also for a request that does not queue
      */
-    record Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders) implements Attempt {
+    record Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders, Optional<Grant> broken)
+            implements Attempt {
         /** Copies the list. */
         public Waiting {
             Objects.requireNonNull(recheckWithin, "recheckWithin");
             Objects.requireNonNull(ahead, "ahead");
+            Objects.requireNonNull(broken, "broken");
             holders = List.copyOf(holders);
+        }
+
+        /** It has no grant that was broken. */
+        public Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders) {
+            this(recheckWithin, ahead, holders, Optional.empty());
         }
     }
 

@@ -68,7 +68,7 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Ends the grant if it is in force; idempotent by {@code grant.id()} and token. Of one that was broken it frees the place,
-     * and answers NOT_HELD.
+     * and answers NOT_HELD; its request may be attempted again then ({@link Attempt.Waiting#broken}).
      */
     Answer release(Grant grant, Duration limit) throws Exception;
 
@@ -151,8 +151,8 @@ public interface LockBackend extends AutoCloseable {
     /**
      * As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. The place is kept until its holder has released it, or
      * its ttl has passed (rule LK-1105); meanwhile it is not in force: a further break is false, {@link #renew} and
-     * {@link #release} answer NOT_HELD, and an attempt of its request, whose client never heard of the grant, does not bring it
-     * back: it takes it away and asks anew.
+     * {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor takes it away, since it may
+     * be one that was lost and comes late, while the holder believes: it is answered by {@link Attempt.Waiting#broken}.
      */
     default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.BREAK, "this store");

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +53,9 @@ final class RedisBackend implements LockBackend {
 
     private static final byte[] AT_ONCE = {};
 
+    /** What attempt.lua says of a request whose grant was broken. */
+    private static final long BROKEN = -2;
+
     private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -63,6 +67,9 @@ final class RedisBackend implements LockBackend {
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
+
+    /** Requests of which the next attempt follows the release of what was broken: they go on. */
+    private final Set<Long> brokenUnheard = ConcurrentHashMap.newKeySet();
 
     private final LateAttempts lateAttempts = new LateAttempts(System.nanoTime());
 
@@ -167,6 +174,12 @@ final class RedisBackend implements LockBackend {
         }
         List<?> words = Replies.list(reply);
         long millis = Replies.number(words.get(0));
+        if (millis == BROKEN) {
+            listener.waitsNoMore(request.id());
+            brokenUnheard.add(request.id());
+            Grant broken = Messages.grant(request, Replies.number(words.get(1)));
+            return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
+        }
         List<Owner> holders = Replies.owners(words);
         if (millis < 0) {
             listener.waitsNoMore(request.id());
@@ -253,7 +266,9 @@ final class RedisBackend implements LockBackend {
     private Answer end(RedisScript script, Grant grant, Duration limit) throws Exception {
         byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
         Deadline deadline = Deadline.after(limit);
-        buryIfLate(grant.id(), grant.key(), deadline);
+        if (!brokenUnheard.remove(grant.id())) {
+            buryIfLate(grant.id(), grant.key(), deadline);
+        }
         Object reply = link.run(new ScriptCall(script, keys.line(grant.key()), arguments), deadline);
         return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
@@ -266,6 +281,7 @@ final class RedisBackend implements LockBackend {
         started(messages).waitsNoMore(request.id());
         link.run(new ScriptCall(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
         lateAttempts.remove(request.id());
+        brokenUnheard.remove(request.id());
     }
 
     /** The sockets end their reads in time, and are closed by an interrupt; what is not: the lookup of a name for a new one. */

@@ -1,5 +1,6 @@
 -- Takes, queues, asks again and keeps a place alive: one script, idempotent by the id of the request.
--- Returns the token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or 'withdrawn'.
+-- Returns the token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
+-- {-2, token} if its grant was broken; or 'withdrawn'.
 local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)
@@ -17,9 +18,12 @@ if mine and not broken then
   keep(holders, ttl)
   return mine[TOKEN]
 elseif mine then
-  -- Broken before its answer arrived: nobody ever believed in it.
-  all = unhold(all, id, mine[PERMITS])
-  changed = true
+  -- Its client may believe: this attempt may be one that was lost, and comes late. So the break is told again.
+  tell(client_of(id), 'B ' .. string.format('%.0f', mine[TOKEN]) .. ' ' .. holders .. broken)
+  if changed then
+    wake(all)
+  end
+  return {-2, mine[TOKEN]}
 end
 
 local upgrade, first, waiter, dropped, turn, before = nil, nil, nil, false, true, all

@@ -88,7 +88,7 @@ class WakeUpWalkTest {
         walks(1_000, 1_150, true, true);
     }
 
-    /** The grant is broken, and the attempt that finds it so, which gives the lock to the next one, is not answered. */
+    /** The grant is broken, and the attempt that finds it so is not answered; the next one says that nobody believes in it. */
     @Test
     void aGrantByMessageThatIsOlderThanALostAttemptIsNotBelieved() throws Exception {
         server.ask("FLUSHALL");
@@ -112,7 +112,11 @@ class WakeUpWalkTest {
             second.answer(second.answers.get(0));
             deliver();
             second.hear();
+            assertThat(second.held).as(this::told).isEmpty();
             WalkClient third = clients.get(2);
+            assertThat(third.messages).as(this::told).isEmpty();
+            settle(second);
+            deliver();
             third.hear();
 
             assertThat(third.held).as(this::told).hasSize(1);

@@ -14,6 +14,7 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
@@ -173,6 +174,34 @@ class LateAttemptTest {
         loseTheNext(request);
         backend.withdraw(request, LIMIT);
         assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+    }
+
+    @Test
+    void takesNoBrokenGrantAwayFromItsHolder() throws Exception {
+        Request request = request(1, true);
+        loseTheNext(request);
+        Grant grant = ((Attempt.Granted) backend.attempt(request, LIMIT)).grant();
+        assertThat(backend.breakGrant(KEY, grant.token(), "for a test", LIMIT)).isTrue();
+        Object unheard = link.arrive();
+        assertThat(backend.attempt(request(2, false), LIMIT))
+                .as("what another is told after a late attempt was answered " + unheard)
+                .isInstanceOf(Attempt.Waiting.class);
+        assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.NOT_HELD);
+        assertThat(backend.attempt(request(2, false), LIMIT)).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void goesOnAfterTheReleaseOfWhatWasBrokenUnheard() throws Exception {
+        Request request = request(1, true);
+        loseTheNext(request);
+        long unheard = (Long) link.arrive();
+        assertThat(backend.breakGrant(KEY, unheard, "for a test", LIMIT)).isTrue();
+        Grant broken =
+                ((Attempt.Waiting) backend.attempt(request, LIMIT)).broken().orElseThrow();
+        assertThat(broken.token()).isEqualTo(unheard);
+        assertThat(backend.release(broken, LIMIT)).isEqualTo(Answer.NOT_HELD);
+        Attempt.Granted anew = (Attempt.Granted) backend.attempt(request, LIMIT);
+        assertThat(anew.grant().token()).isGreaterThan(broken.token());
     }
 
     @Test

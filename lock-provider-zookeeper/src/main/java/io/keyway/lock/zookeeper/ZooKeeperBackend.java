@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
@@ -185,10 +186,8 @@ final class ZooKeeperBackend implements LockBackend {
             if (!broken.has(node)) {
                 return granted(place, node, called);
             }
-            // Nobody has believed in it yet: the request begins anew, behind the others.
-            departures.leave(place, until);
-            session.breaks().forget(node.czxid());
-            place.lost();
+            // Once the kit has given it back the request begins anew, behind the others.
+            return new Attempt.Waiting(soon(place), OptionalInt.empty(), List.of(), Optional.of(place.grant(node)));
         }
     }
 
@@ -254,8 +253,11 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     private static Attempt waiting(Place place, Standing standing) {
-        Duration soon = Duration.ofMillis(place.session.timeout().toMillis() / 4);
-        return new Attempt.Waiting(soon, standing.ahead(), List.of());
+        return new Attempt.Waiting(soon(place), standing.ahead(), List.of());
+    }
+
+    private static Duration soon(Place place) {
+        return Duration.ofMillis(place.session.timeout().toMillis() / 4);
     }
 
     /** False if the node is not there any more; the place is lost then. */

@@ -39,6 +39,7 @@ final class StoreWorld {
     private final List<WorldClient> clients = new ArrayList<>();
     private final ReferenceStore store;
     private final WorldCalls calls;
+    private final int share;
     private long ids;
     int granted;
     int lost;
@@ -50,11 +51,17 @@ final class StoreWorld {
 
     /** {@code told}: keeps a log for the message of a failure, which costs most of the time. */
     StoreWorld(long seed, boolean told) {
+        this(seed, told, 30);
+    }
+
+    /** {@code share}: in percent, of the worlds in which a grant is broken, and of the lost requests that come late. */
+    StoreWorld(long seed, boolean told, int share) {
+        this.share = share;
         this.random = new SplittableRandom(seed);
         this.time = new WorldTime(random);
         this.story = new WorldStory(seed, told, time);
         this.store = new ReferenceStore(time::nanoTime, 0);
-        this.calls = new WorldCalls(store, time);
+        this.calls = new WorldCalls(store, time, share);
         for (int i = 0; i < 3; i++) {
             clients.add(new WorldClient(this, i, random.nextLong()));
         }
@@ -66,7 +73,7 @@ final class StoreWorld {
             WorldClient client = clients.get(random.nextInt(clients.size()));
             time.after(random.nextLong(2000) * WorldTime.MS, () -> submit(client));
         }
-        if (time.chance(30)) {
+        if (time.chance(share)) {
             time.after(random.nextLong(2500) * WorldTime.MS, this::breakSomething);
         }
         time.after(3000 * WorldTime.MS, () -> {

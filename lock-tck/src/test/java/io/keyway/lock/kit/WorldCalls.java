@@ -23,9 +23,13 @@ final class WorldCalls {
     private final ReferenceStore store;
     private final WorldTime time;
 
-    WorldCalls(ReferenceStore store, WorldTime time) {
+    /** Of the lost requests, in percent. */
+    private final int lateShare;
+
+    WorldCalls(ReferenceStore store, WorldTime time, int lateShare) {
         this.store = store;
         this.time = time;
+        this.lateShare = lateShare;
     }
 
     /** True if that effect is a call, which is on its way now. */
@@ -88,7 +92,7 @@ final class WorldCalls {
         }
         if (lostRequest) {
             client.input(TIMEOUT, () -> failure.told(true));
-            if (time.fault(30)) {
+            if (time.fault(lateShare)) {
                 // Not lost after all: it arrives when nobody waits for its answer any more.
                 time.after(TIMEOUT + time.lateness(), () -> quietly(call));
             }

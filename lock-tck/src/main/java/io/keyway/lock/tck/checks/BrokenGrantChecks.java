@@ -203,6 +203,39 @@ final class BrokenGrantChecks {
     }
 
     @Check(
+            rules = {"LK-1105", "LK-302"},
+            needs = Feature.BREAK,
+            from = Profile.SMOKE,
+            first = "Does an attempt that arrives late take away the place of its own grant, which was broken?")
+    void anAttemptThatComesLateIsNoWordOfABrokenHolder(Trial t) throws Exception {
+        Verbs holder = t.verbs("holder");
+        LockClient rival = t.client("rival");
+        Request request = holder.request(t.name(), t.longer(8));
+        long sent = t.now();
+        Grant grant = holder.granted(request, "a free lock was not granted");
+        t.expect(
+                t.client("operator").admin().breakLease(grant.key(), grant.token(), "before its attempt came again"),
+                "a grant in force was not broken");
+        Attempt late = holder.attempt(request);
+        t.neverBefore(
+                sent + grant.ttl().toNanos() / 100 * 98,
+                late instanceof Attempt.Granted,
+                "a grant was broken, an attempt of its request came once more, and was granted anew: the holder of the"
+                        + " broken one may still believe");
+        t.neverBefore(
+                sent + grant.ttl().toNanos() / 100 * 98,
+                rival.lock(t.name()).tryAcquire().isPresent(),
+                "a grant was broken, an attempt of its request came once more, and another client was given the lock:"
+                        + " the holder may still believe");
+        holder.release(grant);
+        holder.withdraw(request);
+        t.expect(
+                t.happens(t.ttl(1, 2), () -> rival.lock(t.name()).tryAcquire().isPresent()),
+                "the holder of a broken grant has released it, after an attempt of its request came late, and for half a"
+                        + " ttl the lock was not free");
+    }
+
+    @Check(
             rules = {"LK-310", "LK-1105"},
             needs = {Feature.BREAK, Feature.FIFO},
             first = "What does a break do to those that wait?")

@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -42,5 +43,11 @@ final class Conversion {
 
     static Attempt waiting(StoreRules rules, LockEntry entry, @Nullable Place waiter, Request request) {
         return new Attempt.Waiting(rules.recheckWithin(request), OptionalInt.of(entry.ahead(waiter)), entry.owners());
+    }
+
+    /** The place of what was broken stands until its holder's word or its end. */
+    static Attempt broken(StoreRules rules, LockEntry entry, Place holder, Request request) {
+        return new Attempt.Waiting(
+                rules.recheckWithin(request), OptionalInt.empty(), entry.owners(), Optional.of(holder.grant()));
     }
 }

@@ -55,13 +55,15 @@ public class ReferenceStore extends StoreTurns {
 
     private Attempt attempt(Turn turn, LockEntry entry, Session session, Request request) {
         Place holder = entry.holder(session, request.id());
-        if (holder != null && holder.broken == null) {
-            holder.expires = expiry(request, true, turn.now);
-            return new Attempt.Granted(holder.grant());
-        }
         if (holder != null) {
-            // Broken before its answer arrived: nobody ever believed in it.
-            entry.remove(holder);
+            String why = holder.broken;
+            if (why == null) {
+                holder.expires = expiry(request, true, turn.now);
+                return new Attempt.Granted(holder.grant());
+            }
+            // Its client may believe: this attempt may be one that was lost, and comes late.
+            turn.broken(holder, why);
+            return Conversion.broken(this, entry, holder, request);
         }
         Place waiter = entry.waiter(session, request.id());
         if (isTurnOf(entry, waiter, request) && admits(entry, request, turn.now)) {

@@ -47,6 +47,12 @@ final class BreakMutants {
                     "LK-1105",
                     Selfish::new),
             Mutant.store(
+                    "111d",
+                    "late-attempt-frees",
+                    "an attempt takes away the place of its own grant, which was broken",
+                    "LK-1105",
+                    Forgetful::new),
+            Mutant.store(
                     "112",
                     "upgrade-behind-the-queue",
                     "an upgrade waits for those that wait for its own read grant",
@@ -83,6 +89,38 @@ final class BreakMutants {
             boolean gone = entry.holders().stream()
                     .allMatch(holder -> broken.contains(holder.grant().token()));
             return gone || super.admits(entry, request, now);
+        }
+    }
+
+    private static final class Forgetful extends ReferenceStore {
+        private final Map<Long, Grant> granted = new ConcurrentHashMap<>();
+        private final Set<Long> broken = ConcurrentHashMap.newKeySet();
+
+        Forgetful(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            for (Grant grant : granted.values()) {
+                if (grant.id() == request.id() && grant.key().equals(request.key()) && broken.remove(grant.token())) {
+                    super.release(session, grant);
+                }
+            }
+            Attempt result = super.attempt(session, request);
+            if (result instanceof Attempt.Granted now) {
+                granted.put(now.grant().token(), now.grant());
+            }
+            return result;
+        }
+
+        @Override
+        public boolean breakGrant(LockKey key, long token, String reason) throws NotExecutedException {
+            boolean done = super.breakGrant(key, token, reason);
+            if (done) {
+                broken.add(token);
+            }
+            return done;
         }
     }
 
