@@ -14,6 +14,11 @@ final class InlineWorkers implements Workers {
     }
 
     @Override
+    public void ending(Runnable call) {
+        urgent(call);
+    }
+
+    @Override
     public void urgent(Runnable call) {
         if (!closed) {
             call.run();

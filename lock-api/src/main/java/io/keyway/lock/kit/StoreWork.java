@@ -103,10 +103,10 @@ final class StoreWork {
         } else if (effect instanceof StoreEffect.Release release) {
             Runnable call = () -> release(release);
             if (lent == null || !lent.offer(call)) {
-                workers.first(call);
+                workers.ending(call);
             }
         } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            workers.first(() -> withdraw(withdraw.request()));
+            workers.ending(() -> withdraw(withdraw.request()));
         } else {
             return false;
         }

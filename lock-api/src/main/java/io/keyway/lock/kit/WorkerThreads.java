@@ -13,19 +13,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A few daemon threads, started as they are needed. Routine calls leave two of them free, so that ten thousand
- * heartbeats, or a store that hangs in them, do not hold up a new request; and all calls but those that renew or end a grant
- * leave one free, so that many who ask for locks cost nobody a lease.
+ * A few daemon threads, started as they are needed. Routine calls leave three of them free, so that ten thousand
+ * heartbeats, or a store that hangs in them, do not hold up a new request; all calls but those that renew or end a grant leave
+ * one free, so that many who ask for locks cost nobody a lease; and all but those that renew another one, so that many who
+ * give up do not, either.
  */
 final class WorkerThreads implements Workers {
 
-    static final int THREADS = 8;
-    private static final int ROUTINE = THREADS - 2;
-    private static final int ASKING = THREADS - 1;
+    static final int THREADS = 9;
+    private static final int ENDING = THREADS - 1;
+    private static final int ASKING = ENDING - 1;
+    private static final int ROUTINE = ASKING - 1;
 
     /** What a thread runs: the later ones leave threads to those before. */
     private enum Kind {
         FIRST,
+        ENDING,
         URGENT,
         ROUTINE
     }
@@ -38,12 +41,14 @@ final class WorkerThreads implements Workers {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Deque<Runnable> first = new ArrayDeque<>();
+    private final Deque<Runnable> ending = new ArrayDeque<>();
     private final Deque<Runnable> urgent = new ArrayDeque<>();
     private final Deque<Runnable> routine = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
     private int idle;
     private int routineRunning;
     private int urgentRunning;
+    private int endingRunning;
     private boolean closed;
 
     WorkerThreads(String client) {
@@ -53,6 +58,11 @@ final class WorkerThreads implements Workers {
     @Override
     public void first(Runnable call) {
         enqueue(first, call);
+    }
+
+    @Override
+    public void ending(Runnable call) {
+        enqueue(ending, call);
     }
 
     @Override
@@ -72,6 +82,7 @@ final class WorkerThreads implements Workers {
         try {
             closed = true;
             first.clear();
+            ending.clear();
             urgent.clear();
             routine.clear();
             running = List.copyOf(threads);
@@ -93,9 +104,9 @@ final class WorkerThreads implements Workers {
                 work.signal();
             }
             int routineTakeable = Math.min(routine.size(), ROUTINE - routineRunning);
-            int takeable =
-                    first.size() + Math.min(urgent.size() + routineTakeable, ASKING - urgentRunning - routineRunning);
-            if (idle < takeable && threads.size() < THREADS) {
+            int askingTakeable = Math.min(urgent.size() + routineTakeable, ASKING - asking());
+            int othersTakeable = Math.min(ending.size() + askingTakeable, ENDING - endingRunning - asking());
+            if (idle < first.size() + othersTakeable && threads.size() < THREADS) {
                 startOne();
             }
         } finally {
@@ -159,7 +170,13 @@ final class WorkerThreads implements Workers {
         if (!first.isEmpty()) {
             return new Call(first.remove(), Kind.FIRST);
         }
-        if (urgentRunning + routineRunning >= ASKING) {
+        if (endingRunning + asking() >= ENDING) {
+            return null;
+        }
+        if (!ending.isEmpty()) {
+            return new Call(ending.remove(), Kind.ENDING);
+        }
+        if (asking() >= ASKING) {
             return null;
         }
         if (!urgent.isEmpty()) {
@@ -168,9 +185,14 @@ final class WorkerThreads implements Workers {
         return routine.isEmpty() || routineRunning >= ROUTINE ? null : new Call(routine.remove(), Kind.ROUTINE);
     }
 
+    private int asking() {
+        return urgentRunning + routineRunning;
+    }
+
     private void count(Kind kind, int by) {
         switch (kind) {
             case FIRST -> {}
+            case ENDING -> endingRunning += by;
             case URGENT -> urgentRunning += by;
             case ROUTINE -> routineRunning += by;
         }
