@@ -51,6 +51,8 @@ final class HostDisk {
             task.run();
         } catch (RuntimeException e) {
             failed.accept(e);
+        } catch (Error e) {
+            failed.accept(new IllegalStateException("the thread of the disk has failed: " + e, e));
         }
     }
 

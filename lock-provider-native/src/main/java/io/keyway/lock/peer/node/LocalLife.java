@@ -72,10 +72,10 @@ final class LocalLife {
             if (standing != Standing.HELD) {
                 lost(standing, told);
             }
-        } catch (RuntimeException e) {
-            LOG.error("all leases of {} are lost: it cannot look after its byte", client, e);
+        } catch (RuntimeException | Error e) {
             life = Input.Reborn.NO_LIFE;
             told.accept(again("clients.lock cannot be looked at: " + e.getMessage()));
+            LOG.error("all leases of {} are lost: it cannot look after its byte", client, e);
         }
     }
 
