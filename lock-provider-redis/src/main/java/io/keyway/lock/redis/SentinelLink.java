@@ -59,6 +59,8 @@ final class SentinelLink implements RedisLink {
     private volatile long settled;
     /** Of the configurations by which a master was named, the highest; guarded by the lock. */
     private long epoch = UNTOLD;
+    /** The highest when the master that is known was found; guarded by the lock. */
+    private long epochOfMaster = UNTOLD;
 
     private LockBackend.@Nullable Signals signals;
     private volatile boolean closed;
@@ -219,6 +221,7 @@ final class SentinelLink implements RedisLink {
     }
 
     private RedisNode become(@Nullable RedisNode known, RedisNode found) {
+        epochOfMaster = epoch;
         if (known != null && known.equals(found)) {
             return known;
         }
@@ -275,7 +278,9 @@ final class SentinelLink implements RedisLink {
     /** Whether it is the one that is known, or calls itself a master; if not, no connection to it is kept. */
     private boolean isTheMaster(Named answer, @Nullable RedisNode known, Deadline deadline, List<String> complaints)
             throws InterruptedException {
-        if (answer.epoch != UNTOLD && answer.epoch < epoch) {
+        // Sentinels that were set up anew count anew. Nobody has named another master since this one was found.
+        boolean undisputed = answer.node.equals(known) && epoch == epochOfMaster;
+        if (!undisputed && answer.epoch != UNTOLD && answer.epoch < epoch) {
             complaints.add(answer.by + " is behind: it names " + answer.node + " by configuration " + answer.epoch
                     + ", but there is " + epoch);
             return false;

@@ -3,6 +3,7 @@ package io.keyway.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
@@ -100,6 +101,25 @@ class SentinelNewsTest {
                 set.leader().resume();
             }
             assertThat(set.first().ask("EXISTS", "a", "b")).isEqualTo(0L);
+        }
+    }
+
+    /** What they have lost is by which configuration. */
+    @Test
+    void sentinelsThatWereSetUpAnewMayNameTheMasterThatIsKnown() throws Exception {
+        set.failOver();
+        try (SentinelLink link = link(AddressMap.NONE, set.leader())) {
+            link.start(signals, soon());
+            String[] master = set.second().address().split(":", -1);
+            set.leader().ask("SENTINEL", "REMOVE", SentinelSet.MASTER);
+            set.leader().ask("SENTINEL", "MONITOR", SentinelSet.MASTER, master[0], master[1], "1");
+
+            set.second().ask("CLIENT", "KILL", "TYPE", "normal"); // so that the sentinels are asked again
+            Throwable broken = catchThrowable(() -> link.run(call("a"), soon()));
+            link.run(call("b"), soon());
+
+            assertThat(broken).isInstanceOf(JedisException.class);
+            assertThat(set.second().ask("EXISTS", "b")).isEqualTo(1L);
         }
     }
 
