@@ -47,12 +47,7 @@ class LocalHistoryTest {
                 WORKERS,
                 NAMES,
                 BeliefCrew.TTL.multipliedBy(3).dividedBy(2))) {
-            nemesis.begin();
-            for (int i = 0; i < count; i++) {
-                nemesis.history(seed + i);
-            }
-            nemesis.endAndCheck();
-            System.out.println(count + " histories from seed " + seed + ": " + nemesis.sums());
+            System.out.println(nemesis.histories(count, seed));
         }
     }
 

@@ -53,12 +53,7 @@ class ClusterHistoryTest {
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
             cluster.start();
-            nemesis.begin();
-            for (int i = 0; i < count; i++) {
-                nemesis.history(seed + i);
-            }
-            nemesis.endAndCheck();
-            System.out.println(count + " histories from seed " + seed + ": " + nemesis.sums());
+            System.out.println(nemesis.histories(count, seed));
         }
     }
 }

@@ -82,15 +82,25 @@ public final class Nemesis implements AutoCloseable {
     }
 
     /** Starts the workers; the servers run. */
-    public void begin() throws InterruptedException {
+    private void begin() throws InterruptedException {
         for (int i = 0; i < size; i++) {
             workers.add(crew.start(servers.options(i)));
         }
         crew.awaitProgress("at the start");
     }
 
+    /** Starts the workers, runs so many histories, ends and checks all; returns what they had in them, for people. */
+    public String histories(int count, long seed) throws Exception {
+        begin();
+        for (int i = 0; i < count; i++) {
+            history(seed + i);
+        }
+        endAndCheck();
+        return count + " histories from seed " + seed + ": " + sums();
+    }
+
     /** One history; an {@link AssertionError} says what was done and which rule was broken. */
-    public void history(long seed) throws Exception {
+    private void history(long seed) throws Exception {
         random = new SplittableRandom(seed);
         done.clear();
         servers.begin();
@@ -175,13 +185,13 @@ public final class Nemesis implements AutoCloseable {
     }
 
     /** What the histories had in them. */
-    public String sums() {
+    private String sums() {
         return crew.grants() + " grants, " + crew.losses() + " losses; everybody went on within " + slowest.toMillis()
                 + " ms";
     }
 
     /** Ends all workers in order and checks the whole once more. */
-    public void endAndCheck() throws InterruptedException {
+    private void endAndCheck() throws InterruptedException {
         crew.endAndCheck("all histories", size * names);
     }
 
