@@ -60,6 +60,16 @@ public final class CommonOptions {
             .withDescription(
                     "lazy connects with the first request; eager while opening, which then fails if that does");
 
+    /**
+     * What all tokens are to exceed that are granted from now on, also to other clients; for a store that takes the place of one
+     * with greater tokens. Not one of {@link #ALL}: a provider that keeps it lists it among its own options, and reads it by
+     * {@link io.keyway.lock.spi.TokenFloor}.
+     */
+    public static final Option<Long> TOKEN_FLOOR = Option.largeNumber("tokenFloor", 1, 1L << 62)
+            .withDescription(
+                    "a number that each fencing token granted from now on is greater than, also those of other clients;"
+                            + " kept in the store, as the highest token of the store that it takes the place of");
+
     /** All of them. */
     public static final List<Option<?>> ALL =
             List.of(TTL, NAME, REQUIRE, REQUEST_TIMEOUT, CONNECT_TIMEOUT, CLOSE_TIMEOUT, CONNECT);

@@ -75,7 +75,23 @@ public final class Option<T> {
         return new Option<>(
                 name,
                 Integer.class,
-                Option::parseNumber,
+                text -> parseNumber(text, Integer::valueOf),
+                String::valueOf,
+                min,
+                max,
+                min + " to " + max,
+                "",
+                null,
+                null,
+                "");
+    }
+
+    /** Returns an option that is a whole number which may be larger than an int, bounds included. */
+    public static Option<Long> largeNumber(String name, long min, long max) {
+        return new Option<>(
+                name,
+                Long.class,
+                text -> parseNumber(text, Long::valueOf),
                 String::valueOf,
                 min,
                 max,
@@ -267,12 +283,12 @@ public final class Option<T> {
         };
     }
 
-    private static Integer parseNumber(String text) {
+    private static <N extends Number> N parseNumber(String text, Function<String, N> type) {
         if (!text.matches("-?[0-9]+")) {
             throw new IllegalArgumentException("not a whole number");
         }
         try {
-            return Integer.valueOf(text);
+            return type.apply(text);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("too large", e);
         }

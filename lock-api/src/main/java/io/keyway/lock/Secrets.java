@@ -4,12 +4,12 @@ package io.keyway.lock;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Which names look like those of secrets. */
+/** Which names look like those of secrets; that of a floor of tokens does not, since it is a number that messages tell. */
 final class Secrets {
     static final String MASK = "***";
 
-    private static final Pattern SECRET =
-            Pattern.compile("pass|pwd|secret|token|credential|api[-_.]?key|access[-_.]?key|private[-_.]?key|signature");
+    private static final Pattern SECRET = Pattern.compile(
+            "pass|pwd|secret|token(?!floor)|credential|api[-_.]?key|access[-_.]?key|private[-_.]?key|signature");
 
     private Secrets() {}
 

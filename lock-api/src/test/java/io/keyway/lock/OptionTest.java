@@ -82,6 +82,13 @@ class OptionTest {
         for (String bad : List.of("+5", "1e3", "0x1", "", " 1", "\u0661", "2147483648")) {
             assertThatIllegalArgumentException().isThrownBy(() -> size.parse(bad));
         }
+        Option<Long> large = Option.largeNumber("floor", 1, 1L << 62);
+        assertThat(large.parse("4611686018427387904")).isEqualTo(1L << 62);
+        for (String bad : List.of("0", "-1", "4611686018427387905", "9223372036854775808", "4e17", "")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> large.parse(bad))
+                    .withMessageContaining("option floor: \"" + bad + "\" is ");
+        }
         assertThat(Option.flag("on").parse("true")).isTrue();
         assertThat(Option.flag("on").parse("false")).isFalse();
         assertThatIllegalArgumentException().isThrownBy(() -> Option.flag("on").parse("TRUE"));
@@ -134,7 +141,7 @@ class OptionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ttl", "name", "user", "keyspace", "require", "host", "tlsKey"})
+    @ValueSource(strings = {"ttl", "name", "user", "keyspace", "require", "host", "tlsKey", "tokenFloor"})
     void otherNamesAreNot(String name) {
         assertThat(Secrets.isSecret(name)).isFalse();
     }

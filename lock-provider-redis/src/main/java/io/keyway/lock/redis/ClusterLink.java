@@ -19,10 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisMovedDataException;
@@ -195,7 +197,18 @@ final class ClusterLink implements RedisLink {
 
     @Override
     public String floorKey(String prefix, String tag) {
-        return prefix + "{" + SlotTags.of(JedisClusterCRC16.getSlot(tag)) + "}:floor";
+        return floorKey(prefix, JedisClusterCRC16.getSlot(tag));
+    }
+
+    private static String floorKey(String prefix, int slot) {
+        return prefix + "{" + SlotTags.of(slot) + "}:floor";
+    }
+
+    @Override
+    public List<String> floorKeys(String prefix) {
+        return IntStream.range(0, Protocol.CLUSTER_HASHSLOTS)
+                .mapToObj(slot -> floorKey(prefix, slot))
+                .toList();
     }
 
     @Override

@@ -231,13 +231,13 @@ final class Messages {
             String[] words = message.split(" ", 5);
             Optional<LockKey> found = words.length < 5 ? Optional.empty() : keys.parse(words[4]);
             found.ifPresent(
-                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3])));
+                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), Tokens.parse(words[3])));
         } else if (message.startsWith("B ")) {
             int space = message.indexOf(' ', 2);
             int end = message.indexOf('}', space) + 3;
             if (space > 0 && end > 2 && end <= message.length()) {
                 Optional<LockKey> key = keys.parse(message.substring(space + 1, end));
-                long token = Long.parseLong(message.substring(2, space));
+                long token = Tokens.parse(message.substring(2, space));
                 String reason = message.substring(end);
                 key.ifPresent(found -> signals.ended(found, token, Cause.BROKEN, broken(reason)));
             }

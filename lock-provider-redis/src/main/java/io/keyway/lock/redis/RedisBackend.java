@@ -5,7 +5,6 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
@@ -17,6 +16,7 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,10 +56,9 @@ final class RedisBackend implements LockBackend {
     /** What attempt.lua says of a request whose grant was broken. */
     private static final long BROKEN = -2;
 
-    private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
+    private static final byte[] WITHDRAWN = RedisKeys.bytes("withdrawn");
 
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record What(LockMode mode, int permits, Owner owner, byte[] bytes) {}
+    private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
 
     private final RedisLink link;
     private final RedisSettings settings;
@@ -67,6 +66,9 @@ final class RedisBackend implements LockBackend {
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
+    private final Optional<FloorGift> floor;
+    private final Tokens tokens = new Tokens();
+    private final RequestWords words = new RequestWords(tokens);
 
     /** Requests of which the next attempt follows the release of what was broken: they go on. */
     private final Set<Long> brokenUnheard = ConcurrentHashMap.newKeySet();
@@ -76,9 +78,18 @@ final class RedisBackend implements LockBackend {
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Messages messages;
-    private volatile @Nullable What lastAsked;
 
     RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees, ServerCheck check) {
+        this(link, settings, guarantees, check, Optional.empty());
+    }
+
+    RedisBackend(
+            RedisLink link,
+            RedisSettings settings,
+            Guarantees guarantees,
+            ServerCheck check,
+            Optional<TokenFloor> floor) {
+        this.floor = floor.map(asked -> new FloorGift(link, settings, asked));
         this.link = link;
         this.check = check;
         this.settings = settings;
@@ -102,6 +113,9 @@ final class RedisBackend implements LockBackend {
         } catch (NotExecutedException | JedisException e) {
             LOG.info("Not all servers could be looked at: {}", e.getMessage());
         }
+        if (floor.isPresent()) {
+            floor.get().give(tokens, deadline);
+        }
         signals = told;
         idPrefix = client + ":";
         // What is granted unasked cannot be acknowledged by replicas.
@@ -114,11 +128,11 @@ final class RedisBackend implements LockBackend {
         started(messages).begin(deadline);
         String id = id(request.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = withHoldAtLeast(
+        byte[][] arguments = words.withOptional(
                 request,
                 RedisKeys.bytes(id),
-                millis(request.ttl()),
-                what(request),
+                RequestWords.millis(request.ttl()),
+                words.what(request),
                 Protocol.toByteArray(request.capacity()),
                 queueing(request, askedAt));
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
@@ -130,24 +144,15 @@ final class RedisBackend implements LockBackend {
         Deadline deadline = Deadline.after(limit);
         String id = id(wanted.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = withHoldAtLeast(
+        byte[][] arguments = words.withOptional(
                 wanted,
                 RedisKeys.bytes(id),
-                millis(wanted.ttl()),
-                what(wanted),
+                RequestWords.millis(wanted.ttl()),
+                words.what(wanted),
                 RedisKeys.bytes(id(held.id())),
-                Protocol.toByteArray(held.token()),
+                Tokens.counted(held.token()),
                 queueing(wanted, askedAt));
         return taken(wanted, new ScriptCall(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
-    }
-
-    private static byte[][] withHoldAtLeast(Request request, byte[]... arguments) {
-        if (request.holdAtLeast().isZero()) {
-            return arguments;
-        }
-        byte[][] all = Arrays.copyOf(arguments, arguments.length + 1);
-        all[arguments.length] = millis(request.holdAtLeast());
-        return all;
     }
 
     private byte[] queueing(Request request, long askedAt) {
@@ -165,22 +170,22 @@ final class RedisBackend implements LockBackend {
         long hearing = listener.hearing();
         listener.asks(request);
         Object reply = asked(request, call, deadline);
-        if (reply instanceof Long token) {
-            listener.waitsNoMore(request.id());
-            return new Attempt.Granted(Messages.grant(request, token));
-        }
-        if (reply instanceof byte[]) {
+        if (isWithdrawn(reply)) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
-        List<?> words = Replies.list(reply);
-        long millis = Replies.number(words.get(0));
+        if (!(reply instanceof List)) {
+            listener.waitsNoMore(request.id());
+            return new Attempt.Granted(Messages.grant(request, tokens.of(reply)));
+        }
+        List<?> said = Replies.list(reply);
+        long millis = Replies.number(said.get(0));
         if (millis == BROKEN) {
             listener.waitsNoMore(request.id());
             brokenUnheard.add(request.id());
-            Grant broken = Messages.grant(request, Replies.number(words.get(1)));
+            Grant broken = Messages.grant(request, Tokens.parse(Replies.text(said.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
-        List<Owner> holders = Replies.owners(words);
+        List<Owner> holders = Replies.owners(said);
         if (millis < 0) {
             listener.waitsNoMore(request.id());
             return new Attempt.Refused(holders);
@@ -196,7 +201,7 @@ final class RedisBackend implements LockBackend {
         if (!request.queue()) {
             buryIfLate(request.id(), request.key(), deadline);
         }
-        return new Attempt.Waiting(within, OptionalInt.of((int) Replies.number(words.get(1))), holders);
+        return new Attempt.Waiting(within, OptionalInt.of((int) Replies.number(said.get(1))), holders);
     }
 
     private Object asked(Request request, ScriptCall call, Deadline deadline) throws Exception {
@@ -208,6 +213,10 @@ final class RedisBackend implements LockBackend {
             lateAttempts.add(request.id(), System.nanoTime());
             throw e;
         }
+    }
+
+    private static boolean isWithdrawn(Object reply) {
+        return reply instanceof byte[] word && Arrays.equals(word, WITHDRAWN);
     }
 
     /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
@@ -223,7 +232,7 @@ final class RedisBackend implements LockBackend {
         List<ScriptCall> calls = new ArrayList<>(grants.size());
         for (Grant grant : grants) {
             byte[][] arguments = {
-                RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token()), millis(grant.ttl())
+                RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token()), RequestWords.millis(grant.ttl())
             };
             calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
         }
@@ -244,10 +253,10 @@ final class RedisBackend implements LockBackend {
         if (reply instanceof Long done) {
             return done == 1 ? Answer.DONE : Answer.NOT_HELD;
         }
-        if (reply instanceof List<?> words) {
+        if (reply instanceof List<?> said) {
             // Said again, before the answer: the message may have been lost.
             started(signals)
-                    .ended(grant.key(), grant.token(), Cause.BROKEN, Messages.broken(Replies.text(words.get(0))));
+                    .ended(grant.key(), grant.token(), Cause.BROKEN, Messages.broken(Replies.text(said.get(0))));
             return Answer.NOT_HELD;
         }
         return Answer.UNKNOWN;
@@ -264,7 +273,7 @@ final class RedisBackend implements LockBackend {
     }
 
     private Answer end(RedisScript script, Grant grant, Duration limit) throws Exception {
-        byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Protocol.toByteArray(grant.token())};
+        byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token())};
         Deadline deadline = Deadline.after(limit);
         if (!brokenUnheard.remove(grant.id())) {
             buryIfLate(grant.id(), grant.key(), deadline);
@@ -312,7 +321,7 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        byte[][] arguments = {Protocol.toByteArray(token), RedisKeys.bytes(reason)};
+        byte[][] arguments = {Tokens.counted(token), RedisKeys.bytes(reason), Tokens.lift(token)};
         return Replies.number(link.run(new ScriptCall(BREAK, keys.line(key), arguments), Deadline.after(limit))) == 1;
     }
 
@@ -335,7 +344,9 @@ final class RedisBackend implements LockBackend {
     /** A grant that too few replicas know of is of unknown outcome: the kit withdraws it, or asks again. */
     private Object runAcknowledged(ScriptCall call, Deadline deadline) throws Exception {
         RedisLink.Acknowledged result = link.runAcknowledged(call, settings.waitReplicas(), deadline);
-        if (result.reply() instanceof Long && result.replicas() < settings.waitReplicas()) {
+        if (!(result.reply() instanceof List)
+                && !isWithdrawn(result.reply())
+                && result.replicas() < settings.waitReplicas()) {
             throw new TooFewReplicasException(result.replicas(), settings.waitReplicas());
         }
         return result.reply();
@@ -343,33 +354,6 @@ final class RedisBackend implements LockBackend {
 
     private String id(long request) {
         return started(idPrefix) + request;
-    }
-
-    /** Mode, permits and owner, as scripts have them; mostly the same as last time. */
-    private byte[] what(Request request) {
-        What last = lastAsked;
-        if (last == null
-                || last.mode != request.mode()
-                || last.permits != request.permits()
-                || !last.owner.equals(request.owner())) {
-            String text = letter(request.mode()) + request.permits() + ";" + OwnerText.write(request.owner());
-            last = new What(request.mode(), request.permits(), request.owner(), RedisKeys.bytes(text));
-            lastAsked = last;
-        }
-        return last.bytes;
-    }
-
-    private static String letter(LockMode mode) {
-        return switch (mode) {
-            case EXCLUSIVE -> "X";
-            case SHARED -> "S";
-            case PERMITS -> "P";
-        };
-    }
-
-    /** One more, since the server's clock of expiries has whole milliseconds. */
-    private static byte[] millis(Duration ttl) {
-        return Protocol.toByteArray((ttl.toNanos() + 999_999) / 1_000_000 + 1);
     }
 
     private static <T> T started(@Nullable T part) {

@@ -76,6 +76,11 @@ interface RedisLink extends AutoCloseable {
         return prefix + "floor";
     }
 
+    /** Returns all keys that {@link #floorKey} may return. */
+    default List<String> floorKeys(String prefix) {
+        return List.of(floorKey(prefix, ""));
+    }
+
     /** Returns the driver's client, for {@code LockClient.unwrap}. */
     <T> Optional<T> unwrap(Class<T> type);
 

@@ -2,6 +2,7 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Option;
 import java.util.List;
 import javax.net.ssl.SSLContext;
@@ -61,7 +62,8 @@ public final class RedisOptions {
             SSL_CONTEXT,
             SENTINEL_USER,
             SENTINEL_PASSWORD,
-            ADDRESS_MAP);
+            ADDRESS_MAP,
+            CommonOptions.TOKEN_FLOOR);
 
     private RedisOptions() {}
 

@@ -11,6 +11,7 @@ import io.keyway.lock.spi.Library;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
+import io.keyway.lock.spi.TokenFloor;
 import java.util.Set;
 
 /**
@@ -94,7 +95,7 @@ public final class RedisProvider implements LockProvider {
 
     private static LockClient open(OpenRequest request, RedisLink link, RedisSettings settings, Guarantees guarantees) {
         ServerCheck check = new ServerCheck(request.url(), request.get(CommonOptions.REQUIRE));
-        return request.over(new RedisBackend(link, settings, guarantees, check));
+        return request.over(new RedisBackend(link, settings, guarantees, check, TokenFloor.of(request)));
     }
 
     /** Reads the number of a database from what of the path is for it: empty, / or /number. */

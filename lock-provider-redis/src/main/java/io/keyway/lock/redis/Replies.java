@@ -47,7 +47,7 @@ final class Replies {
                     owner.client(),
                     mode(words),
                     (int) number(words.get(1)),
-                    OptionalLong.of(number(words.get(2))),
+                    OptionalLong.of(Tokens.of(number(words.get(2)), number(words.get(6)))),
                     since(words),
                     owner.metadata(),
                     kept == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(kept * 1000))));

@@ -1,10 +1,10 @@
 -- Takes, queues, asks again and keeps a place alive: one script, idempotent by the id of the request.
--- Returns the token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
--- {-2, token} if its grant was broken; or 'withdrawn'.
+-- Returns the token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
+-- {-2, token as text} if its grant was broken; or 'withdrawn'.
 local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)
-local at_least = ARGV[6] and ARGV[6] * 1000
+local at_least = ARGV[6] and ARGV[6] ~= '0' and ARGV[6] * 1000
 local sharded, asked = string.find(ARGV[5], 's') ~= nil, string.match(ARGV[5], 'g(.+)')
 
 if redis.call('EXISTS', KEYS[4]) == 1 then
@@ -16,14 +16,14 @@ if mine and not broken then
   mine[ENDS] = now() + ttl
   write(id, mine)
   keep(holders, ttl)
-  return mine[TOKEN]
+  return token_reply(mine[TOKEN], mine[LIFT])
 elseif mine then
   -- Its client may believe: this attempt may be one that was lost, and comes late. So the break is told again.
-  tell(client_of(id), 'B ' .. string.format('%.0f', mine[TOKEN]) .. ' ' .. holders .. broken)
+  tell(client_of(id), 'B ' .. token_text(mine[TOKEN], mine[LIFT]) .. ' ' .. holders .. broken)
   if changed then
     wake(all)
   end
-  return {-2, mine[TOKEN]}
+  return {-2, token_text(mine[TOKEN], mine[LIFT])}
 end
 
 local upgrade, first, waiter, dropped, turn, before = nil, nil, nil, false, true, all
@@ -53,7 +53,8 @@ if turn then
   if waiter then
     unqueue(id)
   end
-  write(id, {new_token(), now() + ttl, now(), ttl, mode, permits, owner})
+  local token, lift = new_token(ARGV[7])
+  write(id, {token, now() + ttl, now(), ttl, mode, permits, owner, lift})
   if all then
     all = {all[COUNT] + 1, all[OUT] + permits, mode, math.min(all[NONE_BEFORE], now() + ttl)}
     redis.call('HSET', holders, '#', pack(all))
@@ -64,7 +65,7 @@ if turn then
     -- There may be room for the next, too.
     wake(all or {1, permits, mode})
   end
-  return holder_of(id)[TOKEN]
+  return token_reply(token, lift)
 end
 
 if ARGV[5] ~= '' then

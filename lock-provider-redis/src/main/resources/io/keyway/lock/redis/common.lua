@@ -1,16 +1,17 @@
 -- Shared by the scripts of one name. All that is known of it:
---   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and permits, a
---            semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl, kept until} of the
+--   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and permits, if
+--            its token is lifted a comma and by what, a semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl, kept until, lift} of the
 --            reader that an upgraded holder was, until a renewal shows that its client knows of the upgrade; by id and '='
 --            until when its place is to be kept at least; by '=' and token the record of a place that is kept and no grant
 --            any more; and unless one is alone, '#' {how many, permits out, mode, none of them ends before}
 --   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked}, and
 --            'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
---   floor    the highest token, the last key of each script that may grant
+--   floor    the highest token, the last key of each script that may grant; if all are lifted, a plus and by what
+-- A token is a number that a double holds, and a multiple of 2^53 by which it is lifted over those of another store, mostly 0.
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
 local holders, waiters, queue, floor = KEYS[1], KEYS[2], KEYS[3], KEYS[#KEYS]
-local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER = 1, 2, 3, 4, 5, 6, 7
+local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER, LIFT = 1, 2, 3, 4, 5, 6, 7, 8
 local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 local current
@@ -54,13 +55,24 @@ end
 
 local function read(record)
   local token, ends, since, ttl = struct.unpack('<dddd', record)
-  local mode, permits, owner = string.match(record, '^(.)(%d+);(.*)$', 33)
-  return {token, ends, since, ttl, mode, tonumber(permits), owner}
+  local mode, permits, lift, owner = string.match(record, '^(.)(%d+),?(%d*);(.*)$', 33)
+  return {token, ends, since, ttl, mode, tonumber(permits), owner, tonumber(lift) or 0}
 end
 
 local function write(id, holder)
   redis.call('HSET', holders, id, struct.pack('<dddd', holder[TOKEN], holder[ENDS], holder[SINCE], holder[TTL])
-    .. holder[MODE] .. string.format('%.0f', holder[PERMITS]) .. ';' .. holder[OWNER])
+    .. holder[MODE] .. string.format('%.0f', holder[PERMITS]) .. (holder[LIFT] > 0 and ',' .. holder[LIFT] or '') .. ';'
+    .. holder[OWNER])
+end
+
+-- A token as text, and where it is lifted by what.
+local function token_text(token, lift)
+  return string.format('%.0f', token) .. (lift > 0 and '+' .. lift or '')
+end
+
+-- A token as an answer: a number, or a text where it is lifted.
+local function token_reply(token, lift)
+  return lift > 0 and redis.status_reply(token_text(token, lift)) or token
 end
 
 -- Calls with id and holder for each.
@@ -211,29 +223,34 @@ local function in_turn(all, visit)
   return first, dropped, false
 end
 
--- A token for a new grant: the server's clock, or one more than the highest before where that is behind.
-local function new_token()
-  local token = now()
-  local highest = redis.call('GETSET', floor, token)
-  if highest and tonumber(highest) >= token then
-    token = tonumber(highest) + 1
-    redis.call('SET', floor, token)
+-- A token for a new grant: the server's clock, or one more than the highest before where that is behind; and by what it is
+-- lifted: as all are, or as its client knows, which is more where the server has lost its data.
+local function new_token(known)
+  local token, lift = now(), tonumber(known) or 0
+  local highest = redis.call('GETSET', floor, token_text(token, lift))
+  if highest then
+    local number, lifted = string.match(highest, '^(%d+)%+?(%d*)$')
+    lifted = tonumber(lifted) or 0
+    if tonumber(number) >= token or lifted > lift then
+      token, lift = math.max(token, tonumber(number) + 1), math.max(lift, lifted)
+      redis.call('SET', floor, token_text(token, lift))
+    end
   end
   if token >= 9007199254740991 then
     error('the fencing tokens are used up')
   end
-  return token
+  return token, lift
 end
 
 -- Grants what nobody holds to the first in the queue, whose client takes grants by message. The term is that of its last
 -- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in the way
 -- no longer than it would be in the queue.
 local function hand_over(id, waiter)
-  local token = new_token()
+  local token, lift = new_token()
   unqueue(id)
-  write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7]})
+  write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7], lift})
   keep(holders, waiter[4] - now())
-  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. string.format('%.0f', token) .. ' ' .. holders,
+  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. token_text(token, lift) .. ' ' .. holders,
     waiter[9])
 end
 

@@ -1,8 +1,9 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
 -- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held; how to queue, as
--- in an attempt; milliseconds for which the place is to be kept at least, if any
--- Returns the new token; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
+-- in an attempt; milliseconds for which the place is to be kept at least, if any, 0 for none; by what tokens are lifted, if the
+-- client knows of it
+-- Returns the new token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
 -- {-1, 0, owners...} if it is refused; or 'withdrawn'.
 local id, ttl, held = ARGV[1], ARGV[2] * 1000, ARGV[4]
 local mode, owner = string.match(ARGV[3], '^(.)1;(.*)$')
@@ -15,7 +16,7 @@ if converted and not was_broken then
   converted[ENDS] = now() + ttl
   write(id, converted)
   keep(holders, ttl)
-  return converted[TOKEN]
+  return token_reply(converted[TOKEN], converted[LIFT])
 end
 local holder, broken = holder_of(held)
 local upgrade, dropped = upgrading()
@@ -39,17 +40,17 @@ end
 if upgrade then
   redis.call('HDEL', waiters, 'u')
 end
-local token = new_token()
+local token, lift = new_token(ARGV[8])
 local kept = kept_until(held)
 redis.call('HDEL', holders, held, held .. '^', held .. '=', '#')
-write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner})
+write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner, lift})
 if mode == 'X' then
-  redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL], kept or false}))
+  redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL], kept or false, holder[LIFT]}))
 end
 keep(holders, ttl)
-hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] * 1000)
+hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] ~= '0' and ARGV[7] * 1000)
 if mode == 'S' then
   -- A writer that has become a reader may leave room for others.
   wake({1, 1, mode})
 end
-return token
+return token_reply(token, lift)

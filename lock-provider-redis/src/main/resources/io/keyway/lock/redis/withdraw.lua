@@ -12,7 +12,7 @@ if reader then
   -- Its client does not know of the upgrade: it is a reader again. It is written first, since a key that has lost its last
   -- field has lost its expiry.
   reader = unpack_one(reader)
-  write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER]})
+  write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER], reader[5] or 0})
   forget(id)
   redis.call('HDEL', holders, '#')
   if reader[4] then

@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.junit.LockTck;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The compatibility kit, in profile smoke, on a server whose tokens are greater than a number of Lua holds. */
+@Tag("soak")
+class LiftedTckTest extends LockTck {
+
+    @AutoClose
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start(@TempDir Path directory) throws Exception {
+        server = RedisServer.start(directory);
+    }
+
+    @Override
+    protected TckSubject subject() {
+        return TckSubject.of(server.url("tokenFloor=471234567890123457"))
+                .withServer(server::kill, server::restart)
+                .withPause(server::pause, server::resume)
+                .withFootprint(() -> (Long) server.ask("DBSIZE"));
+    }
+}
