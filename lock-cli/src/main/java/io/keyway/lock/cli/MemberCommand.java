@@ -72,7 +72,7 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--init",
             description =
-                    "Your word that this cluster never ran: a first start that does not wait for forgotten leases.")
+                    "Says that this cluster has never run before, so that its very first start need not wait for old leases.")
     private boolean init;
 
     @Option(
@@ -80,7 +80,7 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "HOST:PORT",
             converter = Node.class,
             description =
-                    "A former member that is left out of the list: your word that it has ended for good. May be repeated.")
+                    "Says that this former member, which the list leaves out, has ended for good. May be repeated.")
     private List<NodeId> removed = List.of();
 
     @Option(

@@ -104,7 +104,7 @@ public final class ListConfirmation {
                     + ", without " + shown(missing)
                     + ": end it for good on its machine, then name it as removed (--removed "
                     + missing.iterator().next()
-                    + "), which is your word that it has ended");
+                    + "), by which you say that it has ended");
         }
     }
 
