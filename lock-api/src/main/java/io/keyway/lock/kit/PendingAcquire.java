@@ -65,6 +65,14 @@ final class PendingAcquire implements LockEngine.Sink {
     private volatile @Nullable String trouble;
     private volatile TimeSource.@Nullable Scheduled timer;
 
+    /** When it was asked, or told last that it waits for others. */
+    private volatile long heardAt;
+
+    /** Set while it is in trouble: an engine may say so once, long before that is worth a line in the log. */
+    private volatile TimeSource.@Nullable Scheduled alarm;
+
+    private long alarmAt;
+
     /** {@code wait} is null for a request that waits without end. */
     PendingAcquire(EngineClient client, HeldLease lease, Request request, @Nullable Duration wait) {
         this(client, lease, request, wait, null);
@@ -79,6 +87,7 @@ final class PendingAcquire implements LockEngine.Sink {
         this.wait = wait;
         this.from = from;
         this.askedAt = client.time().nanoTime();
+        this.heardAt = askedAt;
     }
 
     /** Sends the request; the outcome may be there when this returns. */
@@ -113,7 +122,7 @@ final class PendingAcquire implements LockEngine.Sink {
         if (wait != null && state == PENDING) {
             timer = client.time().at(askedAt + saturatedNanos(wait), this::timeUp);
             if (state != PENDING) {
-                cancelTimer();
+                cancel(timer);
             }
         }
         if (state == GONE) {
@@ -202,6 +211,7 @@ final class PendingAcquire implements LockEngine.Sink {
     @Override
     public void waiting(OptionalInt ahead, List<Owner> holders) {
         trouble = null;
+        heardAt = client.time().nanoTime();
         client.log().answered(client.time());
         if (!answered) {
             answered = true;
@@ -261,10 +271,24 @@ final class PendingAcquire implements LockEngine.Sink {
             return;
         }
         trouble = why;
-        long now = client.time().nanoTime();
-        Duration waited = Duration.ofNanos(now - askedAt);
-        if (waited.compareTo(client.requestTimeout()) >= 0) {
-            client.log().unanswered(request.key(), waited, why, now);
+        long due = heardAt + client.requestTimeout().toNanos();
+        if (client.time().nanoTime() - due >= 0) {
+            tellSilence();
+        } else if (alarm == null || alarmAt != due) {
+            cancel(alarm);
+            alarmAt = due;
+            alarm = client.time().at(due, this::tellSilence);
+            if (state != PENDING) {
+                cancel(alarm);
+            }
+        }
+    }
+
+    private void tellSilence() {
+        String why = trouble;
+        if (why != null && state == PENDING) {
+            long now = client.time().nanoTime();
+            client.log().unanswered(request.key(), Duration.ofNanos(now - heardAt), why, now);
         }
     }
 
@@ -331,11 +355,11 @@ final class PendingAcquire implements LockEngine.Sink {
 
     private void forget() {
         client.pending().remove(this);
-        cancelTimer();
+        cancel(timer);
+        cancel(alarm);
     }
 
-    private void cancelTimer() {
-        TimeSource.Scheduled armed = timer;
+    private static void cancel(TimeSource.@Nullable Scheduled armed) {
         if (armed != null) {
             armed.cancel();
         }

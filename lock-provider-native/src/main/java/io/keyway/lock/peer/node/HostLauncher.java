@@ -3,10 +3,14 @@ package io.keyway.lock.peer.node;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.CodeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -99,6 +103,32 @@ public final class HostLauncher {
                 .filter(entry -> !entry.isEmpty())
                 .map(entry -> Path.of(entry).toAbsolutePath().toString())
                 .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** Whether a JVM that is started with that class path finds that class; jars inside a jar, for one, it does not see. */
+    static boolean finds(Class<?> type, String classPath) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        String here = source == null ? "" : String.valueOf(source.getLocation());
+        List<URL> entries = new ArrayList<>();
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
+            URL url;
+            try {
+                url = Path.of(entry).toUri().toURL();
+            } catch (MalformedURLException e) {
+                throw new IllegalStateException("a file without a URL: " + entry, e);
+            }
+            if (url.toString().equals(here)) {
+                return true; // as a rule, without opening each jar
+            }
+            entries.add(url);
+        }
+        // Class paths can stand in the manifests of jars, too.
+        try (URLClassLoader loader =
+                new URLClassLoader(entries.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            return loader.findResource(type.getName().replace('.', '/') + ".class") != null;
+        } catch (IOException e) {
+            return true; // only its end failed; a host that does not start is told of later
+        }
     }
 
     /** The launcher's variables may hold secrets, and marks by which a supervisor ends its processes. */

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,6 +26,19 @@ public final class HostMain {
             "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dio.netty.jfr.enabled=false");
 
     private HostMain() {}
+
+    /**
+     * Goes on if such a process would find this class.
+     *
+     * @throws InvalidLockUrlException if the libraries are elsewhere, as in an executable jar or a web server
+     */
+    static void check(LockUrl url, String classPath) {
+        if (!HostLauncher.finds(HostMain.class, classPath)) {
+            throw new InvalidLockUrlException(url
+                    + ": host=process starts another Java process, which would not find this provider on the class path "
+                    + classPath + ". Leave host=process out, so that this process serves the locks.");
+        }
+    }
 
     /** Starts such a process; returns when it is started, not when it serves. */
     static ProcessHandle launch(LocalPlace place) throws IOException, InterruptedException {

@@ -29,6 +29,9 @@ public final class LocalMode {
             throw new InvalidLockUrlException(
                     url + ": local mode has no hosts; write lock:native:local:// or lock:native:local:///a/directory");
         }
+        if (request.get(NativeOptions.HOST) == NativeOptions.Host.PROCESS) {
+            HostMain.check(url, HostLauncher.classPath());
+        }
         Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
         LocalPlace place =
                 place(directory, request.get(NativeOptions.MAX_TTL), lease, request.get(CommonOptions.CONNECT_TIMEOUT));

@@ -2,9 +2,13 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,6 +18,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,6 +141,36 @@ class HostLauncherTest {
         assertThat(output).startsWith("launched ");
         awaitHost(output.trim().substring("launched ".length()));
         assertDeaf();
+    }
+
+    @Test
+    void aProcessThatWouldNotFindItsClassesIsRefusedBeforeItIsStarted() throws Exception {
+        LockUrl url = LockUrl.parse("lock:native:local://?host=process");
+        String ours = HostLauncher.classPath();
+        Path packed = jar("application.jar", ""); // what it has inside is for its own class loader
+        Path list = jar("list.jar", entriesOf(ours));
+
+        HostMain.check(url, ours);
+        HostMain.check(url, list.toString());
+        assertThatExceptionOfType(InvalidLockUrlException.class)
+                .isThrownBy(() -> HostMain.check(url, packed.toString()))
+                .withMessageContaining("host=process")
+                .withMessageContaining(packed.toString());
+    }
+
+    private Path jar(String name, String classPath) throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(Attributes.Name.CLASS_PATH, classPath);
+        Path jar = directory.resolve(name);
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        return jar;
+    }
+
+    private static String entriesOf(String classPath) {
+        return Stream.of(classPath.split(File.pathSeparator))
+                .map(entry -> Path.of(entry).toUri().toString())
+                .collect(Collectors.joining(" "));
     }
 
     @Test
