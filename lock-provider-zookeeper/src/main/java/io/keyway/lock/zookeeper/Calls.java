@@ -66,7 +66,7 @@ abstract class Calls {
 
     private Node created(String path, Stat stat) {
         clockAhead = stat.getCtime() - System.currentTimeMillis();
-        return new Node(path, stat.getCzxid());
+        return Node.of(path, stat.getCzxid());
     }
 
     CompletableFuture<Boolean> delete(String path) {

@@ -96,7 +96,7 @@ final class Creation {
             for (String each : limit.await(listing)) {
                 if (each.startsWith(name)) {
                     String path = container + "/" + each;
-                    return new Node(path, limit.await(session.stat(path)).getCzxid());
+                    return Node.of(path, limit.await(session.stat(path)).getCzxid());
                 }
             }
         } catch (KeeperException.NoNodeException e) {

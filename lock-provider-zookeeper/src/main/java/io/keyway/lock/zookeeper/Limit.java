@@ -34,7 +34,7 @@ record Limit(Deadline end) {
      */
     <T> T await(CompletableFuture<T> answer) throws KeeperException, TimeoutException, InterruptedException {
         try {
-            return answer.get(end.nanos(), TimeUnit.NANOSECONDS);
+            return answer.isDone() ? answer.get() : answer.get(end.nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             TimeoutException late = new TimeoutException("the ensemble did not answer in time");
             late.initCause(e);

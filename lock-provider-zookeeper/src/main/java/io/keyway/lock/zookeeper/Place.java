@@ -160,9 +160,7 @@ final class Place {
 
     private int number() {
         Node own = creation.node();
-        return own == null
-                ? 0
-                : Ticket.parse(Ticket.name(own.path())).map(Ticket::number).orElse(-1);
+        return own == null ? 0 : own.number();
     }
 
     /** Nobody may be granted anything with its number. */

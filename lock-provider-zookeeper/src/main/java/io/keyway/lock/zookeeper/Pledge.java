@@ -141,7 +141,7 @@ final class Pledge implements Foresight {
                         .thenCompose(names -> names.stream()
                                 .filter(each -> each.startsWith(name))
                                 .findFirst()
-                                .map(each -> CompletableFuture.completedFuture(new Node(container + "/" + each, 0)))
+                                .map(each -> CompletableFuture.completedFuture(Node.of(container + "/" + each, 0)))
                                 .orElseGet(() -> make(name)))
                 : make(name);
         CompletableFuture<Node> unused = made.whenComplete((there, failure) -> watch(there));

@@ -250,10 +250,14 @@ final class Session extends Calls implements Watcher {
      * @throws InvalidLockUrlException if it refuses the credentials
      */
     void awaitConnected(Limit limit, boolean early) throws NotExecutedException, InterruptedException {
+        CompletableFuture<Boolean> up = link;
+        if (up.isDone() && !up.isCompletedExceptionally()) {
+            return;
+        }
         // In any case there is to be time left to say why nothing came.
         Limit until = wasConnected ? limit.part(15, 16) : early ? limit.most(EARLY) : limit.part(3, 4);
         try {
-            link.get(until.end().nanos(), TimeUnit.NANOSECONDS);
+            up.get(until.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw new NotExecutedException(
                     "no server of the ensemble " + servers() + " has answered this client for "
