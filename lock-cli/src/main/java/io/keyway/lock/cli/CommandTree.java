@@ -15,7 +15,18 @@ final class CommandTree {
         this.console = console;
     }
 
+    /** Runs what the arguments say, and returns the exit code; whatever fails is told. */
     int execute(String... args) {
+        Failures failures = new Failures(console);
+        try {
+            return execute(failures, args);
+        } catch (RuntimeException | Error e) {
+            // What picocli lets through, errors of the Java machine above all, would end the process with a code of Java's own.
+            return failures.report(e);
+        }
+    }
+
+    private int execute(Failures failures, String... args) {
         Arguments arguments = Arguments.split(args);
         CommandLine tree = new CommandLine(new Keyway());
         tree.addSubcommand(new RunCommand(console, arguments.command()));
@@ -33,7 +44,8 @@ final class CommandTree {
         WrongUsage wrongUsage = new WrongUsage(console, arguments);
         tree.setParameterExceptionHandler((failure, words) -> wrongUsage.report(failure));
         tree.setUsageHelpWidth(110);
-        Failures failures = new Failures(console);
+        // A word is a word, also one that begins with @.
+        tree.setExpandAtFiles(false);
         tree.setExecutionExceptionHandler((failure, command, parsed) -> failures.report(failure));
         return tree.execute(arguments.ours().toArray(String[]::new));
     }

@@ -75,6 +75,20 @@ final class GuardedCommand {
         }
         Process started = start();
         process = started;
+        boolean over = false;
+        try {
+            int code = runStarted(started, feed);
+            over = true;
+            return code;
+        } finally {
+            if (!over) {
+                // Whatever failed here: the lock is not given back while the command runs.
+                killAll(supervision.processes());
+            }
+        }
+    }
+
+    private int runStarted(Process started, LeaseFeed feed) throws InterruptedException {
         supervision.started(started.pid());
         int early = signals.received();
         if (early != 0) {

@@ -16,7 +16,7 @@ final class Signals {
     private volatile int received;
     private volatile IntConsumer action;
 
-    private Signals(IntConsumer action) {
+    Signals(IntConsumer action) {
         this.action = action;
     }
 

@@ -11,6 +11,7 @@ import io.keyway.lock.cli.supervisor.CommandClock;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -120,6 +121,22 @@ class CommandLineTest {
     void withoutListingShowSaysSo() {
         assertThat(execute("show", "--url", url() + "&without=list")).isEqualTo(64);
         assertThat(err()).contains("does not offer list");
+    }
+
+    @Test
+    void anErrorOfTheMachineHasASentenceAndADocumentedExitCodeToo() {
+        clock = new StepClock(nanos -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        assertThat(execute("show", "n", "--watch")).isEqualTo(125);
+        assertThat(err()).startsWith("keyway: ").contains("unable to create native thread").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aWordThatNamesAFileIsAWord() throws Exception {
+        Path words = Files.writeString(directory.resolve("words"), "of a file");
+        assertThat(execute("run", "n", "@" + words)).isEqualTo(64);
+        assertThat(err()).startsWith("keyway: put -- before the command: keyway run n -- @" + words);
     }
 
     @Test
