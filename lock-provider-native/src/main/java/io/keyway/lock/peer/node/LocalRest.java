@@ -25,14 +25,15 @@ public final class LocalRest {
         }
         LocalDirectory directory = LocalDirectory.open(chosen.get(), new SystemFacts());
         Path clients = directory.path().resolve(LocalDirectory.CLIENTS);
-        if (!Files.exists(clients)) {
-            return true;
+        if (!Files.exists(clients) && !Files.exists(directory.path().resolve(Arbiter.LOCK))) {
+            return true; // never used
         }
         if (directory.arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
             // Asked while nobody can begin to host: who comes meanwhile holds nothing yet.
-            ByteLocks.Others others = ByteLocks.open(clients).others(Set.of());
-            hosting.close();
-            return others == ByteLocks.Others.NONE;
+            try (hosting) {
+                return !Files.exists(clients)
+                        || ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
+            }
         }
         return false;
     }

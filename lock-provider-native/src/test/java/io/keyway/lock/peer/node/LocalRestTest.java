@@ -2,12 +2,15 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.process.ChildJvm;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -44,6 +47,30 @@ class LocalRestTest {
             assertThat(atRest()).isFalse();
         }
         assertThat(atRest()).isTrue();
+    }
+
+    @Test
+    void whileSomebodyHostsNothingIsAtRestThoughItsFileWasRemoved() {
+        assertThat(atRest()).isTrue();
+        Arbiter arbiter = new Arbiter(directory.resolve("locks"));
+        Arbiter.Answer answer = arbiter.tryHost();
+        assertThat(answer).isInstanceOf(Arbiter.Hosting.class);
+        try (Arbiter.Hosting hosting = (Arbiter.Hosting) answer) {
+            assertThat(hosting.checkable()).isTrue();
+            assertThat(directory.resolve("locks/clients.lock")).doesNotExist();
+            assertThat(atRest()).isFalse();
+        }
+    }
+
+    @Test
+    void aLookThatFailsKeepsNobodyFromHosting() throws Exception {
+        assertThat(atRest()).isTrue();
+        Files.createDirectory(directory.resolve("locks/clients.lock"));
+        assertThatThrownBy(this::atRest).isInstanceOf(LockUnavailableException.class);
+
+        Arbiter.Answer answer = new Arbiter(directory.resolve("locks")).tryHost();
+        assertThat(answer).isInstanceOf(Arbiter.Hosting.class);
+        ((Arbiter.Hosting) answer).close();
     }
 
     @Test
