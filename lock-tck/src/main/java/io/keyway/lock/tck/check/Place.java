@@ -16,6 +16,7 @@ import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * What all checks of one run share.
@@ -29,6 +30,7 @@ import java.util.Set;
  * @param overBackend whether its clients are built over a {@code LockBackend}
  * @param mapsAddresses whether its provider takes the option addressMap
  * @param links what is known of its links
+ * @param killed whether a check of the run has killed its server
  * @param clock of all checks
  * @param run a word that no other run uses: the first segment of every name
  */
@@ -42,6 +44,7 @@ record Place(
         boolean overBackend,
         boolean mapsAddresses,
         Links links,
+        AtomicBoolean killed,
         CheckClock clock,
         String run) {
     Place {
@@ -52,6 +55,7 @@ record Place(
         Objects.requireNonNull(guarantees, "guarantees");
         Objects.requireNonNull(reach, "reach");
         Objects.requireNonNull(links, "links");
+        Objects.requireNonNull(killed, "killed");
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(run, "run");
     }
@@ -60,7 +64,18 @@ record Place(
     Place slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
         return new Place(
-                subject, stretched, url, features, guarantees, reach, overBackend, mapsAddresses, links, clock, run);
+                subject,
+                stretched,
+                url,
+                features,
+                guarantees,
+                reach,
+                overBackend,
+                mapsAddresses,
+                links,
+                killed,
+                clock,
+                run);
     }
 
     /** Opens a client with that between it and what its provider built it on. */

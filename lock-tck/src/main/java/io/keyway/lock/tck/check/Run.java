@@ -115,6 +115,7 @@ public final class Run {
                 opened.info().options().stream()
                         .anyMatch(option -> option.name().equals(AddressMap.OPTION.name())),
                 new Links(),
+                new AtomicBoolean(),
                 clock,
                 word);
         List<Spec> specs = specs(config);

@@ -11,25 +11,29 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The subject's server in the hands of one check, which is {@code alone}. What the check leaves undone is done at its end. */
 public final class Server {
     private final TckSubject subject;
     private final LockUrl url;
-    private volatile boolean killed;
+    /** Whether this check or one before it in the run has killed it. */
+    private final AtomicBoolean killed;
+
     private volatile boolean hurt;
     private volatile boolean down;
     private volatile boolean stopped;
 
-    Server(TckSubject subject, LockUrl url) {
+    Server(TckSubject subject, LockUrl url, AtomicBoolean killed) {
         this.subject = subject;
         this.url = url;
+        this.killed = killed;
     }
 
     /** Ends it as a crash would; for checks with {@link Means#SERVER}. */
     public void kill() throws InterruptedException {
         hurt = true;
-        killed = true;
+        killed.set(true);
         down = true;
         use(subject.kill(), "killed");
     }
@@ -65,15 +69,15 @@ public final class Server {
     }
 
     /**
-     * Who should listen, by the URL and by what the subject says, and does not though it was started again: then no check can say
-     * anything of the provider. Empty if one of them does, or if it is not known where.
+     * Who should listen, by the URL and by what the subject says, and does not though it was started again, by this check or one
+     * before it: then no check can say anything of the provider. Empty if one of them does, or if it is not known where.
      */
     Optional<String> missing() {
         List<String> all = new ArrayList<>(subject.servers());
         for (LockUrl.Host host : url.isOpaque() ? List.<LockUrl.Host>of() : url.hosts()) {
             host.port().ifPresent(port -> all.add(host.name() + ":" + port));
         }
-        boolean gone = killed && !down && !all.isEmpty() && all.stream().noneMatch(Server::listens);
+        boolean gone = killed.get() && !down && !all.isEmpty() && all.stream().noneMatch(Server::listens);
         return gone
                 ? Optional.of("the server was killed and started again, and nobody listens at " + String.join(", ", all)
                         + ": look at what starts it (--start-command, TckSubject.withServer) and what that printed; it must not"

@@ -63,7 +63,7 @@ public final class Trial extends Passage implements AutoCloseable {
     Trial(Place place, String check, int attempt) {
         super(place);
         this.check = check;
-        this.server = new Server(place.subject(), place.url());
+        this.server = new Server(place.subject(), place.url(), place.killed());
         this.attempt = attempt;
         this.random = new SplittableRandom(place.config().seed() * 31 + check.hashCode() + 7L * attempt);
         this.recorder = new Recorder(place.clock()::now);

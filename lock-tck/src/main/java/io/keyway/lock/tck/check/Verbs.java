@@ -100,13 +100,36 @@ public final class Verbs {
         return backend.attempt(request, limit);
     }
 
-    /** One attempt that must be granted; {@code otherwise} says what it means that it is not. */
+    /**
+     * One attempt that must be granted; {@code otherwise} says what it means that it is not. One that was not executed is none:
+     * a client that is new, or has to connect anew, may need longer than an attempt may take.
+     */
     public Grant granted(Request request, String otherwise) throws Exception {
-        Attempt result = attempt(request);
+        Attempt result = executed(request);
         if (result instanceof Attempt.Granted granted) {
             return granted.grant();
         }
         throw trial.failure(otherwise + ": an attempt came to " + result);
+    }
+
+    private Attempt executed(Request request) throws Exception {
+        try {
+            return attempt(request);
+        } catch (NotExecutedException first) {
+            List<Attempt> results = new ArrayList<>();
+            trial.happens(trial.patience(), () -> {
+                try {
+                    results.add(attempt(request));
+                } catch (NotExecutedException again) {
+                    // As the first.
+                }
+                return !results.isEmpty();
+            });
+            if (results.isEmpty()) {
+                throw first;
+            }
+            return results.get(0);
+        }
     }
 
     /**

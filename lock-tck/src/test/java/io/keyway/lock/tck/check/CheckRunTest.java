@@ -15,11 +15,14 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.reference.ReferenceFaults;
+import io.keyway.lock.tck.reference.Verb;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -74,6 +77,14 @@ class CheckRunTest {
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
+        void asksOfAStoreThatIsNotThereYet(Trial t) throws Exception {
+            LockClient client = t.client("asker");
+            Verbs verbs = Verbs.of(t, client, "asker");
+            client.unwrap(ReferenceFaults.class).failBefore(Verb.ATTEMPT, 2);
+            verbs.granted(verbs.request(t.name(), t.ttl()), "it was refused");
+        }
+
+        @Check(rules = "LK-301", first = "the question of the check")
         void isBrokenOff(Trial t) throws Exception {
             t.call("a call", () -> {
                 throw new IllegalStateException("thrown on purpose");
@@ -124,6 +135,27 @@ class CheckRunTest {
     }
 
     @Test
+    void theChecksAfterItDoNotBlameTheProviderEither() throws Exception {
+        int port;
+        try (ServerSocket there = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            port = there.getLocalPort();
+        }
+        Place never = place(withServer(port));
+        assertThat(resultOf("fails-by-time", Duration.ZERO, never).verdict()).isEqualTo(Verdict.FAIL);
+        Place gone = place(withServer(port));
+        resultOf("fails-after-a-restart", Duration.ZERO, gone);
+        CheckResult next = resultOf("fails-by-time", Duration.ZERO, gone);
+        assertThat(next.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(next.message()).contains("127.0.0.1:" + port, "it was late");
+    }
+
+    @Test
+    void anAttemptThatWasNotExecutedIsMadeAgain() {
+        CheckResult result = resultOf("asks-of-a-store-that-is-not-there-yet", Duration.ZERO);
+        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.PASS);
+    }
+
+    @Test
     void anExceptionThatBrokeTheCheckOffIsWhatToLookAtFirst() {
         CheckResult result = resultOf("is-broken-off", Duration.ZERO);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
@@ -142,17 +174,31 @@ class CheckRunTest {
 
     /** Of a server that the subject says to be there. */
     private static CheckResult resultOf(String name, Duration stall, int port) {
-        TckSubject subject =
-                TckSubject.of(URL).withServer(() -> {}, () -> {}).withServers(List.of("127.0.0.1:" + port));
-        return resultOf(name, stall, subject);
+        return resultOf(name, stall, withServer(port));
+    }
+
+    private static TckSubject withServer(int port) {
+        return TckSubject.of(URL).withServer(() -> {}, () -> {}).withServers(List.of("127.0.0.1:" + port));
     }
 
     private static CheckResult resultOf(String name, Duration stall, TckSubject subject) {
+        return resultOf(name, stall, place(subject));
+    }
+
+    private static CheckResult resultOf(String name, Duration stall, Place place) {
+        Spec spec = Catalog.of(new Samples()).stream()
+                .filter(each -> each.id().endsWith("/" + name))
+                .findFirst()
+                .orElseThrow();
+        return new CheckRun(place, spec, since -> stall).run();
+    }
+
+    private static Place place(TckSubject subject) {
         Guarantees guarantees;
         try (LockClient client = Locks.open(URL)) {
             guarantees = client.guarantees();
         }
-        Place place = new Place(
+        return new Place(
                 subject,
                 TckConfig.of(Profile.SMOKE),
                 LockUrl.parse(URL),
@@ -162,12 +208,8 @@ class CheckRunTest {
                 true,
                 false,
                 new Links(),
+                new AtomicBoolean(),
                 new RealClock(),
                 "run");
-        Spec spec = Catalog.of(new Samples()).stream()
-                .filter(each -> each.id().endsWith("/" + name))
-                .findFirst()
-                .orElseThrow();
-        return new CheckRun(place, spec, since -> stall).run();
     }
 }

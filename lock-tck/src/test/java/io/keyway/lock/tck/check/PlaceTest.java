@@ -16,6 +16,7 @@ import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class PlaceTest {
@@ -73,6 +74,7 @@ class PlaceTest {
                 true,
                 false,
                 new Links(),
+                new AtomicBoolean(),
                 new RealClock(),
                 "run");
     }
