@@ -123,7 +123,11 @@ public final class FenceGuard {
         }
     }
 
-    /** As {@link #forget(LockName)}, with the name as text. */
+    /**
+     * As {@link #forget(LockName)}, with the name as text.
+     *
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     */
     public void forget(String name) {
         forget(LockName.of(name));
     }

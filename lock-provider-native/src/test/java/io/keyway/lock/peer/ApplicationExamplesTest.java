@@ -90,10 +90,14 @@ class ApplicationExamplesTest {
             work("say that the locks cannot be reached: " + e.getMessage());
         }
 
-        // Without a thread that waits; cancel() or orTimeout() withdraws the request.
-        CompletableFuture<Void> report = lock.acquireAsync().thenAccept(lease -> {
-            work("the report");
-            lease.releaseAsync();
+        // Without a thread that waits; cancel() or orTimeout() of this very future withdraws the request.
+        CompletableFuture<Lease> asked = lock.acquireAsync();
+        CompletableFuture<Void> report = asked.thenAccept(lease -> {
+            try {
+                work("the report");
+            } finally {
+                lease.releaseAsync(); // nothing else ends a lease that is renewed
+            }
         });
         // verbs ends
         report.join();

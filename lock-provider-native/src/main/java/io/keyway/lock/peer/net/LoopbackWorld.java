@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,6 +46,13 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
 
     private volatile long manualNow;
     private volatile boolean closed;
+    /** Nothing is run any more. */
+    private volatile boolean ended;
+    /** Why, unless it was closed. */
+    private volatile @Nullable Throwable failure;
+    /** Who waits for a task: whatever ends the thread, nobody waits for ever. */
+    private final Map<Thread, CompletableFuture<?>> waiting = new ConcurrentHashMap<>();
+
     private @Nullable Seat member;
     private long links;
     private long worked;
@@ -196,13 +205,21 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
                 done.completeExceptionally(e);
             }
         });
-        if (closed) {
-            joinThread();
-            if (!done.isDone()) {
-                throw new IllegalStateException("this world has ended");
+        waiting.put(Thread.currentThread(), done);
+        try {
+            if (ended) {
+                done.completeExceptionally(end());
             }
+            return done.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException failure ? failure : e;
+        } finally {
+            waiting.remove(Thread.currentThread());
         }
-        return done.join();
+    }
+
+    private IllegalStateException end() {
+        return new IllegalStateException("this world has ended", failure);
     }
 
     private void wake() {
@@ -212,6 +229,18 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     }
 
     private void run() {
+        try {
+            turn();
+        } catch (RuntimeException | Error e) {
+            failure = e;
+            throw e;
+        } finally {
+            ended = true;
+            waiting.values().forEach(caller -> caller.completeExceptionally(end()));
+        }
+    }
+
+    private void turn() {
         while (!closed) {
             awake.set(false);
             settle();

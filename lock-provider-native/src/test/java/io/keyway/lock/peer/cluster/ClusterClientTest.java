@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -186,12 +187,18 @@ class ClusterClientTest {
         try (LockClient client = Locks.open("lock:native://" + list + "/orders?requestTimeout=500ms")) {
             members.forEach(DisklessMember::close);
             members.clear();
-            assertThatThrownBy(() -> client.admin().list("", Optional.empty(), 10))
-                    .isInstanceOf(LockUnavailableException.class)
-                    .hasMessageContaining("efused");
-            assertThatThrownBy(() -> client.admin().show(LockKey.lock(LockName.of("x"))))
-                    .isInstanceOf(LockUnavailableException.class)
-                    .hasMessageContaining("efused");
+            // On a busy machine the time of a question may be over before anybody was tried.
+            Awaitility.await()
+                    .atMost(LONG)
+                    .untilAsserted(() -> assertThatThrownBy(
+                                    () -> client.admin().list("", Optional.empty(), 10))
+                            .isInstanceOf(LockUnavailableException.class)
+                            .hasMessageContaining("efused"));
+            Awaitility.await()
+                    .atMost(LONG)
+                    .untilAsserted(() -> assertThatThrownBy(() -> client.admin().show(LockKey.lock("x")))
+                            .isInstanceOf(LockUnavailableException.class)
+                            .hasMessageContaining("efused"));
         }
     }
 

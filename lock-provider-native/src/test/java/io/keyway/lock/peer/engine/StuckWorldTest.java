@@ -14,6 +14,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.MemoryWorld;
 import io.keyway.lock.peer.lease.LeaseSettings;
@@ -90,6 +91,22 @@ class StuckWorldTest {
                         "nobody has moved it for 0.3 s",
                         "advanceUntil",
                         Thread.currentThread().getName());
+    }
+
+    @Test
+    void aMoverThatHasEndedIsNotWhoIsToMoveTheClock() throws Exception {
+        MemoryWorld world = bob.unwrap(MemoryWorld.class);
+        Thread former = new Thread(() -> world.advance(Duration.ZERO), "former");
+        former.start();
+        former.join();
+        world.cut(true);
+
+        assertThatThrownBy(() -> bob.lock("x").tryAcquire())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContainingAll("The thread former", "has ended", "thread of the test");
+
+        world.advance(Duration.ZERO);
+        assertThatThrownBy(() -> bob.lock("x").tryAcquire()).isInstanceOf(LockUnavailableException.class);
     }
 
     @Test
