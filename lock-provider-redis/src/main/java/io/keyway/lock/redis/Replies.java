@@ -32,7 +32,7 @@ final class Replies {
     static List<Owner> owners(List<?> words) {
         List<Owner> owners = new ArrayList<>(words.size() - 2);
         for (Object word : words.subList(2, words.size())) {
-            owners.add(OwnerText.read(text(word)));
+            owners.add(Owner.parse(text(word)));
         }
         return owners;
     }
@@ -41,7 +41,7 @@ final class Replies {
         List<LockStatus.Holder> holders = new ArrayList<>();
         for (Object each : list(reply)) {
             List<?> words = list(each);
-            Owner owner = OwnerText.read(text(words.get(4)));
+            Owner owner = Owner.parse(text(words.get(4)));
             long kept = number(words.get(5));
             holders.add(new LockStatus.Holder(
                     owner.client(),
@@ -59,7 +59,7 @@ final class Replies {
         List<LockStatus.Waiter> waiters = new ArrayList<>();
         for (Object each : list(reply)) {
             List<?> words = list(each);
-            Owner owner = OwnerText.read(text(words.get(4)));
+            Owner owner = Owner.parse(text(words.get(4)));
             waiters.add(new LockStatus.Waiter(
                     owner.client(),
                     mode(words),

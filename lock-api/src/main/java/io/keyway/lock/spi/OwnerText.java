@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.redis;
+package io.keyway.lock.spi;
 
-import io.keyway.lock.spi.Owner;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** An owner as text, for the store: the client and then each key and value of its metadata, each after its length and a colon. */
+/** An owner as text: the client and then each key and value of its metadata, each after its length and a colon. */
 final class OwnerText {
 
     private OwnerText() {}
