@@ -12,7 +12,8 @@ class OwnerTest {
     @Test
     void anOwnerComesBackFromItsText() {
         Owner plain = new Owner("billing@7", Map.of());
-        Owner full = new Owner("5:x", Map.of("command", "", "", "a:b\n3:c", "k\u00e9\uD83D\uDE00", "3:", "at", "\u0000"));
+        Owner full =
+                new Owner("5:x", Map.of("command", "", "", "a:b\n3:c", "k\u00e9\uD83D\uDE00", "3:", "at", "\u0000"));
         assertThat(Owner.parse(plain.text())).isEqualTo(plain);
         assertThat(Owner.parse(full.text())).isEqualTo(full);
         assertThat(new Owner("", Map.of()).text()).isNotEmpty();

@@ -21,7 +21,8 @@ final class CommandTree {
         try {
             return execute(failures, args);
         } catch (RuntimeException | Error e) {
-            // What picocli lets through, errors of the Java machine above all, would end the process with a code of Java's own.
+            // What picocli lets through, errors of the Java machine above all, would end the process with a code of
+            // Java's own.
             return failures.report(e);
         }
     }

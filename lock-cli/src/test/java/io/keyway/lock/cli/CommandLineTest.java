@@ -129,7 +129,10 @@ class CommandLineTest {
             throw new OutOfMemoryError("unable to create native thread");
         });
         assertThat(execute("show", "n", "--watch")).isEqualTo(125);
-        assertThat(err()).startsWith("keyway: ").contains("unable to create native thread").doesNotContain("\tat ");
+        assertThat(err())
+                .startsWith("keyway: ")
+                .contains("unable to create native thread")
+                .doesNotContain("\tat ");
     }
 
     @Test

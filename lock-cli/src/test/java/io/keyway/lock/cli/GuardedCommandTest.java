@@ -84,7 +84,6 @@ class GuardedCommandTest {
         return (Lease) Proxy.newProxyInstance(
                 Lease.class.getClassLoader(),
                 new Class<?>[] {Lease.class},
-                (self, method, arguments) ->
-                        call.made(method.getName(), lease -> method.invoke(lease, arguments)));
+                (self, method, arguments) -> call.made(method.getName(), lease -> method.invoke(lease, arguments)));
     }
 }

@@ -45,7 +45,8 @@ final class RequestWords {
                 || last.mode != request.mode()
                 || last.permits != request.permits()
                 || !last.owner.equals(request.owner())) {
-            String text = letter(request.mode()) + request.permits() + ";" + request.owner().text();
+            String text = letter(request.mode()) + request.permits() + ";"
+                    + request.owner().text();
             last = new What(request.mode(), request.permits(), request.owner(), RedisKeys.bytes(text));
             lastAsked = last;
         }

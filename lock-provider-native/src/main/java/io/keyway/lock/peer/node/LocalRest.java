@@ -31,8 +31,7 @@ public final class LocalRest {
         if (directory.arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
             // Asked while nobody can begin to host: who comes meanwhile holds nothing yet.
             try (hosting) {
-                return !Files.exists(clients)
-                        || ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
+                return !Files.exists(clients) || ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
             }
         }
         return false;

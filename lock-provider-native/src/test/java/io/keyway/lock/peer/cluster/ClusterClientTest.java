@@ -190,8 +190,7 @@ class ClusterClientTest {
             // On a busy machine the time of a question may be over before anybody was tried.
             Awaitility.await()
                     .atMost(LONG)
-                    .untilAsserted(() -> assertThatThrownBy(
-                                    () -> client.admin().list("", Optional.empty(), 10))
+                    .untilAsserted(() -> assertThatThrownBy(() -> client.admin().list("", Optional.empty(), 10))
                             .isInstanceOf(LockUnavailableException.class)
                             .hasMessageContaining("efused"));
             Awaitility.await()
