@@ -66,7 +66,7 @@ public final class Network implements AutoCloseable {
     }
 
     private static String url(Trial trial, Place place, Map<String, String> proxies) {
-        if (!place.mapsAddresses()) {
+        if (!place.options().contains(AddressMap.OPTION.name())) {
             return ProxiedUrl.of(place.url(), proxies);
         }
         return trial.urlWith(AddressMap.OPTION.name(), new AddressMap(proxies).toString())

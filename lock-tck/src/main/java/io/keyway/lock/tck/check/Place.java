@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * @param guarantees what it promises
  * @param reach who can share its locks
  * @param overBackend whether its clients are built over a {@code LockBackend}
- * @param mapsAddresses whether its provider takes the option addressMap
+ * @param options the names of those that its provider takes beside the common ones
  * @param links what is known of its links
  * @param killed whether a check of the run has killed its server
  * @param clock of all checks
@@ -42,7 +42,7 @@ record Place(
         Guarantees guarantees,
         Reach reach,
         boolean overBackend,
-        boolean mapsAddresses,
+        Set<String> options,
         Links links,
         AtomicBoolean killed,
         CheckClock clock,
@@ -52,6 +52,7 @@ record Place(
         Objects.requireNonNull(config, "config");
         Objects.requireNonNull(url, "url");
         features = Set.copyOf(features);
+        options = Set.copyOf(options);
         Objects.requireNonNull(guarantees, "guarantees");
         Objects.requireNonNull(reach, "reach");
         Objects.requireNonNull(links, "links");
@@ -71,7 +72,7 @@ record Place(
                 guarantees,
                 reach,
                 overBackend,
-                mapsAddresses,
+                options,
                 links,
                 killed,
                 clock,

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Discovery;
 import io.keyway.lock.Feature;
@@ -12,6 +11,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Reach;
 import io.keyway.lock.spi.Between;
@@ -45,6 +45,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -112,8 +113,7 @@ public final class Run {
                 opened.guarantees(),
                 opened.reach(),
                 opened.overBackend(),
-                opened.info().options().stream()
-                        .anyMatch(option -> option.name().equals(AddressMap.OPTION.name())),
+                opened.info().options().stream().map(Option::name).collect(Collectors.toSet()),
                 new Links(),
                 new AtomicBoolean(),
                 clock,

@@ -10,6 +10,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
 import io.keyway.lock.Reach;
 import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.LockBackend;
@@ -96,6 +97,11 @@ public final class Trial extends Passage implements AutoCloseable {
 
     public boolean has(Feature feature) {
         return place.features().contains(feature);
+    }
+
+    /** Whether its provider takes that option, which is none of the common ones, and the subject's URL leaves it open. */
+    public boolean takes(Option<?> option) {
+        return place.options().contains(option.name()) && !place.url().options().containsKey(option.name());
     }
 
     /** How often something is repeated, by profile. */

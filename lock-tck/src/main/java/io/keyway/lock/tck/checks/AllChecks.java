@@ -28,6 +28,7 @@ public final class AllChecks {
                 new UnknownOutcomeChecks(),
                 new LateMessageChecks(),
                 new TokenChecks(),
+                new FloorChecks(),
                 new EventChecks(),
                 new CloseChecks(),
                 new AdminChecks(),

@@ -17,6 +17,7 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -52,6 +53,7 @@ public class ReferenceBackend implements LockBackend {
     private final Set<Feature> features;
     private final String trouble;
     private final ReferenceFaults faults;
+    private Optional<TokenFloor> floor = Optional.empty();
     private @Nullable Session session;
     private boolean closed;
 
@@ -70,6 +72,11 @@ public class ReferenceBackend implements LockBackend {
         this.faults = new ReferenceFaults(world::isDown, this::connectionBroken, this::link);
     }
 
+    /** Has the store raise its tokens above that floor when the client begins; to be called before it does. */
+    void giveFloor(Optional<TokenFloor> asked) {
+        floor = asked;
+    }
+
     @Override
     public void start(Signals signals, Incarnation client) throws NotExecutedException {
         if (!trouble.isEmpty()) {
@@ -77,7 +84,7 @@ public class ReferenceBackend implements LockBackend {
         }
         Session begun = new Session(signals, time, faults::isWhole);
         session = begun;
-        store.join(begun);
+        store.join(begun, floor);
         signals.connected(SERVER);
     }
 

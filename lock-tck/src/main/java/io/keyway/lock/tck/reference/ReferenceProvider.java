@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.reference;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
@@ -11,6 +12,7 @@ import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.spi.TokenFloor;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -69,7 +71,7 @@ public class ReferenceProvider implements LockProvider {
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("Keyway reference", "0.1.0", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL));
+        return new ProviderInfo("Keyway reference", "0.1.0", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL, CommonOptions.TOKEN_FLOOR));
     }
 
     @Override
@@ -98,6 +100,7 @@ public class ReferenceProvider implements LockProvider {
         TimeSource time = world.time(request.time());
         ReferenceBackend backend =
                 backend(url, world, time, request.get(FAIL) == Fail.START ? "connection refused" : "");
+        backend.giveFloor(TokenFloor.of(request));
         // On the real clock each client has its own; a manual one moves the world and all clients together.
         return request.withTime(time).over(backend);
     }

@@ -5,6 +5,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class StoreRules {
 
     private long lastToken;
+    private long floor;
 
     /** Makes the rules of a store whose tokens are higher than {@code tokensAbove}. */
     protected StoreRules(long tokensAbove) {
@@ -43,6 +45,18 @@ public abstract class StoreRules {
     /** Returns the token of the next grant, higher than all before (LK-602). */
     protected long nextToken(Session session, LockKey key) {
         return ++lastToken;
+    }
+
+    /**
+     * Called when a client begins that gives a floor of tokens (LK-608).
+     *
+     * @throws io.keyway.lock.InvalidLockUrlException if a higher one was given before (LK-609)
+     */
+    protected void raise(Session session, TokenFloor asked) {
+        if (asked.isAbove(floor)) {
+            floor = asked.wanted();
+            lastToken = Math.max(lastToken, floor);
+        }
     }
 
     /** Called when the store has restarted and forgotten its grants: what is written down stays, as the tokens (LK-603). */

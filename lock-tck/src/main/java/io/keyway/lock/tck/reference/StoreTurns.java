@@ -2,8 +2,10 @@
 package io.keyway.lock.tck.reference;
 
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.TokenFloor;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -26,10 +28,11 @@ abstract class StoreTurns extends StoreRules {
         this.clock = clock;
     }
 
-    /** A client begins its life. */
-    public void join(Session session) {
+    /** A client begins its life; it may give a floor of tokens. */
+    public void join(Session session, Optional<TokenFloor> floor) {
         lock.lock();
         try {
+            floor.ifPresent(asked -> raise(session, asked));
             sessions.add(session);
         } finally {
             lock.unlock();

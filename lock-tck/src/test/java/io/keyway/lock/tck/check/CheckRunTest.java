@@ -206,7 +206,7 @@ class CheckRunTest {
                 guarantees,
                 Reach.JVM,
                 true,
-                false,
+                Set.of(),
                 new Links(),
                 new AtomicBoolean(),
                 new RealClock(),

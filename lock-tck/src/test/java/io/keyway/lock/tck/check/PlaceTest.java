@@ -72,7 +72,7 @@ class PlaceTest {
                 guarantees,
                 Reach.NETWORK,
                 true,
-                false,
+                Set.of(),
                 new Links(),
                 new AtomicBoolean(),
                 new RealClock(),

@@ -10,6 +10,7 @@ final class Mutants {
     static final List<Mutant> ALL = Stream.of(
                     GrantMutants.ALL,
                     TokenMutants.ALL,
+                    FloorMutants.ALL,
                     TermMutants.ALL,
                     HoldAtLeastMutants.ALL,
                     QueueMutants.ALL,

@@ -1,0 +1,111 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.mutant;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.TokenFloor;
+import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.tck.reference.Session;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** Defects in what becomes of a floor of tokens. */
+final class FloorMutants {
+
+    static final List<Mutant> ALL = List.of(
+            Mutant.store("180", "floor-unheard", "a floor of tokens is ignored", "LK-608", Unheard::new),
+            Mutant.store(
+                    "181",
+                    "floor-for-oneself",
+                    "only clients that give a floor have tokens above it",
+                    "LK-608",
+                    ForOneself::new),
+            Mutant.store("182", "floor-forgotten", "a restart of the store forgets the floor", "LK-608", Forgotten::new),
+            Mutant.store(
+                    "183", "floor-too-low-accepted", "a lower floor than the store's is no error", "LK-609", Accepted::new),
+            Mutant.store("184", "floor-lowered", "the store takes the floor that was given last", "LK-609", Lowered::new));
+
+    private FloorMutants() {}
+
+    private static final class Unheard extends ReferenceStore {
+        Unheard(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {}
+    }
+
+    private static final class ForOneself extends ReferenceStore {
+        private final Map<Session, Long> floors = new HashMap<>();
+
+        ForOneself(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {
+            floors.put(session, asked.wanted());
+        }
+
+        @Override
+        protected long nextToken(Session session, LockKey key) {
+            return super.nextToken(session, key) + floors.getOrDefault(session, 0L);
+        }
+    }
+
+    /** What comes above the count when a floor was given. */
+    private abstract static class Added extends ReferenceStore {
+        long floor;
+
+        Added(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected long nextToken(Session session, LockKey key) {
+            return super.nextToken(session, key) + floor;
+        }
+    }
+
+    private static final class Forgotten extends Added {
+        Forgotten(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {
+            if (asked.isAbove(floor)) {
+                floor = asked.wanted();
+            }
+        }
+
+        @Override
+        protected void restarted() {
+            floor = 0;
+        }
+    }
+
+    private static final class Accepted extends Added {
+        Accepted(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {
+            floor = Math.max(floor, asked.wanted());
+        }
+    }
+
+    private static final class Lowered extends Added {
+        Lowered(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {
+            floor = asked.wanted();
+        }
+    }
+}
