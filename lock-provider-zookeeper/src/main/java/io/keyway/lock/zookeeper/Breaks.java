@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +31,12 @@ final class Breaks implements Watcher {
     /** The last reading, done or on its way; null if the node is not watched. */
     private final AtomicReference<@Nullable CompletableFuture<Broken>> latest = new AtomicReference<>();
 
-    /** Tokens that stand in the node and need not. */
+    private volatile long tokenFloor;
+
+    /** Not while the node is missing, by which the floor is kept from being raised. */
+    private volatile boolean knowsFloor;
+
+    /** What stands in the node and need not, by the number of its transaction. */
     private final Set<Long> over = ConcurrentHashMap.newKeySet();
 
     Breaks(Session session, Paths paths) {
@@ -57,7 +63,7 @@ final class Breaks implements Watcher {
         }
         // If it fails the reading tells why.
         CompletableFuture<Node> unused = session.create(path(), NOTHING, CreateMode.EPHEMERAL);
-        read(reading);
+        read(reading, session.tokenFloor(paths.tokenFloor()));
         return reading;
     }
 
@@ -79,24 +85,38 @@ final class Breaks implements Watcher {
                 && known.join().has(grant);
     }
 
-    private void read(CompletableFuture<Broken> reading) {
+    /** {@code floor}: of tokens, asked for before. */
+    private void read(CompletableFuture<Broken> reading, CompletableFuture<Long> floor) {
         CompletableFuture<?> unused = session.watches()
                 .data(path(), this, (data, stat) -> Broken.parse(data, stat.getVersion()))
                 .whenComplete((broken, failure) -> {
                     if (failure != null) {
                         reading.completeExceptionally(failure);
                     } else {
-                        broken.reasons().forEach(session::broken);
-                        reading.complete(broken);
-                        over.retainAll(broken.reasons().keySet());
-                        clean(broken);
+                        CompletableFuture<?> unusedToo =
+                                floor.whenComplete((number, why) -> take(reading, broken, number, why));
                     }
                 });
+    }
+
+    private void take(
+            CompletableFuture<Broken> reading, Broken broken, @Nullable Long floor, @Nullable Throwable failure) {
+        if (floor == null) {
+            reading.completeExceptionally(Objects.requireNonNull(failure, "no floor and no failure"));
+            return;
+        }
+        tokenFloor = floor;
+        knowsFloor = true;
+        broken.reasons().forEach(session::broken);
+        reading.complete(broken);
+        over.retainAll(broken.reasons().keySet());
+        clean(broken);
     }
 
     @Override
     public void process(WatchedEvent event) {
         if (event.getType() == Event.EventType.NodeDeleted) {
+            knowsFloor = false;
             latest.set(null);
             if (!session.isOver()) {
                 // By another client in this session, which was closed.
@@ -105,8 +125,22 @@ final class Breaks implements Watcher {
         } else {
             CompletableFuture<Broken> reading = new CompletableFuture<>();
             latest.set(reading);
-            read(reading);
+            read(
+                    reading,
+                    knowsFloor
+                            ? CompletableFuture.completedFuture(tokenFloor)
+                            : session.tokenFloor(paths.tokenFloor()));
         }
+    }
+
+    /** What is added to the number of a transaction to make a token; as of what was {@link #heard} last. */
+    long tokenFloor() {
+        return tokenFloor;
+    }
+
+    /** Whether that is sure for whatever is created in this session now. */
+    boolean knowsFloor() {
+        return knowsFloor;
     }
 
     /** Takes the node out of a session that lives on, if nothing was said there that others may have to hear. */
@@ -121,8 +155,8 @@ final class Breaks implements Watcher {
     }
 
     /** That broken grant is over: it needs not be remembered any more. */
-    void forget(long token) {
-        over.add(token);
+    void forget(long czxid) {
+        over.add(czxid);
         CompletableFuture<Broken> known = latest.get();
         if (known != null && known.isDone() && !known.isCompletedExceptionally()) {
             clean(known.join());

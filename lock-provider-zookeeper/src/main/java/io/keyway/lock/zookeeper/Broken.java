@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What stands in the node of a session: which of its grants were broken, and why; a line of words for each.
  *
- * @param reasons by token; not changed any more
+ * @param reasons by the number of the transaction that created the node; not changed any more
  * @param version of the node's data
  */
 record Broken(Map<Long, String> reasons, int version) {
@@ -23,9 +23,9 @@ record Broken(Map<Long, String> reasons, int version) {
         return reasons.containsKey(grant.czxid());
     }
 
-    Broken with(long token, String reason) {
+    Broken with(long czxid, String reason) {
         Map<Long, String> more = new LinkedHashMap<>(reasons);
-        more.put(token, reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
+        more.put(czxid, reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
         return new Broken(more, version);
     }
 

@@ -176,6 +176,25 @@ abstract class Calls {
         return read(path, null, (data, stat) -> new Content(Note.parse(data), stat));
     }
 
+    /** The floor of tokens that is kept there; 0 if there is none. */
+    CompletableFuture<Long> tokenFloor(String path) {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        handle().getData(
+                        path,
+                        false,
+                        (rc, asked, context, data, stat) -> {
+                            if (rc == Code.NONODE.intValue()) {
+                                answer.complete(0L);
+                            } else if (rc == Code.OK.intValue() && !Floor.isFloor(data)) {
+                                fail(answer, Code.DATAINCONSISTENCY.intValue(), path);
+                            } else {
+                                answered(answer, rc, path, () -> Floor.parse(data));
+                            }
+                        },
+                        null);
+        return answer;
+    }
+
     <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         handle().getData(

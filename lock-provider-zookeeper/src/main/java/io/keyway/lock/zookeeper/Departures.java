@@ -48,20 +48,20 @@ final class Departures {
         }
         place.held = false;
         boolean done = end(place, grant.cookie(), place.isFollowed(), limit);
-        boolean broken = done && wasBroken(place, grant.token(), limit);
+        boolean broken = done && wasBroken(place, place.czxid(grant), limit);
         gone(place);
         return done && !broken ? Answer.DONE : Answer.NOT_HELD;
     }
 
     /** After the deletion was answered, so that each break before it has been heard. */
-    private static boolean wasBroken(Place place, long token, Limit limit)
+    private static boolean wasBroken(Place place, long czxid, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
         if (place.session.isOver()) {
             return place.broken;
         }
-        boolean broken = place.session.breaks().heard(limit).reasons().containsKey(token);
+        boolean broken = place.session.breaks().heard(limit).reasons().containsKey(czxid);
         if (broken) {
-            place.session.breaks().forget(token);
+            place.session.breaks().forget(czxid);
         }
         return broken;
     }

@@ -31,13 +31,14 @@ final class Inspection {
             throws KeeperException, TimeoutException, InterruptedException {
         String container = paths.container(key);
         CompletableFuture<Boolean> synced = session.sync(container);
+        CompletableFuture<Long> floor = session.tokenFloor(paths.tokenFloor());
         CompletableFuture<List<String>> names = session.children(container, null);
         limit.await(synced);
-        return status(session, key, names, limit);
+        return status(session, key, names, limit.await(floor), limit);
     }
 
     private Optional<LockStatus> status(
-            Session session, LockKey key, CompletableFuture<List<String>> names, Limit limit)
+            Session session, LockKey key, CompletableFuture<List<String>> names, long floor, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
         Line line = line(names, limit);
         if (line.isEmpty()) {
@@ -51,7 +52,7 @@ final class Inspection {
                 ? Optional.empty()
                 : Optional.of(new LockStatus(
                         key,
-                        holders.stream().map(seen -> seen.holder(now)).toList(),
+                        holders.stream().map(seen -> seen.holder(now, floor)).toList(),
                         waiters.stream().map(seen -> seen.waiter(now)).toList()));
     }
 
@@ -70,12 +71,12 @@ final class Inspection {
             return Duration.ofMillis(Math.max(0, now - content.stat().getCtime()));
         }
 
-        LockStatus.Holder holder(long now) {
+        LockStatus.Holder holder(long now, long floor) {
             return new LockStatus.Holder(
                     note.owner().client(),
                     ticket.mode(),
                     ticket.permits(),
-                    OptionalLong.of(content.stat().getCzxid()),
+                    OptionalLong.of(content.stat().getCzxid() + floor),
                     since(now),
                     note.owner().metadata());
         }
@@ -120,6 +121,7 @@ final class Inspection {
     LockPage list(Session session, String prefix, Optional<String> after, int max, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
         limit.await(session.sync(paths.base()));
+        long floor = limit.await(session.tokenFloor(paths.tokenFloor()));
         Cursor cursor = Cursor.after(after);
         List<LockStatus> found = new ArrayList<>();
         for (List<String> buckets : chunks(sorted(session.children(paths.base(), null), limit).stream()
@@ -134,7 +136,7 @@ final class Inspection {
                         .filter(element -> cursor.includes(element) && isWanted(element, prefix))
                         .toList();
                 for (List<String> some : chunks(wanted)) {
-                    Optional<String> full = look(session, some, max, found, limit);
+                    Optional<String> full = look(session, some, max, found, floor, limit);
                     if (full.isPresent()) {
                         return new LockPage(found, full);
                     }
@@ -145,7 +147,8 @@ final class Inspection {
     }
 
     /** Adds those of the elements that somebody is in; the last one looked at once there are enough. */
-    private Optional<String> look(Session session, List<String> elements, int max, List<LockStatus> found, Limit limit)
+    private Optional<String> look(
+            Session session, List<String> elements, int max, List<LockStatus> found, long floor, Limit limit)
             throws KeeperException, TimeoutException, InterruptedException {
         List<CompletableFuture<List<String>>> lines = new ArrayList<>();
         for (String element : elements) {
@@ -153,7 +156,7 @@ final class Inspection {
         }
         for (int i = 0; i < elements.size(); i++) {
             LockKey key = Paths.key(elements.get(i)).orElseThrow();
-            status(session, key, lines.get(i), limit).ifPresent(found::add);
+            status(session, key, lines.get(i), floor, limit).ifPresent(found::add);
             if (found.size() >= max) {
                 return Optional.of(elements.get(i));
             }
@@ -209,10 +212,12 @@ final class Inspection {
         String container = paths.container(key);
         while (true) {
             CompletableFuture<Boolean> synced = session.sync(container);
+            CompletableFuture<Long> floor = session.tokenFloor(paths.tokenFloor());
             CompletableFuture<List<String>> names = session.children(container, null);
             limit.await(synced);
+            long czxid = token - limit.await(floor);
             Optional<Seen> holder = read(session, container, line(names, limit).holders(), limit).stream()
-                    .filter(seen -> seen.content.stat().getCzxid() == token)
+                    .filter(seen -> seen.content.stat().getCzxid() == czxid)
                     .findFirst();
             if (holder.isEmpty()) {
                 return false;
@@ -227,10 +232,10 @@ final class Inspection {
                 throw new NotExecutedException(
                         "the session of the holder, " + owner + ", is about to begin or to end", e);
             }
-            if (before.reasons().containsKey(token)) {
+            if (before.reasons().containsKey(czxid)) {
                 return false;
             }
-            byte[] after = before.with(token, reason).bytes();
+            byte[] after = before.with(czxid, reason).bytes();
             if (after.length > Broken.MAX_BYTES) {
                 throw new NotExecutedException(
                         "the holder has not heard of " + before.reasons().size() + " earlier breaks of what it holds");

@@ -21,10 +21,13 @@ record News(Places places, Supplier<LockBackend.Signals> signals) implements Ses
     }
 
     @Override
-    public void broken(Session session, long token, String reason) {
-        places.find(session, token).filter(place -> !place.broken).ifPresent(place -> {
-            place.broken = true;
-            signals.get().ended(place.request.key(), token, LeaseLoss.Cause.BROKEN, reason);
+    public void broken(Session session, long czxid, String reason) {
+        places.find(session, czxid).filter(place -> !place.broken).ifPresent(place -> {
+            Node node = place.node();
+            if (node != null) {
+                place.broken = true;
+                signals.get().ended(place.request.key(), place.token(node), LeaseLoss.Cause.BROKEN, reason);
+            }
         });
     }
 
@@ -33,7 +36,7 @@ record News(Places places, Supplier<LockBackend.Signals> signals) implements Ses
         for (Place place : places.removeAll(session)) {
             Node node = place.node();
             if (node != null && place.held) {
-                signals.get().ended(place.request.key(), node.czxid(), LeaseLoss.Cause.EXPIRED, why);
+                signals.get().ended(place.request.key(), place.token(node), LeaseLoss.Cause.EXPIRED, why);
             }
             signals.get().recheck(place.request.key(), place.request.id());
         }

@@ -6,6 +6,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
 import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.TokenFloor;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -107,6 +108,7 @@ final class Opening {
                         : Optional.empty(),
                 Pledge::new,
                 request.get(CommonOptions.CLOSE_TIMEOUT).dividedBy(5),
+                TokenFloor.of(request),
                 task -> {
                     Thread thread = new Thread(task, prefix + threads.incrementAndGet());
                     thread.setDaemon(true);

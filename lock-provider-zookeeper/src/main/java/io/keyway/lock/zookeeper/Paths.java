@@ -32,6 +32,11 @@ record Paths(String base) {
         return sessions() + "/" + id;
     }
 
+    /** The floor of tokens, if one was given. */
+    String tokenFloor() {
+        return base + "/token-floor";
+    }
+
     /** Where there never is anything. */
     String nothing() {
         return sessions() + "/none";

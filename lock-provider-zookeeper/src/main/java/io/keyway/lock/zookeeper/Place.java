@@ -44,6 +44,9 @@ final class Place {
 
     volatile boolean broken;
 
+    /** What is between the number of a transaction and a token; negative until its first grant. */
+    private long floor = -1;
+
     /** {@code note}: what its node is to hold; not changed any more. */
     Place(Request request, Session session, String container, byte[] note, Consumer<Place> turn) {
         this.request = request;
@@ -102,7 +105,24 @@ final class Place {
     }
 
     Grant grant(Node created) {
-        return new Grant(request.id(), request.key(), created.czxid(), session.timeout(), created.path());
+        return new Grant(request.id(), request.key(), token(created), session.timeout(), created.path());
+    }
+
+    /** The same for as long as its node is there. */
+    synchronized long token(Node created) {
+        if (floor < 0) {
+            floor = session.breaks().tokenFloor();
+        }
+        return Math.addExact(created.czxid(), floor);
+    }
+
+    /** The number of the transaction of which that is the token. */
+    synchronized long czxid(Grant grant) {
+        return grant.token() - Math.max(0, floor);
+    }
+
+    private synchronized void forgetFloor() {
+        floor = -1;
     }
 
     /** Where it is to stand; to be called before it enters. */
@@ -194,6 +214,7 @@ final class Place {
 
     /** The node is gone: the request stands nowhere. */
     void lost() {
+        forgetFloor();
         lookout.standNowhere();
         creation.lost();
         held = false;

@@ -48,11 +48,11 @@ final class Places {
         return places.get(id);
     }
 
-    /** That of a grant. */
-    Optional<Place> find(Session session, long token) {
+    /** That whose node was created by that transaction. */
+    Optional<Place> find(Session session, long czxid) {
         for (Place place : places.values()) {
             Node node = place.node();
-            if (place.session == session && node != null && node.czxid() == token) {
+            if (place.session == session && node != null && node.czxid() == czxid) {
                 return Optional.of(place);
             }
         }

@@ -97,7 +97,7 @@ final class Renewals {
             }
             Broken broken = session.breaks().heard(limit);
             for (Held each : asked) {
-                boolean over = broken.reasons().containsKey(each.grant.token());
+                boolean over = broken.reasons().containsKey(each.place.czxid(each.grant));
                 answers.put(each.grant, over ? Answer.NOT_HELD : Answer.DONE);
                 if (!over) {
                     watch(each);
@@ -133,7 +133,7 @@ final class Renewals {
 
     private void deleted(Held held) {
         Node node = held.place.node();
-        if (held.place.held && node != null && node.czxid() == held.grant.token()) {
+        if (held.place.held && node != null && held.place.token(node) == held.grant.token()) {
             held.place.broken = true;
             signals.ended(
                     held.grant.key(),

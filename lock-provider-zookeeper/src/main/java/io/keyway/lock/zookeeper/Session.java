@@ -40,8 +40,8 @@ final class Session extends Calls implements Watcher {
         /** The session is over, which ends all that it holds. */
         void ended(Session session, String why);
 
-        /** The grant of that token was broken; told again whenever something else is broken before it is released. */
-        void broken(Session session, long token, String reason);
+        /** The grant whose node that transaction created was broken; told again whenever something else is broken before it is released. */
+        void broken(Session session, long czxid, String reason);
     }
 
     private static final Duration EARLY = Duration.ofMillis(450);
@@ -326,7 +326,7 @@ final class Session extends Calls implements Watcher {
         return containers;
     }
 
-    void broken(long token, String reason) {
-        listener.broken(this, token, reason);
+    void broken(long czxid, String reason) {
+        listener.broken(this, czxid, reason);
     }
 }

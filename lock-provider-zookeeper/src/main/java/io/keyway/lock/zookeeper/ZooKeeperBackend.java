@@ -66,6 +66,7 @@ final class ZooKeeperBackend implements LockBackend {
     private final Paths paths;
     private final Places places = new Places();
     private final Containers containers;
+    private final Floor floor;
     private final Session.Terms terms;
     private final Sessions sessions;
     private final Inspection inspection;
@@ -77,6 +78,7 @@ final class ZooKeeperBackend implements LockBackend {
         this.settings = settings;
         this.paths = new Paths(settings.base());
         this.containers = new Containers(paths);
+        this.floor = new Floor(settings.floor(), paths, containers);
         this.terms = new Session.Terms(settings.servers(), settings.acl(), paths, settings.foresight());
         this.sessions = settings.source().sessions(settings, terms, new News(places, this::signals), places);
         this.departures = new Departures(sessions, places, containers);
@@ -84,13 +86,13 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     @Override
-    public void start(Signals told, Incarnation client) throws NotExecutedException, InterruptedException {
+    public void start(Signals told, Incarnation client) throws Exception {
         signals = told;
         renewals = new Renewals(told, places, departures::gone);
         sessions.runIn(told);
         if (settings.eager().isPresent()) {
-            Session unused = sessions.connected(
-                    settings.anyKey(), settings.ttl(), Limit.of(settings.eager().get()), false);
+            Limit until = Limit.of(settings.eager().get());
+            give(sessions.connected(settings.anyKey(), settings.ttl(), until, false), until);
         }
     }
 
@@ -112,6 +114,7 @@ final class ZooKeeperBackend implements LockBackend {
         }
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until, request.queue());
+        give(session, until);
         Place place = place(request, session, until);
         place.begin(until);
         try {
@@ -129,6 +132,14 @@ final class ZooKeeperBackend implements LockBackend {
             throw translated(e);
         } finally {
             place.end();
+        }
+    }
+
+    private void give(Session session, Limit until) throws Exception {
+        try {
+            floor.give(session, until);
+        } catch (KeeperException e) {
+            throw translated(e);
         }
     }
 
@@ -231,6 +242,7 @@ final class ZooKeeperBackend implements LockBackend {
 
     private static boolean isGranted(Place place, Node node) {
         return place.standing().kind() == Standing.Kind.GRANTED
+                && place.session.breaks().knowsFloor()
                 && !place.session.breaks().isBroken(node)
                 && !place.session.isOver();
     }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import java.util.List;
@@ -69,7 +70,8 @@ public final class ZooKeeperOptions {
             TLS_KEY_STORE_PASSWORD,
             CLIENT_CONFIG,
             CURATOR,
-            ACL_PROVIDER);
+            ACL_PROVIDER,
+            CommonOptions.TOKEN_FLOOR);
 
     private ZooKeeperOptions() {}
 }

@@ -3,6 +3,7 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
@@ -22,6 +23,7 @@ import org.apache.curator.framework.api.ACLProvider;
  * @param eager how long to wait for the first connection, if opening waits for it
  * @param foresight what is known of lines
  * @param closing how long closing may wait for the ensemble
+ * @param floor of tokens, if the ensemble is to be given one
  * @param threads of this client
  */
 record ZooKeeperSettings(
@@ -36,6 +38,7 @@ record ZooKeeperSettings(
         Optional<Duration> eager,
         Foresight.Maker foresight,
         Duration closing,
+        Optional<TokenFloor> floor,
         ThreadFactory threads) {
 
     /** Where sessions come from. */

@@ -65,18 +65,7 @@ record Place(
     Place slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
         return new Place(
-                subject,
-                stretched,
-                url,
-                features,
-                guarantees,
-                reach,
-                overBackend,
-                options,
-                links,
-                killed,
-                clock,
-                run);
+                subject, stretched, url, features, guarantees, reach, overBackend, options, links, killed, clock, run);
     }
 
     /** Opens a client with that between it and what its provider built it on. */

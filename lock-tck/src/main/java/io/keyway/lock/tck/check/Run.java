@@ -11,8 +11,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Option;
 import io.keyway.lock.Locks;
+import io.keyway.lock.Option;
 import io.keyway.lock.Reach;
 import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.LockBackend;
@@ -45,9 +45,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */

@@ -98,7 +98,8 @@ final class FloorChecks {
         if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
             throw t.notTried(
                     Verdict.NOT_APPLICABLE,
-                    "the provider has no option " + CommonOptions.TOKEN_FLOOR + ", or the subject's URL says it already");
+                    "the provider has no option " + CommonOptions.TOKEN_FLOOR
+                            + ", or the subject's URL says it already");
         }
         long floor = take(client, t.name()).token() + FAR;
         if (floor < 0 || floor > 1L << 62) {

@@ -71,7 +71,11 @@ public class ReferenceProvider implements LockProvider {
 
     @Override
     public ProviderInfo info() {
-        return new ProviderInfo("Keyway reference", "0.1.0", ProviderInfo.API_LEVEL, List.of(CLOCK, WITHOUT, FAIL, CommonOptions.TOKEN_FLOOR));
+        return new ProviderInfo(
+                "Keyway reference",
+                "0.1.0",
+                ProviderInfo.API_LEVEL,
+                List.of(CLOCK, WITHOUT, FAIL, CommonOptions.TOKEN_FLOOR));
     }
 
     @Override

@@ -21,10 +21,16 @@ final class FloorMutants {
                     "only clients that give a floor have tokens above it",
                     "LK-608",
                     ForOneself::new),
-            Mutant.store("182", "floor-forgotten", "a restart of the store forgets the floor", "LK-608", Forgotten::new),
             Mutant.store(
-                    "183", "floor-too-low-accepted", "a lower floor than the store's is no error", "LK-609", Accepted::new),
-            Mutant.store("184", "floor-lowered", "the store takes the floor that was given last", "LK-609", Lowered::new));
+                    "182", "floor-forgotten", "a restart of the store forgets the floor", "LK-608", Forgotten::new),
+            Mutant.store(
+                    "183",
+                    "floor-too-low-accepted",
+                    "a lower floor than the store's is no error",
+                    "LK-609",
+                    Accepted::new),
+            Mutant.store(
+                    "184", "floor-lowered", "the store takes the floor that was given last", "LK-609", Lowered::new));
 
     private FloorMutants() {}
 
