@@ -4,7 +4,6 @@ package io.keyway.lock.peer.engine;
 import io.keyway.lock.IncompleteListingException;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
@@ -93,31 +92,29 @@ final class Admin {
         }
         return Optional.of(new LockStatus(
                 new LockKey(LockKey.Kind.LOCK, LockName.of(name)),
-                each(status.holders(), LockStatus.Holder::new),
-                each(status.waiters(), LockStatus.Waiter::new)));
+                status.holders().stream().map(Admin::holder).toList(),
+                status.waiters().stream().map(Admin::waiter).toList()));
     }
 
-    /** Holders and waiters are told with the same parts. */
-    private interface Telling<T> {
-        T of(
-                String client,
-                LockMode mode,
-                int permits,
-                OptionalLong token,
-                Duration since,
-                Map<String, String> metadata);
+    private static LockStatus.Holder holder(Party party) {
+        return new LockStatus.Holder(
+                party.owner().client(),
+                party.mode(),
+                party.permits(),
+                token(party),
+                Duration.ofNanos(party.nanos()),
+                party.owner().metadata(),
+                party.kept() == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(party.kept())));
     }
 
-    private static <T> List<T> each(List<Party> parties, Telling<T> telling) {
-        return parties.stream()
-                .map(party -> telling.of(
-                        party.owner().client(),
-                        party.mode(),
-                        party.permits(),
-                        token(party),
-                        Duration.ofNanos(party.nanos()),
-                        party.owner().metadata()))
-                .toList();
+    private static LockStatus.Waiter waiter(Party party) {
+        return new LockStatus.Waiter(
+                party.owner().client(),
+                party.mode(),
+                party.permits(),
+                token(party),
+                Duration.ofNanos(party.nanos()),
+                party.owner().metadata());
     }
 
     private static OptionalLong token(Party party) {

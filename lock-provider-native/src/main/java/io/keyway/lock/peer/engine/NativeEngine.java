@@ -215,6 +215,7 @@ public final class NativeEngine implements LockEngine {
                 request.queue(),
                 request.queue(),
                 patience,
+                request.holdAtLeast().toNanos(),
                 0,
                 sink);
         try {
@@ -254,6 +255,12 @@ public final class NativeEngine implements LockEngine {
     @Override
     public Guarantees guarantees() {
         return guarantees;
+    }
+
+    /** A member that has forgotten what it granted waits for as long as its longest lease lasts: that covers what it kept. */
+    @Override
+    public Duration longestHoldAtLeast() {
+        return guarantees.maxTtl();
     }
 
     @Override
@@ -371,12 +378,18 @@ public final class NativeEngine implements LockEngine {
 
         @Override
         public CompletionStage<Answer> release(long token) {
-            if (word.tryRelease(token, time().nanoTime())) {
-                return DONE;
-            }
+            return word.tryRelease(token, time().nanoTime()) ? DONE : release(token, false);
+        }
+
+        @Override
+        public CompletionStage<Answer> abandon(long token) {
+            return word.tryRelease(token, time().nanoTime()) ? DONE : release(token, true);
+        }
+
+        private CompletionStage<Answer> release(long token, boolean unused) {
             CompletableFuture<Answer> answer =
                     releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
-            origin.post(new Input.Command(word.key(), new LeaseCall.Release(token)));
+            origin.post(new Input.Command(word.key(), new LeaseCall.Release(token, unused)));
             if (closed) {
                 answer.complete(Answer.UNKNOWN); // nobody else will: the cell that would answer has gone
             }

@@ -12,12 +12,17 @@ final class Breaks {
     static void begin(Peer from, LeaseMessage.Break request, LockManager manager, Turn turn) {
         for (HeldGrant grant : manager.grants) {
             if (grant.covers(request.token())) {
+                turn.tell(new LeaseNotice.Alarm(
+                        manager.key(), "break of token " + request.token() + ": " + request.reason()));
+                if (grant.kept) {
+                    turn.send(from, new LeaseMessage.Answer(manager.key(), request.request(), true));
+                    KeptPlaces.broken(grant, manager, turn);
+                    return;
+                }
                 grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
                 turn.send(
                         grant.peer,
                         new LeaseMessage.Revoke(manager.key(), request.token(), EndCause.BROKEN, request.reason()));
-                turn.tell(new LeaseNotice.Alarm(
-                        manager.key(), "break of token " + request.token() + ": " + request.reason()));
                 return;
             }
         }

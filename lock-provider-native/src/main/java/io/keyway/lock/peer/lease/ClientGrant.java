@@ -19,6 +19,8 @@ final class ClientGrant {
     boolean frozen;
     /** The new member confirmed it, but the echo that thaws it has not been taken. */
     boolean reasserted;
+    /** It reached nobody. */
+    boolean unused;
     /** Too little belief is left for another use; a KEEP was sent. */
     boolean confirming;
 
@@ -39,7 +41,7 @@ final class ClientGrant {
 
     boolean fits(LocalWaiters.Waiter waiter) {
         LeaseCall.Acquire call = waiter.call;
-        return word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+        return call.atLeast() == 0 && word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
     }
 
     /** The present use, as a holder. */
@@ -48,7 +50,12 @@ final class ClientGrant {
     }
 
     LeaseMessage.Release release(Key key) {
-        return new LeaseMessage.Release(key, word.token(), word.used());
+        return new LeaseMessage.Release(key, word.token(), used());
+    }
+
+    /** The last token that somebody had; below the first one if nobody had any. */
+    long used() {
+        return unused ? word.token() - 1 : word.used();
     }
 
     LeaseMessage.Reassert reassertion(Key key) {
@@ -76,6 +83,7 @@ final class ClientGrant {
         ClientGrant copy = new ClientGrant(session, request, word.copy());
         copy.wanted = wanted;
         copy.evicted = evicted;
+        copy.unused = unused;
         copy.frozen = frozen;
         copy.reasserted = reasserted;
         copy.confirming = confirming;
@@ -83,7 +91,7 @@ final class ClientGrant {
     }
 
     void encode(Canon out) {
-        out.put(session).put(request).put(wanted).put(evicted);
+        out.put(session).put(request).put(wanted).put(evicted).put(unused);
         out.put(frozen).put(reasserted).put(confirming);
         word.encode(out);
     }

@@ -28,6 +28,10 @@ final class HeldGrant {
     final long ttl;
     final LeaseOwner owner;
     final long since;
+    /** How long after {@link #since} others are kept out at the least, in nanoseconds; 0 for no such time. */
+    final long atLeast;
+    /** The grant is over, and its place is kept for the rest of that time. Its session is {@link #NOBODY}. */
+    boolean kept;
     /** The end of an imported grant; of no meaning for others. */
     long until;
     /** The holder knows that others wait. */
@@ -49,7 +53,8 @@ final class HeldGrant {
             int permits,
             long ttl,
             LeaseOwner owner,
-            long since) {
+            long since,
+            long atLeast) {
         this.peer = peer;
         this.request = request;
         this.token = token;
@@ -59,10 +64,21 @@ final class HeldGrant {
         this.ttl = ttl;
         this.owner = owner;
         this.since = since;
+        this.atLeast = atLeast;
     }
 
     boolean imported() {
-        return peer.equals(NOBODY);
+        return peer.equals(NOBODY) && !kept;
+    }
+
+    /** When its place is free, if the grant is over. */
+    long keptUntil() {
+        return since + atLeast;
+    }
+
+    /** Whether its place would be kept if the grant were over. */
+    boolean keepsAt(long now) {
+        return atLeast > 0 && keptUntil() - now > 0;
     }
 
     boolean covers(long asked) {
@@ -80,17 +96,19 @@ final class HeldGrant {
 
     /** The holder as far as the manager knows. */
     Party party(long now) {
-        return new Party(owner, mode, permits, token, now - since);
+        return new Party(owner, mode, permits, token, now - since, kept ? Math.max(1, keptUntil() - now) : 0);
     }
 
     /** As a member takes it that starts after a clean end. */
     LeaseCall.Import export(long now) {
-        long left = imported() ? Math.max(0, until - now) : ttl;
-        return new LeaseCall.Import(token, hi, mode, permits, ttl, left, owner);
+        long left = kept ? 0 : imported() ? Math.max(0, until - now) : ttl;
+        long keep = keepsAt(now) ? keptUntil() - now : 0;
+        return new LeaseCall.Import(token, hi, mode, permits, ttl, left, keep, owner);
     }
 
     HeldGrant copy() {
-        HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since);
+        HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since, atLeast);
+        copy.kept = kept;
         copy.until = until;
         copy.wanted = wanted;
         copy.recallLater = recallLater;
@@ -102,7 +120,7 @@ final class HeldGrant {
 
     void encode(Canon out) {
         out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
-        out.value(owner).time(since).time(imported() ? until : Long.MAX_VALUE);
+        out.value(owner).time(since).put(atLeast).put(kept).time(imported() ? until : Long.MAX_VALUE);
         out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);
     }
 }

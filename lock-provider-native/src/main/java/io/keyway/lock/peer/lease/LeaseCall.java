@@ -15,6 +15,7 @@ public sealed interface LeaseCall extends Call {
      * @param queue false: answer at once, never wait for a holder
      * @param ttl nanoseconds
      * @param patience for {@code queue} false: nanoseconds after which a holder that doesn't answer counts as holding
+     * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time
      * @param waited nanoseconds that it has been asked for already, elsewhere: its place is that of its user's call
      * @param user comes back with the grant and its end; never looked at
      */
@@ -28,9 +29,26 @@ public sealed interface LeaseCall extends Call {
             boolean queue,
             boolean wantPlace,
             long patience,
+            long atLeast,
             long waited,
             @Nullable Object user)
             implements LeaseCall {
+        /** A request that is not held at least for any time. */
+        public Acquire(
+                long request,
+                LockMode mode,
+                int permits,
+                int limit,
+                long ttl,
+                LeaseOwner owner,
+                boolean queue,
+                boolean wantPlace,
+                long patience,
+                long waited,
+                @Nullable Object user) {
+            this(request, mode, permits, limit, ttl, owner, queue, wantPlace, patience, 0, waited, user);
+        }
+
         /** The same request, so many nanoseconds later. */
         public Acquire after(long nanos) {
             return new Acquire(
@@ -43,6 +61,7 @@ public sealed interface LeaseCall extends Call {
                     queue,
                     wantPlace,
                     patience,
+                    atLeast,
                     waited + Math.max(0, nanos),
                     user);
         }
@@ -51,8 +70,17 @@ public sealed interface LeaseCall extends Call {
     /** The user gave up. A request that was granted already is not touched: its grant is to be released. */
     record Withdraw(long request) implements LeaseCall {}
 
-    /** The user released the grant with that token, and {@link CachedGrant#tryRelease} could not. Answered by ReleaseDone. */
-    record Release(long token) implements LeaseCall {}
+    /**
+     * The user released the grant with that token, and {@link CachedGrant#tryRelease} could not. Answered by ReleaseDone.
+     *
+     * @param unused it reached nobody: its place is not kept, whatever its request asked for
+     */
+    record Release(long token, boolean unused) implements LeaseCall {
+        /** What a user has used. */
+        public Release(long token) {
+            this(token, false);
+        }
+    }
 
     /** A user saw the deadline pass before the cell did. */
     record Lapse(long token) implements LeaseCall {}
@@ -64,9 +92,21 @@ public sealed interface LeaseCall extends Call {
 
     record Break(long request, long token, String reason, long limit) implements LeaseCall {}
 
-    /** To a manager at a start after a clean end: that grant may be believed in for {@code left} nanoseconds, a full ttl unless it was imported before. */
-    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner)
-            implements LeaseCall {}
+    /**
+     * To a manager at a start after a clean end: that grant was not over.
+     *
+     * @param left nanoseconds in which it may be believed in, a full ttl unless it was imported before; 0 if its place is
+     *     kept and nobody believes
+     * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held longer
+     */
+    record Import(
+            long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
+            implements LeaseCall {
+        /** A grant that is not held at least for any time. */
+        public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner) {
+            this(token, hi, mode, permits, ttl, left, 0, owner);
+        }
+    }
 
     /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
     record Disown(long token) implements LeaseCall {}

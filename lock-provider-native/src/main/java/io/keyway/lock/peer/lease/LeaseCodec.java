@@ -156,13 +156,13 @@ public final class LeaseCodec implements BodyCodec {
             mode(m.mode(), out);
             out.number(m.permits()).number(m.limit()).number(m.ttl());
             out.flag(m.noWait()).flag(m.wantPlace()).flag(m.cache()).number(m.waited());
-            out.number(m.patience());
+            out.number(m.patience()).number(m.atLeast());
             owner(m.owner(), out);
         } else if (message instanceof LeaseMessage.Withdraw m) {
             out.varint(m.request());
         } else if (message instanceof LeaseMessage.Release m) {
             token(m.token(), out);
-            used(m.token(), m.used(), out);
+            used(m.token() - 1, m.used(), out);
         } else if (message instanceof LeaseMessage.Accepted m) {
             token(m.token(), out);
             used(m.token(), m.used(), out);
@@ -260,7 +260,8 @@ public final class LeaseCodec implements BodyCodec {
         for (Party party : parties) {
             owner(party.owner(), out);
             mode(party.mode(), out);
-            out.number(party.permits()).number(party.token()).number(Math.max(0, party.nanos()));
+            out.number(party.permits()).number(party.token());
+            out.number(Math.max(0, party.nanos())).number(party.kept());
         }
     }
 
@@ -284,11 +285,12 @@ public final class LeaseCodec implements BodyCodec {
                         in.flag(),
                         in.number(),
                         in.number(),
+                        in.number(),
                         owner(in));
             case WITHDRAW -> new LeaseMessage.Withdraw(key, in.varint());
             case RELEASE -> {
                 long token = token(view, in);
-                yield new LeaseMessage.Release(key, token, used(token, in));
+                yield new LeaseMessage.Release(key, token, used(token - 1, in));
             }
             case ACCEPTED -> {
                 long token = token(view, in);
@@ -395,10 +397,10 @@ public final class LeaseCodec implements BodyCodec {
     }
 
     private static List<Party> parties(WireReader in) throws WireException {
-        int count = in.count(MAX_PARTIES, 5);
+        int count = in.count(MAX_PARTIES, 6);
         List<Party> parties = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            parties.add(new Party(owner(in), mode(in), integer(in), in.number(), in.number()));
+            parties.add(new Party(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
         }
         return List.copyOf(parties);
     }

@@ -22,6 +22,8 @@ public sealed interface LeaseMessage extends Message {
      * @param cache the helper may keep the lock after its release: grant a range of tokens
      * @param waited nanoseconds since the user asked: the place in the queue is that of the user's call
      * @param patience nanoseconds after which a request that does not wait is refused although the holder has not answered
+     * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time. Such a
+     *     grant is never cached
      */
     record Acquire(
             Key key,
@@ -35,8 +37,27 @@ public sealed interface LeaseMessage extends Message {
             boolean cache,
             long waited,
             long patience,
+            long atLeast,
             LeaseOwner owner)
-            implements LeaseMessage {}
+            implements LeaseMessage {
+        /** A request that is not held at least for any time. */
+        public Acquire(
+                Key key,
+                long request,
+                LockMode mode,
+                int permits,
+                int limit,
+                long ttl,
+                boolean noWait,
+                boolean wantPlace,
+                boolean cache,
+                long waited,
+                long patience,
+                LeaseOwner owner) {
+            this(
+                    key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
+        }
+    }
 
     /** Out of the queue; ends the grant of that request if there is one. Helper to manager. */
     record Withdraw(Key key, long request) implements LeaseMessage {}
@@ -44,7 +65,7 @@ public sealed interface LeaseMessage extends Message {
     /**
      * Ends the grant. Helper to manager.
      *
-     * @param used the last token handed out; below {@code token} if none was
+     * @param used the last token handed out; below {@code token} if the grant reached nobody, so that its place is not kept
      */
     record Release(Key key, long token, long used) implements LeaseMessage {}
 

@@ -26,7 +26,7 @@ public final class LeaseTable {
         public void write(WireWriter out) {
             out.text(key.id()).number(grant.token()).number(grant.hi());
             LeaseCodec.mode(grant.mode(), out);
-            out.number(grant.permits()).number(grant.ttl()).number(grant.left());
+            out.number(grant.permits()).number(grant.ttl()).number(grant.left()).number(grant.keep());
             LeaseCodec.owner(grant.owner(), out);
         }
     }
@@ -71,6 +71,7 @@ public final class LeaseTable {
                         LeaseCodec.mode(in),
                         LeaseCodec.integer(in),
                         LeaseCodec.ttl(in),
+                        in.number(),
                         in.number(),
                         LeaseCodec.owner(in)));
     }

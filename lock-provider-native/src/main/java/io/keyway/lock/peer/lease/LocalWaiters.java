@@ -41,7 +41,8 @@ final class LocalWaiters {
                     .value(call.mode())
                     .put(call.permits())
                     .put(call.limit())
-                    .put(call.ttl());
+                    .put(call.ttl())
+                    .put(call.atLeast());
             out.value(call.owner())
                     .put(call.wantPlace())
                     .time(since)
@@ -146,9 +147,10 @@ final class LocalWaiters {
                         call.ttl(),
                         !call.queue(),
                         call.wantPlace(),
-                        cache,
+                        cache && call.atLeast() == 0,
                         turn.now() - waiter.since,
                         call.patience(),
+                        call.atLeast(),
                         call.owner()));
     }
 

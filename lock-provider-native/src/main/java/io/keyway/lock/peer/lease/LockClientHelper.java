@@ -99,7 +99,7 @@ class LockClientHelper implements Machine {
         if (call instanceof LeaseCall.Acquire acquire) {
             acquire(acquire, turn);
         } else if (call instanceof LeaseCall.Release release) {
-            release(release.token(), turn);
+            release(release, turn);
         } else if (call instanceof LeaseCall.Withdraw withdraw) {
             withdraw(withdraw.request(), turn);
         } else if (call instanceof LeaseCall.Lapse lapse) {
@@ -172,10 +172,11 @@ class LockClientHelper implements Machine {
         waiters.add(call, grant == null || grant.word.idle() ? null : grant.holder(turn.now()), turn);
     }
 
-    private void release(long token, Turn turn) {
+    private void release(LeaseCall.Release call, Turn turn) {
+        long token = call.token();
         ClientGrant held = grant;
         if (held == null || !held.word.active(token)) {
-            endings.released(token, held != null, turn);
+            endings.released(token, call.unused(), held != null, turn);
             if (!releases.awaits(token)) {
                 releases.tell(token, LeaseNotice.Outcome.NOT_HELD, turn);
             }
@@ -187,6 +188,7 @@ class LockClientHelper implements Machine {
         }
         if (held.frozen || held.mustReturn() || (next != null && !held.fits(next))) {
             if (held.word.closeActive(token) != null) {
+                held.unused = call.unused() && !held.cacheable();
                 giveBack(held, token, turn);
             }
             return;
@@ -255,7 +257,7 @@ class LockClientHelper implements Machine {
 
     /** A grant that nobody wants goes back at once, by its token. */
     void returnUnused(Peer to, long token, Turn turn) {
-        turn.send(to, new LeaseMessage.Release(key, token, token));
+        turn.send(to, new LeaseMessage.Release(key, token, token - 1));
     }
 
     private void echoed(Turn turn) {
@@ -366,7 +368,7 @@ class LockClientHelper implements Machine {
             if (client.exists()) {
                 turn.send(client.session(), held.release(key));
             } else {
-                turn.timer(OWED, releases.owe(held.word));
+                turn.timer(OWED, releases.owe(held));
             }
             if (token != 0) {
                 releases.tell(token, LeaseNotice.Outcome.DONE, turn);
@@ -500,7 +502,7 @@ class LockClientHelper implements Machine {
                 // Held on to, so that the session goes on renewing it.
                 turn.client().hold(key, held.word.ttl());
             } else {
-                endings.released(use.token(), false, turn);
+                endings.released(use.token(), false, false, turn);
             }
         }
     }

@@ -17,13 +17,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The manager of one lock name: who holds it, who waits, and which token comes next. A repaired form of the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
- * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. While anybody waits, the holder knows that it is
+ * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. Its place may be kept for longer ({@link KeptPlaces}). While anybody waits, the holder knows that it is
  * wanted. At rest, nothing of the name is left but the cell's floor of tokens.
  */
 class LockManager implements Machine {
     private static final int PATIENCE = 0;
     private static final int CLOSED = 1;
     private static final int INQUIRY = 2;
+    private static final int KEPT = 3;
 
     /** How many of the first waiters are told each change of their place. */
     private static final int TOLD = 16;
@@ -102,6 +103,8 @@ class LockManager implements Machine {
         } else if (slot == CLOSED) {
             restart.due(this, turn);
             serve(turn);
+        } else if (slot == KEPT) {
+            KeptPlaces.due(this, turn);
         } else if (inquiries != null && inquiries.due(this, turn)) {
             inquiries = null;
         }
@@ -113,7 +116,9 @@ class LockManager implements Machine {
     private void acquire(Peer from, LeaseMessage.Acquire request, Turn turn) {
         RefusalCause never = request.mode() != LockMode.EXCLUSIVE
                 ? RefusalCause.UNSUPPORTED
-                : request.ttl() > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
+                : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl()
+                        ? RefusalCause.TOO_LONG
+                        : null;
         if (never != null) {
             turn.send(from, new LeaseMessage.NotGranted(key, request.request(), never, List.of()));
             return;
@@ -144,6 +149,9 @@ class LockManager implements Machine {
             turn.goal(LeaseGoal.TWO_WAITERS);
         }
         for (HeldGrant grant : grants) {
+            if (grant.kept) {
+                continue; // nobody can give it back
+            }
             if (wait.request.noWait()) {
                 recall(grant, turn);
                 wait.asked = grant.recalls;
@@ -153,6 +161,9 @@ class LockManager implements Machine {
             }
         }
         if (wait.request.noWait()) {
+            if (grants.stream().anyMatch(grant -> grant.kept)) {
+                refuse(wait, RefusalCause.HELD, turn);
+            }
             armPatience(queue, turn);
         } else if (wait.request.wantPlace()) {
             tellPlace(wait, queue.ahead(wait), turn);
@@ -180,7 +191,7 @@ class LockManager implements Machine {
         HeldGrant grant = granted(from, request);
         if (grant != null) {
             turn.goal(LeaseGoal.WITHDRAWN_AFTER_GRANT);
-            finish(grant, grant.token, turn);
+            finish(grant, grant.token - 1, turn);
         }
     }
 
@@ -227,8 +238,9 @@ class LockManager implements Machine {
     private void grant(WaitQueue.Wait wait, WaitQueue queue, Turn turn) {
         leave(wait, turn);
         LeaseMessage.Acquire request = wait.request;
-        long token = nextToken(request.cache() ? Tokens.RANGE : 1, turn);
-        long hi = request.cache() ? token + Tokens.RANGE - 1 : token;
+        long range = request.cache() && request.atLeast() == 0 ? Tokens.RANGE : 1;
+        long token = nextToken(range, turn);
+        long hi = token + range - 1;
         HeldGrant grant = new HeldGrant(
                 wait.peer,
                 request.request(),
@@ -238,12 +250,11 @@ class LockManager implements Machine {
                 request.permits(),
                 request.ttl(),
                 request.owner(),
-                turn.now());
+                turn.now(),
+                request.atLeast());
         grants.add(grant);
         turn.member().grant(wait.peer, key, token, request.ttl());
-        for (WaitQueue.Wait other : queue.noWaits()) {
-            refuse(other, RefusalCause.HELD, turn);
-        }
+        refuseNoWaits(turn);
         grant.wanted = !queue.isEmpty();
         turn.send(wait.peer, new LeaseMessage.Granted(key, request.request(), token, hi, grant.wanted));
     }
@@ -263,7 +274,7 @@ class LockManager implements Machine {
     @Nullable
     HeldGrant current(Peer from, long token) {
         for (HeldGrant grant : grants) {
-            if (grant.token == token && (grant.peer.equals(from) || grant.imported())) {
+            if (grant.token == token && !grant.kept && (grant.peer.equals(from) || grant.imported())) {
                 return grant;
             }
         }
@@ -279,14 +290,22 @@ class LockManager implements Machine {
         return null;
     }
 
-    /** The holder ended the grant. */
+    /** The holder ended the grant, or nobody can believe in it any more. */
     void finish(@Nullable HeldGrant grant, long used, Turn turn) {
         if (grant == null) {
             return;
         }
         turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
-        end(grant, used, false, turn);
+        over(grant, used, false, turn);
         serve(turn);
+    }
+
+    /** The grant ended by itself or by its holder's word: its place may stay. */
+    private void over(HeldGrant grant, long used, boolean lost, Turn turn) {
+        if (!KeptPlaces.keep(grant, used, this, turn)) {
+            // Whoever is breaking it has freed what else would be kept.
+            end(grant, used, lost || grant.keepsAt(turn.now()), turn);
+        }
     }
 
     /** That token is used up. */
@@ -341,6 +360,15 @@ class LockManager implements Machine {
         }
     }
 
+    /** What waits for no holder gets its answer. */
+    void refuseNoWaits(Turn turn) {
+        if (waits != null) {
+            for (WaitQueue.Wait wait : waits.noWaits()) {
+                refuse(wait, RefusalCause.HELD, turn);
+            }
+        }
+    }
+
     private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
         leave(wait, turn);
         turn.send(wait.peer, new LeaseMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
@@ -362,7 +390,7 @@ class LockManager implements Machine {
             return;
         }
         turn.send(grant.peer, LeaseMessage.Revoke.of(key, grant.token, EndCause.EXPIRED));
-        end(grant, grant.hi, true, turn);
+        over(grant, grant.hi, true, turn);
         if (waits != null && waits.waiting() > 0) {
             turn.goal(LeaseGoal.GRANT_AFTER_EXPIRY);
         }
@@ -380,7 +408,7 @@ class LockManager implements Machine {
         }
         for (HeldGrant grant : List.copyOf(grants)) {
             if (grant.peer.equals(peer)) {
-                end(grant, grant.hi, true, turn);
+                over(grant, grant.hi, true, turn);
             } else {
                 grant.breakers.removeIf(breaker -> breaker.peer().equals(peer));
             }
@@ -437,6 +465,10 @@ class LockManager implements Machine {
 
     void armClosed(long at, Turn turn) {
         turn.timer(CLOSED, at);
+    }
+
+    void armKept(long at, Turn turn) {
+        turn.timer(KEPT, at);
     }
 
     void armInquiry(long at, Turn turn) {

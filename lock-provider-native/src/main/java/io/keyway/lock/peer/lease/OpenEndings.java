@@ -55,8 +55,13 @@ final class OpenEndings {
     }
 
     void endGrace(Turn turn) {
+        endGrace(false, turn);
+    }
+
+    private void endGrace(boolean unused, Turn turn) {
         if (grace != null) {
-            turn.send(grace.session(), new LeaseMessage.Release(key, grace.token(), grace.used()));
+            long used = unused ? grace.token() - 1 : grace.used();
+            turn.send(grace.session(), new LeaseMessage.Release(key, grace.token(), used));
             grace = null;
             turn.timer(slot, Turn.NEVER);
         }
@@ -67,10 +72,15 @@ final class OpenEndings {
         stopping = new Stopping(from, used, word);
     }
 
-    /** The user of that token says that it has stopped. {@code granted}: there is a grant of this name again. */
-    void released(long used, boolean granted, Turn turn) {
+    /**
+     * The user of that token says that it has stopped.
+     *
+     * @param unused it has reached nobody
+     * @param granted there is a grant of this name again
+     */
+    void released(long used, boolean unused, boolean granted, Turn turn) {
         if (grace != null && grace.used() == used) {
-            endGrace(turn);
+            endGrace(unused && grace.token() == used, turn);
         }
         Stopping broken = stopping;
         if (broken != null && broken.used() == used) {

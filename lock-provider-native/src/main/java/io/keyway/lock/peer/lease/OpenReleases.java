@@ -57,8 +57,9 @@ final class OpenReleases {
     }
 
     /** Returns when the next of what is owed is worth nothing any more. */
-    long owe(CachedGrant word) {
-        owed.put(word.token(), new Owed(word.used(), word.deadline() + word.ttl()));
+    long owe(ClientGrant grant) {
+        CachedGrant word = grant.word;
+        owed.put(word.token(), new Owed(grant.used(), word.deadline() + word.ttl()));
         return next();
     }
 

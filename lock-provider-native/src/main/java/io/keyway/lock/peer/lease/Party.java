@@ -8,5 +8,11 @@ import io.keyway.lock.LockMode;
  *
  * @param token the token in use; 0 for a waiter
  * @param nanos for how long it has held or waited
+ * @param kept for how much longer the place of a grant that has ended is kept, in nanoseconds; 0 for all others
  */
-public record Party(LeaseOwner owner, LockMode mode, int permits, long token, long nanos) {}
+public record Party(LeaseOwner owner, LockMode mode, int permits, long token, long nanos, long kept) {
+    /** A holder or a waiter. */
+    public Party(LeaseOwner owner, LockMode mode, int permits, long token, long nanos) {
+        this(owner, mode, permits, token, nanos, 0);
+    }
+}

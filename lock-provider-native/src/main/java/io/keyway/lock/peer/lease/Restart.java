@@ -41,10 +41,13 @@ final class Restart {
                 was.permits(),
                 was.ttl(),
                 was.owner(),
-                turn.now());
+                turn.now(),
+                was.keep());
         grant.until = turn.now() + was.left();
         manager.grants.add(grant);
-        arm(manager, turn);
+        if (was.left() > 0 || !KeptPlaces.keep(grant, grant.hi, manager, turn)) {
+            arm(manager, turn);
+        }
     }
 
     /** A client says that it still believes in its grant. */
@@ -77,7 +80,8 @@ final class Restart {
                     claim.permits(),
                     claim.ttl(),
                     claim.owner(),
-                    turn.now());
+                    turn.now(),
+                    0);
             manager.grants.add(grant);
             turn.member().grant(from, manager.key(), grant.token, grant.ttl);
             reasserted(from, claim, manager, turn);

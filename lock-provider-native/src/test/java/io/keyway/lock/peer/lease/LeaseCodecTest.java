@@ -22,13 +22,14 @@ import org.junit.jupiter.api.Test;
 class LeaseCodecTest {
     private static final Key KEY = LeaseKeys.lock("jobs/näme");
     private static final LeaseOwner OWNER = new LeaseOwner("billing-7", Map.of("pid", "17", "host", "a"));
-    private static final Party PARTY = new Party(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456);
+    private static final Party PARTY = new Party(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
     private static final List<Message> ALL = List.of(
             new LeaseMessage.Acquire(
-                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 10_000_000_000L, true, false, true, 5, 500, OWNER),
+                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 10_000_000_000L, true, false, true, 5, 500, 7_000, OWNER),
             new LeaseMessage.Withdraw(KEY, Long.MAX_VALUE),
             new LeaseMessage.Release(KEY, TOKEN, TOKEN + 12),
+            new LeaseMessage.Release(KEY, TOKEN, TOKEN - 1),
             new LeaseMessage.Accepted(KEY, TOKEN, TOKEN),
             new LeaseMessage.Denied(KEY, TOKEN),
             new LeaseMessage.Revoked(KEY, TOKEN + 1, TOKEN, TOKEN + 1),
@@ -85,11 +86,11 @@ class LeaseCodecTest {
         Key key = LeaseKeys.lock("a");
         assertThat(hex.formatHex(write(new LeaseMessage.Acquire(
                         key, 1, LockMode.EXCLUSIVE, 1, 1, 128, false, true, true, 0, 2, owner))))
-                .isEqualTo("0161" + "01" + "00" + "0101" + "8001" + "000101" + "0002" + "0163" + "01016b0176");
+                .isEqualTo("0161" + "01" + "00" + "0101" + "8001" + "000101" + "0002" + "00" + "0163" + "01016b0176");
         assertThat(hex.formatHex(write(new LeaseMessage.Granted(key, 1, Tokens.of(7, 3), Tokens.of(7, 5), true))))
                 .isEqualTo("0161" + "01" + "03" + "02" + "01");
         assertThat(hex.formatHex(write(new LeaseMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))
-                .isEqualTo("0161" + "03" + "01");
+                .isEqualTo("0161" + "03" + "02");
         assertThat(hex.formatHex(write(new LeaseMessage.Revoke(key, Tokens.of(7, 3), EndCause.BROKEN, "x"))))
                 .isEqualTo("0161" + "03" + "01" + "0178");
         assertThat(codec.view(new LeaseMessage.Denied(key, Tokens.of(7, 3)))).isEqualTo(7);

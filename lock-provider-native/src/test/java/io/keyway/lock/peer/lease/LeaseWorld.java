@@ -443,12 +443,24 @@ final class LeaseWorld {
             return call.request();
         }
 
+        /** Asks for a lock that is to be held at least for that time. */
+        long acquireAtLeast(String lock, long atLeast) {
+            LeaseCall.Acquire call = request(lock, TTL, true, atLeast);
+            call(lock, call);
+            return call.request();
+        }
+
         private LeaseCall.Acquire request(String lock, long ttl, boolean queue) {
+            return request(lock, ttl, queue, 0);
+        }
+
+        private LeaseCall.Acquire request(String lock, long ttl, boolean queue, long atLeast) {
             long request = ++requests;
             open.add(request);
             names.put(request, lock);
+            String user = name + "#" + request;
             return new LeaseCall.Acquire(
-                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, 0, name + "#" + request);
+                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, atLeast, 0, user);
         }
 
         /** One of a batch; nothing is sent before {@link #flush}. */
@@ -497,6 +509,13 @@ final class LeaseWorld {
             releasing.put(lock, grant);
             call(lock, new LeaseCall.Release(grant.token));
             return false;
+        }
+
+        /** The grant has reached nobody. */
+        void abandon(String lock) {
+            Grant grant = Objects.requireNonNull(held.remove(lock));
+            releasing.put(lock, grant);
+            call(lock, new LeaseCall.Release(grant.token, true));
         }
 
         /** The token that this client believes in; 0 if none. */

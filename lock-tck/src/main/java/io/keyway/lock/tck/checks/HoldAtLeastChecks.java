@@ -113,7 +113,7 @@ final class HoldAtLeastChecks {
     void aGrantThatReachedNobodyIsEndedAtOnce(Trial t) throws Exception {
         Verbs verbs = t.verbs("holder");
         LockClient rival = atWork(t);
-        Duration atLeast = t.ttl().multipliedBy(16);
+        Duration atLeast = t.longer(16);
         Grant released = verbs.granted(verbs.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
         t.expectEqual("the answer to a release", Answer.DONE, verbs.release(released));
         t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.release, and its place was kept")
@@ -132,7 +132,7 @@ final class HoldAtLeastChecks {
     void aBreakEndsWhatIsKept(Trial t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = atWork(t);
-        Lease lease = acquired(t, holder, t.ttl().multipliedBy(16));
+        Lease lease = acquired(t, holder, t.longer(16));
         lease.release();
         List<LockStatus.Holder> shown = t.status(rival, t.key(t.name())).holders();
         t.expect(
