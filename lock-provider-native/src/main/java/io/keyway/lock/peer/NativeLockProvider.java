@@ -61,10 +61,8 @@ public final class NativeLockProvider implements LockProvider {
                 Feature.FIFO,
                 Feature.LIST,
                 Feature.BREAK,
-                Feature.WAKE_UP);
-        if (reach(url) == Reach.JVM) {
-            features.add(Feature.HOLD_AT_LEAST);
-        }
+                Feature.WAKE_UP,
+                Feature.HOLD_AT_LEAST);
         if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
             features.add(Feature.CACHING);
         }

@@ -38,6 +38,12 @@ public interface MemberView {
     void ungrant(Peer peer, Key key, long token, long ttl);
 
     /**
+     * Others are kept out of something until then, on the cell's clock, whatever becomes of the session that asked for it: what
+     * this turn sends leaves when a start of this member would wait for so long.
+     */
+    void keep(long until);
+
+    /**
      * The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. A key may wait several times for one session; each time is ended by one
      * {@link #unawait} of the same ttl, and is told once.
      */

@@ -106,6 +106,10 @@ public sealed interface LeaseCall extends Call {
         public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner) {
             this(token, hi, mode, permits, ttl, left, 0, owner);
         }
+
+        Import after(long nanos) {
+            return new Import(token, hi, mode, permits, ttl, left, Math.max(0, keep - nanos), owner);
+        }
     }
 
     /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */

@@ -254,9 +254,17 @@ class LockManager implements Machine {
                 request.atLeast());
         grants.add(grant);
         turn.member().grant(wait.peer, key, token, request.ttl());
+        promise(grant, turn);
         refuseNoWaits(turn);
         grant.wanted = !queue.isEmpty();
         turn.send(wait.peer, new LeaseMessage.Granted(key, request.request(), token, hi, grant.wanted));
+    }
+
+    /** A start of this member must not forget what it keeps. */
+    void promise(HeldGrant grant, Turn turn) {
+        if (grant.atLeast > 0) {
+            turn.member().keep(grant.keptUntil());
+        }
     }
 
     private long nextToken(long range, Turn turn) {
@@ -302,10 +310,14 @@ class LockManager implements Machine {
 
     /** The grant ended by itself or by its holder's word: its place may stay. */
     private void over(HeldGrant grant, long used, boolean lost, Turn turn) {
-        if (!KeptPlaces.keep(grant, used, this, turn)) {
+        if (!keeps(grant, used, turn)) {
             // Whoever is breaking it has freed what else would be kept.
             end(grant, used, lost || grant.keepsAt(turn.now()), turn);
         }
+    }
+
+    boolean keeps(HeldGrant grant, long used, Turn turn) {
+        return KeptPlaces.keep(grant, used, this, turn);
     }
 
     /** That token is used up. */

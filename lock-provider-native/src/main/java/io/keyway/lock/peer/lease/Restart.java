@@ -45,6 +45,7 @@ final class Restart {
                 was.keep());
         grant.until = turn.now() + was.left();
         manager.grants.add(grant);
+        manager.promise(grant, turn);
         if (was.left() > 0 || !KeptPlaces.keep(grant, grant.hi, manager, turn)) {
             arm(manager, turn);
         }

@@ -113,6 +113,7 @@ public final class ClusterMember implements AutoCloseable {
                 epoch,
                 longestTtl,
                 now + awaited,
+                now + last.longestKept(),
                 !confirmation.changed(),
                 ttl / 16,
                 home::check,

@@ -43,13 +43,14 @@ final class Inheritance {
      * Reads the table of a clean end.
      *
      * @param now from which on each grant may be believed in for what is left of it
+     * @param since nanoseconds that have passed since the table was written, of what is kept whoever believes in it
      * @throws WireException if another version wrote it: nothing is known then
      */
-    static Inheritance read(List<byte[]> table, long now) throws WireException {
+    static Inheritance read(List<byte[]> table, long now, long since) throws WireException {
         Inheritance inheritance = new Inheritance();
         for (byte[] each : table) {
             WireReader in = new WireReader(ByteBuffer.wrap(each));
-            LeaseTable.Entry entry = LeaseTable.read(in);
+            LeaseTable.Entry entry = LeaseTable.read(in).after(since);
             List<Long> bytes = new ArrayList<>();
             for (int left = in.count(MAX_BYTES, 1); left > 0; left--) {
                 bytes.add(in.number());
@@ -57,8 +58,10 @@ final class Inheritance {
             if (in.remaining() > 0) {
                 throw new WireException(in.remaining() + " bytes too many");
             }
-            inheritance.rows.add(
-                    new Row(entry, List.copyOf(bytes), now + entry.grant().left(), Turn.NEVER));
+            if (entry.grant().left() > 0 || entry.grant().keep() > 0) {
+                inheritance.rows.add(
+                        new Row(entry, List.copyOf(bytes), now + entry.grant().left(), Turn.NEVER));
+            }
         }
         return inheritance;
     }
@@ -99,9 +102,16 @@ final class Inheritance {
         return rows.size();
     }
 
-    /** The longest time for which one of them may be believed in, in nanoseconds. */
+    /** The longest time for which one of them may be believed in, or its place is kept, in nanoseconds. */
     long longest() {
-        return rows.stream().mapToLong(row -> row.entry().grant().left()).max().orElse(0);
+        long believed =
+                rows.stream().mapToLong(row -> row.entry().grant().left()).max().orElse(0);
+        return Math.max(believed, longestKept());
+    }
+
+    /** The longest time for which a place of them is kept, in nanoseconds. */
+    long longestKept() {
+        return rows.stream().mapToLong(row -> row.entry().grant().keep()).max().orElse(0);
     }
 
     /** What the cell has to know before it hears anybody. */

@@ -16,11 +16,13 @@ record LastLife(Quarantine quarantine, Inheritance inherited) {
         Quarantine quarantine = file.quarantine();
         if (file.start() instanceof Start.Restarted last && last.clean()) {
             try {
-                return new LastLife(quarantine, Inheritance.read(last.stored().grants(), now));
+                long since = file.since(last.stored());
+                return new LastLife(quarantine, Inheritance.read(last.stored().grants(), now, since));
             } catch (WireException e) {
                 quarantine = new Quarantine(
                         Quarantine.full(maxTtl),
-                        "the grants that the last life left cannot be read: " + e.getMessage());
+                        "the grants that the last life left cannot be read: " + e.getMessage(),
+                        file.kept(last.stored()));
             }
         }
         return new LastLife(quarantine, Inheritance.none());
@@ -28,6 +30,16 @@ record LastLife(Quarantine quarantine, Inheritance inherited) {
 
     long waitNanos() {
         return quarantine.duration().toNanos();
+    }
+
+    /** In nanoseconds. For so long no proof that nobody believes ends the wait. */
+    long keptNanos() {
+        return quarantine.kept().toNanos();
+    }
+
+    /** In nanoseconds. For so long something may be kept in which nobody has to believe. */
+    long longestKept() {
+        return Math.max(keptNanos(), inherited.longestKept());
     }
 
     /** In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken over. */

@@ -115,6 +115,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
                 epoch,
                 Math.max(ttl, file.longestTtl()), // until all leases of before are over
                 now + awaited,
+                now + last.longestKept(),
                 true,
                 0,
                 this::checkHosting,
@@ -135,7 +136,8 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             throw e;
         }
         if (wait > 0 && file.provable()) {
-            disk.runAfter(FIRST_PROOF_MILLIS, this::prove);
+            long kept = Duration.ofNanos(last.keptNanos()).plusMillis(1).toMillis();
+            disk.runAfter(Math.max(FIRST_PROOF_MILLIS, kept), this::prove);
         }
         if (!inherited.isEmpty()) {
             disk.runAfter(FIRST_PROOF_MILLIS, this::settleInheritance);

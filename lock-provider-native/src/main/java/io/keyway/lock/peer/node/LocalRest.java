@@ -12,28 +12,53 @@ import java.util.Set;
 public final class LocalRest {
     private LocalRest() {}
 
+    /** What is to be found where nobody hosts. */
+    private enum Found {
+        NOTHING,
+        /** Locks that are kept for the rest of the time for which they were to be held at least, and no process that could hold any. */
+        KEPT,
+        UNKNOWN
+    }
+
     /**
-     * True if nobody hosts the locks of this URL and no process lives that could hold one or wait for one; false where that is
-     * not known, and for URLs that are not about the processes of one machine.
+     * True if nobody hosts the locks of this URL, no process lives that could hold one or wait for one, and none is kept for
+     * nobody; false where that is not known, and for URLs that are not about the processes of one machine.
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
     public static boolean of(LockUrl url, Map<String, String> environment) {
+        return look(url, environment) == Found.NOTHING;
+    }
+
+    /**
+     * True if nobody hosts the locks of this URL and no process lives that would, but some may be kept for nobody: whoever wants
+     * to see them has to host.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
+     */
+    public static boolean keeps(LockUrl url, Map<String, String> environment) {
+        return look(url, environment) == Found.KEPT;
+    }
+
+    private static Found look(LockUrl url, Map<String, String> environment) {
         Optional<Path> chosen = LocalGuard.directory(url, environment);
         if (chosen.isEmpty() || !url.hosts().isEmpty()) {
-            return false;
+            return Found.UNKNOWN;
         }
-        LocalDirectory directory = LocalDirectory.open(chosen.get(), new SystemFacts());
+        MachineFacts facts = new SystemFacts();
+        LocalDirectory directory = LocalDirectory.open(chosen.get(), facts);
         Path clients = directory.path().resolve(LocalDirectory.CLIENTS);
-        if (!Files.exists(clients) && !Files.exists(directory.path().resolve(Arbiter.LOCK))) {
-            return true; // never used
-        }
         if (directory.arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
             // Asked while nobody can begin to host: who comes meanwhile holds nothing yet.
             try (hosting) {
-                return !Files.exists(clients) || ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
+                if (!Files.exists(clients)) {
+                    return Found.NOTHING;
+                }
+                boolean nobody = ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
+                boolean kept = MemberFileReader.mayKeep(directory.memberFile(), facts);
+                return !nobody ? Found.UNKNOWN : kept ? Found.KEPT : Found.NOTHING;
             }
         }
-        return false;
+        return Found.UNKNOWN;
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -119,6 +120,16 @@ public final class MemberFile implements AutoCloseable {
     /** How long to wait before the first grant, from now. */
     public Quarantine quarantine() {
         return Quarantine.of(start, settings, facts);
+    }
+
+    /** Nanoseconds that have surely passed since that record was written. */
+    long since(StoredRecord stored) {
+        return Quarantine.since(stored, facts);
+    }
+
+    /** For how long, from now, places may be kept of which that record speaks. */
+    Duration kept(StoredRecord stored) {
+        return Quarantine.kept(stored, facts);
     }
 
     /**

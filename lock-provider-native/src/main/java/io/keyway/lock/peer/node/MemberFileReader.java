@@ -10,6 +10,7 @@ import io.keyway.lock.peer.node.MemberSlot.Whole;
 import io.keyway.lock.peer.node.StoredRecord.State;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -69,6 +70,19 @@ final class MemberFileReader {
         return altered(stored, now).isEmpty()
                 && (stored.state() == State.FRESH
                         || stored.settings().lockFile().equals(settings.lockFile()));
+    }
+
+    /** Whether the last life of the member with that file may have left places that are kept; false without a file. */
+    static boolean mayKeep(Path path, MachineFacts facts) {
+        if (!Files.exists(path)) {
+            return false;
+        }
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
+            Optional<Whole> newest = newest(MemberSlot.decode(slot(file, 0)), MemberSlot.decode(slot(file, 1)));
+            return newest.isEmpty() || !Quarantine.kept(newest.get().stored(), facts).isZero();
+        } catch (IOException e) {
+            return true;
+        }
     }
 
     private boolean ofThisMember(StoredRecord stored) {

@@ -8,8 +8,10 @@ package io.keyway.lock.peer.node;
  * @param largestTtlNanos the longest lease that may be held of this incarnation, or of one before it
  * @param horizonNanos no grant ends later, on the boot clock; from {@link BootClock#horizon}
  * @param listOpened whether this member has opened under the member list of its settings
+ * @param keptNanos for how much longer, when this is written, places may be kept in which nobody has to believe; 0 if none is
  */
-public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened) {
+public record MemberRecord(
+        long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened, long keptNanos) {
     public MemberRecord {
         if (epoch < 1 || epoch > Epoch.MAX) {
             throw new IllegalArgumentException("epoch " + epoch + " is not in 1 to " + Epoch.MAX);
@@ -17,6 +19,14 @@ public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, 
         if (largestTtlNanos < 0) {
             throw new IllegalArgumentException("largest ttl " + largestTtlNanos + " is negative");
         }
+        if (keptNanos < 0) {
+            throw new IllegalArgumentException("kept for " + keptNanos + " is negative");
+        }
+    }
+
+    /** Of a member that keeps nothing beyond its leases. */
+    public MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened) {
+        this(epoch, largestTtlNanos, horizonNanos, listOpened, 0);
     }
 
     /** Of a member that is alone, and so has nobody to ask. */

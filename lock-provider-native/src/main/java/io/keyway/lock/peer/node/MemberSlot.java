@@ -16,7 +16,7 @@ final class MemberSlot {
     static final int SIZE = 4096;
 
     private static final long MAGIC = 0x4b65797761794d46L; // "KeywayMF"
-    private static final int FORMAT = 2;
+    private static final int FORMAT = 3;
     private static final String SEPARATOR = ",";
     private static final int CRC_AT = SIZE - Integer.BYTES;
 
@@ -48,7 +48,8 @@ final class MemberSlot {
         out.putLong(r.record().epoch())
                 .putLong(r.record().largestTtlNanos())
                 .putLong(r.record().horizonNanos())
-                .put((byte) (r.record().listOpened() ? 1 : 0));
+                .put((byte) (r.record().listOpened() ? 1 : 0))
+                .putLong(r.record().keptNanos());
         put(out, r.settings().cluster());
         put(out, r.settings().node());
         put(out, r.settings().lockFile());
@@ -88,7 +89,7 @@ final class MemberSlot {
     private static Content whole(ByteBuffer in) {
         long sequence = in.getLong();
         StoredRecord.State state = StoredRecord.State.of(in.get());
-        MemberRecord record = new MemberRecord(in.getLong(), in.getLong(), in.getLong(), in.get() != 0);
+        MemberRecord record = new MemberRecord(in.getLong(), in.getLong(), in.getLong(), in.get() != 0, in.getLong());
         String cluster = text(in);
         String node = text(in);
         String lockFile = text(in);

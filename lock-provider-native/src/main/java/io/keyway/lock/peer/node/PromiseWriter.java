@@ -39,6 +39,7 @@ final class PromiseWriter {
     private long epoch;
     private long largestTtl;
     private long horizon;
+    private long kept;
     private boolean listOpened;
 
     /**
@@ -47,6 +48,7 @@ final class PromiseWriter {
      * @param epoch of this life
      * @param largestTtl the longest lease of this life or of one before it, in nanoseconds
      * @param horizon no lease of before ends later, on the monotonic clock
+     * @param kept until when places of before are kept, on the monotonic clock
      * @param listOpened as in {@link MemberRecord}
      * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask next
      * @param failed told on the disk's thread: nothing more is promised
@@ -58,6 +60,7 @@ final class PromiseWriter {
             long epoch,
             long largestTtl,
             long horizon,
+            long kept,
             boolean listOpened,
             long beyond,
             Leave leave,
@@ -69,6 +72,7 @@ final class PromiseWriter {
         this.epoch = epoch;
         this.largestTtl = largestTtl;
         this.horizon = horizon;
+        this.kept = kept;
         this.listOpened = listOpened;
         this.beyond = beyond;
         this.leave = leave;
@@ -116,16 +120,19 @@ final class PromiseWriter {
         Map<CellHost, Long> tickets = new LinkedHashMap<>();
         long highest = epoch;
         long furthest = horizon;
+        long longestKept = kept;
         for (Asked each = asked.poll(); each != null; each = asked.poll()) {
             tickets.put(each.cell(), each.ticket());
             highest = Math.max(highest, each.promise().epoch());
             furthest = each.promise().horizon() - furthest > 0 ? each.promise().horizon() : furthest;
+            longestKept = each.promise().keepsBeyond(longestKept) ? each.promise().keptUntil() : longestKept;
         }
         try {
             leave.check();
             boolean further = furthest - horizon > 0;
-            if (further || highest > epoch) {
+            if (further || highest > epoch || longestKept != kept) {
                 epoch = highest;
+                kept = longestKept;
                 horizon = further ? furthest + beyond : horizon;
                 force();
             }
@@ -137,12 +144,16 @@ final class PromiseWriter {
     }
 
     private void force() throws IOException {
-        file.force(
-                new MemberRecord(epoch, largestTtl, BootClock.horizon(facts, horizon - facts.nanoTime()), listOpened));
+        file.force(record(BootClock.horizon(facts, horizon - facts.nanoTime())));
+    }
+
+    private MemberRecord record(long horizonNanos) {
+        return new MemberRecord(
+                epoch, largestTtl, horizonNanos, listOpened, Math.max(0, kept - facts.nanoTime()));
     }
 
     /** What a clean end says, after the disk's thread has ended. */
     MemberRecord last() {
-        return new MemberRecord(epoch, largestTtl, BootClock.NONE, listOpened);
+        return record(BootClock.NONE);
     }
 }

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.session.SessionSettings;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -10,8 +11,14 @@ import java.util.OptionalLong;
  *
  * @param duration from the moment of the computation; not negative
  * @param reason one sentence for logs and answers
+ * @param kept how much of it lasts even if nobody believes in anything any more, since places are kept
  */
-public record Quarantine(Duration duration, String reason) {
+public record Quarantine(Duration duration, String reason, Duration kept) {
+    /** A wait for leases alone. */
+    public Quarantine(Duration duration, String reason) {
+        this(duration, reason, Duration.ZERO);
+    }
+
     /** Returns the full wait, which covers clock rates that differ by 1 %. */
     public static Duration full(Duration maxTtl) {
         return Duration.ofNanos(SessionSettings.quarantine(maxTtl.toNanos()));
@@ -31,15 +38,17 @@ public record Quarantine(Duration duration, String reason) {
         if (start instanceof Start.Foreign foreign) {
             Duration ttl =
                     foreign.stored().map(stored -> longest(stored, settings)).orElse(settings.maxTtl());
-            return whole(ttl, "the member file is not of this member: " + foreign.why());
+            Duration kept = foreign.stored().map(stored -> kept(stored, facts)).orElse(Duration.ZERO);
+            return whole(ttl, "the member file is not of this member: " + foreign.why(), kept);
         }
         return restarted((Start.Restarted) start, settings, facts);
     }
 
     private static Quarantine restarted(Start.Restarted start, MemberSettings settings, MachineFacts facts) {
         Duration ttl = longest(start.stored(), settings);
+        Duration kept = kept(start.stored(), facts);
         if (start.whyNot().isPresent()) {
-            return whole(ttl, start.whyNot().get());
+            return whole(ttl, start.whyNot().get(), kept);
         }
         if (start.clean()) {
             return new Quarantine(
@@ -51,23 +60,50 @@ public record Quarantine(Duration duration, String reason) {
         OptionalLong boot = facts.bootNanos();
         long horizon = start.stored().record().horizonNanos();
         if (boot.isEmpty() || horizon == BootClock.NONE) {
-            return whole(ttl, "the boot clock cannot be read");
+            return whole(ttl, "the boot clock cannot be read", kept);
         }
         // Believers on this machine count on a clock that stands while it sleeps; the horizon moves by as much.
         // The boot clock is read after the monotonic one here and before it at the write, so that errors only add.
         long asleep = boot.getAsLong() + MachineFacts.BOOT_STEP_NANOS - monotonic;
         long slept = Math.max(0, asleep - asleep(start.stored()));
-        long left = horizon + slept - boot.getAsLong();
+        long left = Math.max(horizon + slept - boot.getAsLong(), kept.toNanos());
         if (left <= 0) {
             return new Quarantine(Duration.ZERO, "every lease of the last life has ended on the boot clock");
         }
         Duration full = full(ttl);
         if (left > full.toNanos()) {
-            return whole(ttl, "the stored horizon is further away than any lease lasts");
+            return whole(ttl, "the stored horizon is further away than any lease lasts", kept);
         }
         return new Quarantine(
                 Duration.ofNanos(left),
-                "leases of the last life may be held for another " + Duration.ofMillis((left + 999_999) / 1_000_000));
+                "leases of the last life may be held for another " + Duration.ofMillis((left + 999_999) / 1_000_000),
+                kept);
+    }
+
+    /** For how long, from now, places may be kept of which that record speaks. */
+    static Duration kept(StoredRecord stored, MachineFacts facts) {
+        return Duration.ofNanos(Math.max(0, stored.record().keptNanos() - since(stored, facts)));
+    }
+
+    /**
+     * Nanoseconds that have surely passed since that record was written: on the monotonic clock of one run of the machine, and
+     * no more than on its boot clock; after a new start of the machine those since that start; 0 where that is not known.
+     */
+    static long since(StoredRecord stored, MachineFacts facts) {
+        OptionalLong boot = facts.bootNanos();
+        boolean oneClock = !stored.timeNamespace().isEmpty()
+                && facts.timeNamespace().equals(Optional.of(stored.timeNamespace()));
+        if (boot.isEmpty() || !oneClock || stored.bootId().isEmpty() || facts.bootId().isEmpty()) {
+            return 0;
+        }
+        if (!stored.bootId().equals(facts.bootId().get())) {
+            return Math.max(0, boot.getAsLong());
+        }
+        if (stored.bootNanos() == BootClock.NONE) {
+            return 0;
+        }
+        long awake = facts.nanoTime() - stored.nanoTime();
+        return Math.max(0, Math.min(awake, boot.getAsLong() - stored.bootNanos() - MachineFacts.BOOT_STEP_NANOS));
     }
 
     /** How long the machine had slept since it started, at the write of this record. */
@@ -81,6 +117,11 @@ public record Quarantine(Duration duration, String reason) {
     }
 
     private static Quarantine whole(Duration maxTtl, String why) {
-        return new Quarantine(full(maxTtl), why + "; leases of an earlier life may last up to " + full(maxTtl));
+        return whole(maxTtl, why, Duration.ZERO);
+    }
+
+    private static Quarantine whole(Duration maxTtl, String why, Duration kept) {
+        Duration full = full(maxTtl);
+        return new Quarantine(full, why + "; leases of an earlier life may last up to " + full, kept);
     }
 }

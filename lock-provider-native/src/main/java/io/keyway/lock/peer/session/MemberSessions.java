@@ -357,7 +357,7 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void flush(SessionTurn turn) {
-        long until = table.leasesEnd();
+        long until = promises.end(table.leasesEnd());
         if (until != Turn.NEVER) {
             promises.need(until, epoch, turn);
         }
@@ -393,6 +393,11 @@ public final class MemberSessions extends MemberSide {
     }
 
     @Override
+    public void keep(long until) {
+        promises.keep(until);
+    }
+
+    @Override
     public long maxTtl() {
         return settings.maxTtl();
     }
@@ -420,7 +425,7 @@ public final class MemberSessions extends MemberSide {
     private void newEpoch(long next, Turn turn) {
         epoch = checkedEpoch(next);
         floor = 0;
-        turn.force(new MemberRecord(epoch, promises.horizon()));
+        turn.force(new MemberRecord(epoch, promises.horizon(), promises.kept()));
     }
 
     /** A live session, for searches; null if it is over. */

@@ -7,10 +7,17 @@ import io.keyway.lock.peer.kernel.Turn;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Keeps a member's {@link Horizon}: no frame leaves that makes a lease end later than what is on disk. */
+/** Keeps a member's {@link Horizon}: no frame leaves that makes a lease end, or a place be kept, later than what is on disk. */
 final class Promises {
     private final Horizon horizon;
-    private final TreeMap<Long, Long> asked = new TreeMap<>();
+    /** By ticket. */
+    private final TreeMap<Long, MemberRecord> asked = new TreeMap<>();
+
+    /** Until when something is kept, as far as was asked for, as is on disk, and as is to be; NEVER if nothing is. */
+    private long keptAsked = Turn.NEVER;
+
+    private long keptForced = Turn.NEVER;
+    private long kept = Turn.NEVER;
     private long forcedUntil;
     private long askedUntil;
     private long lastTicket;
@@ -26,6 +33,24 @@ final class Promises {
         return askedUntil;
     }
 
+    /** Until when something may be kept, for a record of now. */
+    long kept() {
+        return kept;
+    }
+
+    /** Something is kept until then: the next frames wait for a promise of that. */
+    void keep(long until) {
+        if (horizon.kept() && MemberRecord.beyond(until, kept)) {
+            kept = until;
+        }
+    }
+
+    /** When the last of the leases that end at {@code until} is over and of what has begun to be kept; NEVER if there is neither. */
+    long end(long until) {
+        boolean keepsMore = MemberRecord.beyond(kept, keptForced);
+        return keepsMore && MemberRecord.beyond(kept, until) ? kept : until;
+    }
+
     /** Records of now promise at least that: leases that somebody else granted may last so long. The caller forces one. */
     void reach(long until) {
         if (horizon.kept() && until - askedUntil > 0) {
@@ -38,10 +63,10 @@ final class Promises {
         if (!horizon.kept()) {
             return;
         }
-        if (until - askedUntil > 0) {
+        if (until - askedUntil > 0 || MemberRecord.beyond(kept, keptAsked)) {
             ask(until, epoch, turn);
         }
-        if (until - forcedUntil > 0) {
+        if (until - forcedUntil > 0 || MemberRecord.beyond(kept, keptForced)) {
             turn.awaitForced(lastTicket);
         }
     }
@@ -54,15 +79,19 @@ final class Promises {
     }
 
     private void ask(long until, long epoch, SessionTurn turn) {
-        askedUntil = until + horizon.ahead();
-        lastTicket = turn.persist(new MemberRecord(epoch, askedUntil));
-        asked.put(lastTicket, askedUntil);
+        long further = until + horizon.ahead();
+        askedUntil = further - askedUntil > 0 ? further : askedUntil;
+        keptAsked = kept;
+        MemberRecord record = new MemberRecord(epoch, askedUntil, kept);
+        lastTicket = turn.persist(record);
+        asked.put(lastTicket, record);
     }
 
     void forced(long ticket) {
         while (!asked.isEmpty() && asked.firstKey() <= ticket) {
-            Map.Entry<Long, Long> first = asked.pollFirstEntry();
-            forcedUntil = first.getValue();
+            MemberRecord first = asked.pollFirstEntry().getValue();
+            forcedUntil = first.horizon();
+            keptForced = first.keptUntil();
         }
     }
 
@@ -72,14 +101,19 @@ final class Promises {
         copy.forcedUntil = forcedUntil;
         copy.askedUntil = askedUntil;
         copy.lastTicket = lastTicket;
+        copy.kept = kept;
+        copy.keptAsked = keptAsked;
+        copy.keptForced = keptForced;
         return copy;
     }
 
     void encode(Canon out) {
         if (horizon.kept()) {
-            out.time(forcedUntil).time(askedUntil).put(asked.size());
-            for (Map.Entry<Long, Long> entry : asked.entrySet()) {
-                out.put(lastTicket - entry.getKey()).time(entry.getValue());
+            out.time(forcedUntil).time(askedUntil).time(kept).time(keptAsked).time(keptForced);
+            out.put(asked.size());
+            for (Map.Entry<Long, MemberRecord> entry : asked.entrySet()) {
+                MemberRecord record = entry.getValue();
+                out.put(lastTicket - entry.getKey()).time(record.horizon()).time(record.keptUntil());
             }
         } else {
             out.time(Turn.NEVER);

@@ -229,6 +229,10 @@ final class PlainMember implements SessionLayer, MemberView {
         }
     }
 
+    /** Its quarantine covers that. */
+    @Override
+    public void keep(long until) {}
+
     @Override
     public long maxTtl() {
         return quarantine;

@@ -19,10 +19,12 @@ public final class UnsafeVariants {
     /** The member's side. */
     public static Algorithm members(Unsafe variant, LeaseSettings settings) {
         LeaseMembers regular = new LeaseMembers(settings);
-        if (variant != Unsafe.RELEASE_WITHOUT_TOKEN) {
-            return regular;
-        }
-        return variant(regular, key -> new ForgetfulManager(key, settings));
+        return switch (variant) {
+            case RELEASE_WITHOUT_TOKEN -> variant(regular, key -> new ForgetfulManager(key, settings));
+            case KEEPS_NOTHING -> variant(regular, key -> new FreeingManager(key, settings));
+            case PROMISES_LEASES_ONLY -> variant(regular, key -> new CarelessManager(key, settings));
+            default -> regular;
+        };
     }
 
     /** The clients' side. */
@@ -33,7 +35,7 @@ public final class UnsafeVariants {
             case CACHE_DURING_OFFER -> variant(regular, key -> new KeepingHelper(key, settings));
             case LATE_ANSWER_IS_A_GRANT -> variant(regular, key -> new GreedyHelper(key, settings));
             case WAITER_STAYS -> variant(regular, key -> new SilentHelper(key, settings));
-            case RELEASE_WITHOUT_TOKEN, NO_QUARANTINE -> regular;
+            case RELEASE_WITHOUT_TOKEN, NO_QUARANTINE, KEEPS_NOTHING, PROMISES_LEASES_ONLY -> regular;
         };
     }
 
@@ -82,6 +84,36 @@ public final class UnsafeVariants {
         @Override
         LockManager fresh(Key key, LeaseSettings settings) {
             return new ForgetfulManager(key, settings);
+        }
+    }
+
+    private static final class FreeingManager extends LockManager {
+        FreeingManager(Key key, LeaseSettings settings) {
+            super(key, settings);
+        }
+
+        @Override
+        boolean keeps(HeldGrant grant, long used, Turn turn) {
+            return false;
+        }
+
+        @Override
+        LockManager fresh(Key key, LeaseSettings settings) {
+            return new FreeingManager(key, settings);
+        }
+    }
+
+    private static final class CarelessManager extends LockManager {
+        CarelessManager(Key key, LeaseSettings settings) {
+            super(key, settings);
+        }
+
+        @Override
+        void promise(HeldGrant grant, Turn turn) {}
+
+        @Override
+        LockManager fresh(Key key, LeaseSettings settings) {
+            return new CarelessManager(key, settings);
         }
     }
 

@@ -27,6 +27,8 @@ class InheritanceTest {
     private static final long NOW = 100_000_000_000L;
     private static final Peer OWNER = new Peer(3);
 
+    private static final long KEEP = 3 * TTL;
+
     @TempDir
     Path directory;
 
@@ -52,7 +54,7 @@ class InheritanceTest {
         List<Long> its = Arrays.stream(bytes).boxed().toList();
         List<byte[]> table = Inheritance.none()
                 .table(List.of(entry("a", OWNER)), List.of(new MemberSessions.Life(OWNER, its, true)));
-        return Inheritance.read(table, NOW);
+        return Inheritance.read(table, NOW, 0);
     }
 
     private static final List<Input> DISOWNED =
@@ -99,16 +101,42 @@ class InheritanceTest {
     @Test
     void whatNobodyReassertedKeepsTheBytesThatItCameWith() throws WireException {
         Inheritance first = of(alive);
-        Inheritance second = Inheritance.read(first.table(List.of(entry("a", LeaseTable.NOBODY)), List.of()), NOW);
+        Inheritance second = Inheritance.read(first.table(List.of(entry("a", LeaseTable.NOBODY)), List.of()), NOW, 0);
         assertThat(second.settle(Set.of(), locks, NOW)).isEmpty();
         locks.release(alive);
         assertThat(second.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
+    }
+
+    /** What may be believed in is held for all of its time again; what is kept runs by the clock. */
+    @Test
+    void whatIsKeptIsKeptForWhatIsLeftOfIt() throws WireException {
+        LeaseCall.Import held = entry("a", OWNER).grant();
+        LeaseTable.Entry place = new LeaseTable.Entry(LeaseKeys.lock("a"), LeaseTable.NOBODY, keeping(held, 0));
+        LeaseTable.Entry grant = new LeaseTable.Entry(LeaseKeys.lock("b"), OWNER, keeping(held, TTL));
+        List<byte[]> table = Inheritance.none().table(List.of(place, grant), List.of());
+
+        Inheritance soon = Inheritance.read(table, NOW, TTL);
+        assertThat(soon.size()).isEqualTo(2);
+        assertThat(soon.longest()).isEqualTo(KEEP - TTL);
+        assertThat(soon.imports()).allSatisfy(input -> {
+            LeaseCall.Import taken = (LeaseCall.Import) ((Input.Command) input).call();
+            assertThat(taken.keep()).isEqualTo(KEEP - TTL);
+        });
+        Inheritance late = Inheritance.read(table, NOW, KEEP);
+        assertThat(late.size()).as("the place is over, the grant is not").isEqualTo(1);
+        assertThat(late.longestKept()).isZero();
+        assertThat(late.longest()).isEqualTo(TTL);
+    }
+
+    private static LeaseCall.Import keeping(LeaseCall.Import grant, long left) {
+        return new LeaseCall.Import(
+                grant.token(), grant.hi(), grant.mode(), 1, grant.ttl(), left, KEEP, grant.owner());
     }
 
     @Test
     void aTableOfAnotherLayoutIsNotGuessedAt() throws WireException {
         List<byte[]> table = Inheritance.none().table(List.of(entry("a", OWNER)), List.of());
         byte[] longer = Arrays.copyOf(table.get(0), table.get(0).length + 1);
-        assertThatThrownBy(() -> Inheritance.read(List.of(longer), NOW)).isInstanceOf(WireException.class);
+        assertThatThrownBy(() -> Inheritance.read(List.of(longer), NOW, 0)).isInstanceOf(WireException.class);
     }
 }

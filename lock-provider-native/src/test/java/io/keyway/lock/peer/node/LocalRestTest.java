@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,6 +61,19 @@ class LocalRestTest {
             assertThat(hosting.checkable()).isTrue();
             assertThat(directory.resolve("locks/clients.lock")).doesNotExist();
             assertThat(atRest()).isFalse();
+        }
+    }
+
+    @Test
+    void whatIsKeptForNobodyIsNoRest() throws Exception {
+        String url = "lock:native:local://" + directory.resolve("locks");
+        try (LockClient client = Locks.open(url)) {
+            LockOptions aWhile = LockOptions.none().withHoldAtLeast(Duration.ofSeconds(60));
+            client.lock("n").with(aWhile).acquire().close();
+        }
+        assertThat(atRest()).isFalse();
+        try (LockClient client = Locks.open(url)) {
+            assertThat(client.lock("n").tryAcquire()).isEmpty();
         }
     }
 

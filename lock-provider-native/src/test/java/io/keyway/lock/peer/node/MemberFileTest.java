@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MemberFileTest {
     private static final Duration FULL = Quarantine.full(Duration.ofSeconds(60));
     private static final long TTL = Duration.ofSeconds(10).toNanos();
+    private static final Duration KEPT = Duration.ofSeconds(20);
 
     @TempDir
     Path directory;
@@ -192,6 +193,67 @@ class MemberFileTest {
         assertFullWait("started anew");
         facts.bootId = Optional.empty();
         assertFullWait("does not say when it was started");
+    }
+
+    /** A life that keeps something for 20 s, and ends without a word. */
+    private void keep() throws IOException {
+        try (MemberFile file = open()) {
+            file.forgotten();
+            MemberRecord record = record(file.nextEpoch(0));
+            file.force(new MemberRecord(record.epoch(), TTL, record.horizonNanos(), true, KEPT.toNanos()));
+        }
+        facts.file(path);
+    }
+
+    @Test
+    void noProofEndsTheWaitForWhatIsKept() throws IOException {
+        keep();
+        facts.pass(Duration.ofSeconds(15));
+        Quarantine wait = quarantine();
+        assertThat(wait.kept()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(5).plusMillis(20));
+        assertThat(wait.duration()).as("leases are over").isEqualTo(wait.kept());
+        facts.pass(Duration.ofSeconds(6));
+        assertThat(quarantine().duration()).isZero();
+    }
+
+    @Test
+    void sleepOfTheMachineDoesNotShortenWhatIsKept() throws IOException {
+        keep();
+        facts.sleep(Duration.ofHours(1));
+        assertThat(quarantine().kept()).isEqualTo(KEPT);
+    }
+
+    /** Whatever the wall clock says: as much has passed as the machine has run since. */
+    @Test
+    void anotherBootCountsFromItsStart() throws IOException {
+        keep();
+        facts.bootId = Optional.of("boot-2");
+        facts.boot = OptionalLong.of(Duration.ofSeconds(12).toNanos());
+        facts.nano = Duration.ofSeconds(12).toNanos();
+        facts.wall += Duration.ofDays(1).toMillis();
+        assertThat(quarantine().kept()).isEqualTo(KEPT.minusSeconds(12));
+        facts.pass(Duration.ofHours(1));
+        assertThat(quarantine().kept()).isZero();
+    }
+
+    @Test
+    void whereNoClockGoesOnNothingHasPassed() throws IOException {
+        keep();
+        facts.pass(Duration.ofHours(1));
+        facts.timeNamespace = Optional.of("time:[2]");
+        assertThat(quarantine().kept()).isEqualTo(KEPT);
+        facts.boot = OptionalLong.empty();
+        assertThat(quarantine().kept()).isEqualTo(KEPT);
+    }
+
+    /** A writer with an uptime of its own, as in a container, and a reader beside it. */
+    @Test
+    void anUptimeOfItsOwnShortensNothing() throws IOException {
+        OptionalLong uptime = facts.boot;
+        facts.boot = OptionalLong.of(Duration.ofSeconds(7).toNanos());
+        keep();
+        facts.boot = uptime;
+        assertThat(quarantine().kept()).isEqualTo(KEPT);
     }
 
     @Test

@@ -57,7 +57,8 @@ class PromiseWriterTest {
     }
 
     private PromiseWriter writer(long beyond) throws IOException {
-        return new PromiseWriter(file, facts, disk, 5, SECOND, facts.nano, true, beyond, this::check, failures::add);
+        return new PromiseWriter(
+                file, facts, disk, 5, SECOND, facts.nano, facts.nano, true, beyond, this::check, failures::add);
     }
 
     private void check() throws IOException {
@@ -123,6 +124,27 @@ class PromiseWriterTest {
     }
 
     @Test
+    void theFileSaysForHowMuchLongerAnyCellKeepsSomething() throws Exception {
+        PromiseWriter writer = writer(0);
+        writer.promise(cells.get(0), promise(5, 60), 1);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isZero();
+        writer.promise(cells.get(0), new MemberRecord(5, facts.nano + 60 * SECOND, facts.nano + 30 * SECOND), 2);
+        writer.promise(cells.get(1), new MemberRecord(5, facts.nano + 60 * SECOND, facts.nano + 20 * SECOND), 1);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isEqualTo(30 * SECOND);
+        assertThat(cells.get(0).forced).containsExactly(1L, 2L);
+
+        facts.nano += 10 * SECOND;
+        writer.promise(cells.get(1), promise(5, 90), 2);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isEqualTo(20 * SECOND);
+        assertThat(writer.last().keptNanos()).isEqualTo(20 * SECOND);
+        facts.nano += 30 * SECOND;
+        assertThat(writer.last().keptNanos()).isZero();
+    }
+
+    @Test
     void nothingIsPromisedOnceTheFileIsNotOurs() throws Exception {
         PromiseWriter writer = writer(0);
         mayWrite = false;
@@ -136,7 +158,7 @@ class PromiseWriterTest {
     @Test
     void aListIsWrittenAsOpenedOnce() throws Exception {
         PromiseWriter writer =
-                new PromiseWriter(file, facts, disk, 5, SECOND, facts.nano, false, 0, this::check, failures::add);
+                new PromiseWriter(file, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
         writer.opened(SECOND, () -> told.add("opened"));

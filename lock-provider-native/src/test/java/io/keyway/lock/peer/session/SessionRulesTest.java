@@ -267,6 +267,40 @@ class SessionRulesTest {
     }
 
     @Test
+    void whatIsKeptBeyondItsLeaseIsNotToldBeforeItsPromiseIsOnDisk() {
+        World world = new World();
+        world.keepHorizon(World.MEMBER, 7, 60_000 * MS);
+        Peer peer = world.connect(TTL);
+        world.member.work(turn -> {
+            turn.member().grant(peer, Numbered.KEY, 5, TTL);
+            turn.send(peer, World.number(9));
+        });
+        world.settle();
+        world.member.force();
+        world.settle();
+        long promised = world.now + TTL + 60_000 * MS;
+        long kept = world.now + 2 * TTL;
+        world.member.work(turn -> {
+            turn.member().keep(kept);
+            turn.send(peer, World.number(10));
+        });
+        world.settle();
+        assertThat(world.client.heard()).containsExactly(9L);
+        assertThat(world.member.unforced.values())
+                .as("also where the horizon covers it")
+                .containsExactly(new MemberRecord(7, promised + TTL, kept));
+        world.member.force();
+        world.settle();
+        assertThat(world.client.heard()).containsExactly(9L, 10L);
+        world.member.work(turn -> {
+            turn.member().keep(kept - 1);
+            turn.send(peer, World.number(11));
+        });
+        world.settle();
+        assertThat(world.client.heard()).as("what is covered waits for nothing").containsExactly(9L, 10L, 11L);
+    }
+
+    @Test
     void aMemberThatHearsOfAHigherEpochOfItselfGrantsNoMoreForAQuarantine() {
         World world = new World();
         world.held(TTL);

@@ -11,6 +11,7 @@ package io.keyway.lock.peer.sim;
  * @param token the first token
  * @param hi the last one that may be handed out
  * @param ttl nanoseconds
+ * @param atLeast for how long it keeps others out at the least; 0 for no such time
  */
 record Grant(
         String name,
@@ -22,7 +23,8 @@ record Grant(
         long request,
         long token,
         long hi,
-        long ttl) {
+        long ttl,
+        long atLeast) {
     /** How a grant ends at the authority. */
     enum End {
         /** The holder's word: released, accepted, withdrawn. */

@@ -24,6 +24,9 @@ import java.util.Map;
 
 /** Looks into each manager of one member after each of its steps, and tells the oracles what was granted and what ended. */
 final class GrantWatch {
+    /** A timer may be that late. */
+    private static final long LATE = 500 * Nanos.MILLI;
+
     private final SimWorld world;
     private final SimNode member;
     private final List<LeaseOracle> oracles;
@@ -65,7 +68,7 @@ final class GrantWatch {
     String orphan(Key key) {
         Cell cell = member.cell();
         return cell.machine(key) instanceof Watched watched
-                ? LockManagerView.orphan(watched.manager, (MemberView) cell.sessions())
+                ? LockManagerView.orphan(watched.manager, (MemberView) cell.sessions(), member.clock() - LATE)
                 : "";
     }
 
@@ -109,6 +112,10 @@ final class GrantWatch {
                     asks++));
         } else if (message instanceof LeaseMessage.Withdraw withdraw) {
             order.withdrawn(key.id(), from.session(), withdraw.request());
+        } else if (message instanceof LeaseMessage.Break request) {
+            for (LeaseOracle oracle : oracles) {
+                oracle.breaking(key.id(), request.token());
+            }
         }
     }
 
@@ -174,7 +181,8 @@ final class GrantWatch {
                 LockManagerView.request(manager, i),
                 LockManagerView.token(manager, i),
                 LockManagerView.hi(manager, i),
-                LockManagerView.ttl(manager, i));
+                LockManagerView.ttl(manager, i),
+                LockManagerView.atLeast(manager, i));
     }
 
     private Incarnation client(Peer session) {

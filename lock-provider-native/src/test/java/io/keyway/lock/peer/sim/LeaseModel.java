@@ -80,6 +80,7 @@ final class LeaseModel implements Model {
         oracles.add(new OneEnd());
         if (timed) {
             oracles.add(new BeliefExclusion());
+            oracles.add(new HeldAtLeast(world::now));
             oracles.add(new ReactionWindow(0.01, options.profile() == Profile.CLUSTER ? UNSEEN_SLEEP : 0));
             oracles.add(new LostDeadline(new Echoes(world, authorities)));
         }
@@ -248,7 +249,8 @@ final class LeaseModel implements Model {
 
     @Override
     public long finishWithin() {
-        return 6 * world.options().maxTtl() + 20 * Nanos.SECOND;
+        // Some of those who wait are to be held at least for a ttl.
+        return 12 * world.options().maxTtl() + 20 * Nanos.SECOND;
     }
 
     @Override

@@ -10,6 +10,9 @@ interface LeaseOracle {
 
     default void ended(Grant grant, Grant.End how) {}
 
+    /** Somebody wants the grant ended that uses that token. */
+    default void breaking(String name, long token) {}
+
     /** A user got the lock. */
     default void began(Use use) {}
 

@@ -19,7 +19,7 @@ class LeaseOraclesTest {
     }
 
     private static Grant grant(int memberLife, int client, long token) {
-        return new Grant("n", 0, memberLife, client, client, 1, token, token, token + 9, TTL);
+        return new Grant("n", 0, memberLife, client, client, 1, token, token, token + 9, TTL, 0);
     }
 
     static void violates(String property, ThrowingCallable history) {
@@ -336,6 +336,73 @@ class LeaseOraclesTest {
         void aSecondBeginIsFound() {
             oracle.began(use);
             violates("R9", () -> oracle.began(use));
+        }
+    }
+
+    @Nested
+    class HeldAtLeastR20 {
+        private long now;
+        private final HeldAtLeast oracle = new HeldAtLeast(() -> now);
+
+        private void granted(int client, long token) {
+            oracle.granted(new Grant("n", 0, 1, client, client, 1, token, token, token, TTL, 2 * TTL));
+        }
+
+        private void used(int client, long token) {
+            oracle.began(new Hand(client, token));
+        }
+
+        @Test
+        void whoComesAfterItsTimePasses() {
+            passes(() -> {
+                granted(1, 1);
+                used(1, 1);
+                now = 2 * TTL;
+                granted(2, 11);
+            });
+        }
+
+        @Test
+        void whoComesTooEarlyIsFound() {
+            granted(1, 1);
+            used(1, 1);
+            now = 2 * TTL - TTL / 10;
+            violates("R20", () -> oracle.granted(grant(2, 11)));
+        }
+
+        @Test
+        void whatNobodyUsedPassesOn() {
+            passes(() -> {
+                granted(1, 1);
+                oracle.granted(grant(2, 11));
+            });
+        }
+
+        @Test
+        void whatIsBrokenPassesOn() {
+            passes(() -> {
+                granted(1, 1);
+                used(1, 1);
+                oracle.breaking("n", 1);
+                oracle.granted(grant(2, 11));
+            });
+        }
+
+        @Test
+        void aBreakOfAnotherTokenFreesNothing() {
+            granted(1, 1);
+            used(1, 1);
+            oracle.breaking("n", 2);
+            violates("R20", () -> oracle.granted(grant(2, 11)));
+        }
+
+        @Test
+        void aReassertionPasses() {
+            passes(() -> {
+                granted(1, 1);
+                used(1, 1);
+                oracle.granted(grant(2, 1, 1));
+            });
         }
     }
 

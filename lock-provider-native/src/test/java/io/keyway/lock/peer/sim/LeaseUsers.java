@@ -139,12 +139,21 @@ final class LeaseUsers {
     private void begin(LeaseUser user, Act act) {
         user.act = act;
         user.step++;
-        if (!reuse(user, act)) {
+        if (atLeast(user, act) > 0 || !reuse(user, act)) {
             if (acquires(act) && act.patience() > 0) {
                 wake(user, act.patience(), GIVE_UP);
             }
             ask(user, act);
         }
+    }
+
+    /** Some locks are to be held at least for some time, of these most not for long, and then they are served by no cache. */
+    private long atLeast(LeaseUser user, Act act) {
+        if (!acquires(act) || draw(user, 6, 12) != 0) {
+            return 0;
+        }
+        long most = seats.get().maxTtl(user.node);
+        return 1 + draw(user, 7, draw(user, 8, 2) == 0 ? most : most / 16);
     }
 
     private static boolean acquires(Act act) {
@@ -204,6 +213,7 @@ final class LeaseUsers {
                                 queue,
                                 wantPlace,
                                 ttl / 4,
+                                atLeast(user, act),
                                 0,
                                 user));
             }
@@ -409,7 +419,7 @@ final class LeaseUsers {
         if (givenUp.get(node.index()).remove(granted.request())) {
             // It was granted before the withdrawal came, and goes back by its token.
             returned.get(node.index()).add(returned(granted.key(), granted.token()));
-            Runnable giveBack = () -> send(cell, granted.key(), new LeaseCall.Release(granted.token()));
+            Runnable giveBack = () -> send(cell, granted.key(), new LeaseCall.Release(granted.token(), true));
             world.wake(node, 1, 0, giveBack);
             return;
         }

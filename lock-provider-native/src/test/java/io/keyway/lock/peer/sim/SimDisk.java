@@ -53,9 +53,12 @@ final class SimDisk {
 
     void forced(Object what) {
         if (what instanceof MemberRecord forced) {
+            // Of two that come at one instant the later promise stands, whichever is written last.
+            MemberRecord before = content.record();
+            boolean later = before == null || forced.horizon() - before.horizon() >= 0;
             content = new Content(
                     Math.max(content.epoch(), forced.epoch()),
-                    forced,
+                    later ? forced : before,
                     content.list(),
                     content.maxTtl(),
                     content.longestTtl());

@@ -26,6 +26,7 @@ class UnsafeVariantsTest {
             case DEADLINE_FROM_RECEIPT -> Set.of("R8");
             case RELEASE_WITHOUT_TOKEN, NO_QUARANTINE, CACHE_DURING_OFFER -> Set.of("R1");
             case LATE_ANSWER_IS_A_GRANT -> Set.of("R1", "R5");
+            case KEEPS_NOTHING, PROMISES_LEASES_ONLY -> Set.of("R20");
             case WAITER_STAYS -> Set.of("R15", "R16");
         };
     }
