@@ -57,12 +57,7 @@ public final class NativeLockProvider implements LockProvider {
     @Override
     public Set<Feature> features(LockUrl url) {
         Set<Feature> features = EnumSet.of(
-                Feature.FENCING,
-                Feature.FIFO,
-                Feature.LIST,
-                Feature.BREAK,
-                Feature.WAKE_UP,
-                Feature.HOLD_AT_LEAST);
+                Feature.FENCING, Feature.FIFO, Feature.LIST, Feature.BREAK, Feature.WAKE_UP, Feature.HOLD_AT_LEAST);
         if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
             features.add(Feature.CACHING);
         }

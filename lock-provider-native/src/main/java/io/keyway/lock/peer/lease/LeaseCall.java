@@ -99,8 +99,7 @@ public sealed interface LeaseCall extends Call {
      *     kept and nobody believes
      * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held longer
      */
-    record Import(
-            long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
+    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
             implements LeaseCall {
         /** A grant that is not held at least for any time. */
         public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner) {

@@ -54,8 +54,7 @@ public sealed interface LeaseMessage extends Message {
                 long waited,
                 long patience,
                 LeaseOwner owner) {
-            this(
-                    key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
+            this(key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
         }
     }
 

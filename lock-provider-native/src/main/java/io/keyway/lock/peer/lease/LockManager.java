@@ -116,9 +116,7 @@ class LockManager implements Machine {
     private void acquire(Peer from, LeaseMessage.Acquire request, Turn turn) {
         RefusalCause never = request.mode() != LockMode.EXCLUSIVE
                 ? RefusalCause.UNSUPPORTED
-                : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl()
-                        ? RefusalCause.TOO_LONG
-                        : null;
+                : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
         if (never != null) {
             turn.send(from, new LeaseMessage.NotGranted(key, request.request(), never, List.of()));
             return;

@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.net.CellLoop;
@@ -66,6 +67,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private volatile boolean inQuarantine;
     private volatile boolean knowsAll;
     private volatile long idleSince = System.nanoTime();
+    private volatile long keptUntil = Turn.NEVER;
 
     /**
      * Starts to serve; blocks for the disk.
@@ -145,9 +147,11 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         disk.runAfter(STANDING_MILLIS, this::checkStanding);
     }
 
-    /** How long nobody has been connected, in nanoseconds; 0 while somebody is. */
+    /** How long nobody has been connected, in nanoseconds; 0 while somebody is, or something is kept that others may want to see. */
     long idle() {
-        return sessions > 0 ? 0 : System.nanoTime() - idleSince;
+        long now = System.nanoTime();
+        boolean keeps = keptUntil != Turn.NEVER && keptUntil - now > 0;
+        return sessions > 0 || keeps ? 0 : now - idleSince;
     }
 
     // Proofs
@@ -287,6 +291,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
             idleSince = System.nanoTime();
         }
         sessions = now;
+        keptUntil = ((MemberSessions) layer).keptUntil();
     }
 
     // The end

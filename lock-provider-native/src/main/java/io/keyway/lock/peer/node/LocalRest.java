@@ -48,6 +48,9 @@ public final class LocalRest {
         MachineFacts facts = new SystemFacts();
         LocalDirectory directory = LocalDirectory.open(chosen.get(), facts);
         Path clients = directory.path().resolve(LocalDirectory.CLIENTS);
+        if (!Files.exists(clients) && !Files.exists(directory.path().resolve(Arbiter.LOCK))) {
+            return Found.NOTHING; // never used
+        }
         if (directory.arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
             // Asked while nobody can begin to host: who comes meanwhile holds nothing yet.
             try (hosting) {

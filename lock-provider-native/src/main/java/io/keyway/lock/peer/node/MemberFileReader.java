@@ -79,7 +79,8 @@ final class MemberFileReader {
         }
         try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
             Optional<Whole> newest = newest(MemberSlot.decode(slot(file, 0)), MemberSlot.decode(slot(file, 1)));
-            return newest.isEmpty() || !Quarantine.kept(newest.get().stored(), facts).isZero();
+            return newest.isEmpty()
+                    || !Quarantine.kept(newest.get().stored(), facts).isZero();
         } catch (IOException e) {
             return true;
         }

@@ -10,8 +10,7 @@ package io.keyway.lock.peer.node;
  * @param listOpened whether this member has opened under the member list of its settings
  * @param keptNanos for how much longer, when this is written, places may be kept in which nobody has to believe; 0 if none is
  */
-public record MemberRecord(
-        long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened, long keptNanos) {
+public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened, long keptNanos) {
     public MemberRecord {
         if (epoch < 1 || epoch > Epoch.MAX) {
             throw new IllegalArgumentException("epoch " + epoch + " is not in 1 to " + Epoch.MAX);

@@ -125,7 +125,8 @@ final class PromiseWriter {
             tickets.put(each.cell(), each.ticket());
             highest = Math.max(highest, each.promise().epoch());
             furthest = each.promise().horizon() - furthest > 0 ? each.promise().horizon() : furthest;
-            longestKept = each.promise().keepsBeyond(longestKept) ? each.promise().keptUntil() : longestKept;
+            longestKept =
+                    each.promise().keepsBeyond(longestKept) ? each.promise().keptUntil() : longestKept;
         }
         try {
             leave.check();
@@ -148,8 +149,7 @@ final class PromiseWriter {
     }
 
     private MemberRecord record(long horizonNanos) {
-        return new MemberRecord(
-                epoch, largestTtl, horizonNanos, listOpened, Math.max(0, kept - facts.nanoTime()));
+        return new MemberRecord(epoch, largestTtl, horizonNanos, listOpened, Math.max(0, kept - facts.nanoTime()));
     }
 
     /** What a clean end says, after the disk's thread has ended. */

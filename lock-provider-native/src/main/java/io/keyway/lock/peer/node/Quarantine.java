@@ -91,9 +91,12 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
      */
     static long since(StoredRecord stored, MachineFacts facts) {
         OptionalLong boot = facts.bootNanos();
-        boolean oneClock = !stored.timeNamespace().isEmpty()
-                && facts.timeNamespace().equals(Optional.of(stored.timeNamespace()));
-        if (boot.isEmpty() || !oneClock || stored.bootId().isEmpty() || facts.bootId().isEmpty()) {
+        boolean oneClock =
+                !stored.timeNamespace().isEmpty() && facts.timeNamespace().equals(Optional.of(stored.timeNamespace()));
+        if (boot.isEmpty()
+                || !oneClock
+                || stored.bootId().isEmpty()
+                || facts.bootId().isEmpty()) {
             return 0;
         }
         if (!stored.bootId().equals(facts.bootId().get())) {

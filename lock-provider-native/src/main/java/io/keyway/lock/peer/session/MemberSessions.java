@@ -392,6 +392,11 @@ public final class MemberSessions extends MemberSide {
         awaitOpening.add(key);
     }
 
+    /** Until when something may be kept beyond its lease, as far as is promised; {@link Turn#NEVER} if nothing is. */
+    public long keptUntil() {
+        return promises.kept();
+    }
+
     @Override
     public void keep(long until) {
         promises.keep(until);

@@ -224,8 +224,7 @@ class KeptPlacesTest {
         LeaseMessage.Status status =
                 (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
         assertThat(status.holders())
-                .containsExactly(new Party(
-                        c(0).owner(), LockMode.EXCLUSIVE, 1, token, TTL / 2, AT_LEAST - TTL / 2));
+                .containsExactly(new Party(c(0).owner(), LockMode.EXCLUSIVE, 1, token, TTL / 2, AT_LEAST - TTL / 2));
         c(1).acquire("a");
         world.advance(AT_LEAST);
         c(2).call("a", new LeaseCall.Show(2, TTL));

@@ -129,8 +129,7 @@ class InheritanceTest {
     }
 
     private static LeaseCall.Import keeping(LeaseCall.Import grant, long left) {
-        return new LeaseCall.Import(
-                grant.token(), grant.hi(), grant.mode(), 1, grant.ttl(), left, KEEP, grant.owner());
+        return new LeaseCall.Import(grant.token(), grant.hi(), grant.mode(), 1, grant.ttl(), left, KEEP, grant.owner());
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
@@ -12,6 +11,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -65,12 +65,8 @@ class KeptLocksTest {
             }
         }
         try (LockClient client = Locks.open(url)) {
-            long token = status(client, "job")
-                    .orElseThrow()
-                    .holders()
-                    .get(0)
-                    .token()
-                    .orElseThrow();
+            long token =
+                    status(client, "job").orElseThrow().holders().get(0).token().orElseThrow();
             assertThat(client.admin().breakLease(LockKey.lock(LockName.of("job")), token, "now"))
                     .isTrue();
             Optional<Lease> next = client.lock("job").tryAcquire();
@@ -140,7 +136,8 @@ class KeptLocksTest {
                     ends(job);
                 }
                 host.kill9();
-                Lease none = client.lock("job").tryAcquire(Duration.ofSeconds(1)).orElse(null);
+                Lease none =
+                        client.lock("job").tryAcquire(Duration.ofSeconds(1)).orElse(null);
                 assertThat(none).isNull();
             }
         }

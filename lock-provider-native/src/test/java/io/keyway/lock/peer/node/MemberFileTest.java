@@ -210,7 +210,8 @@ class MemberFileTest {
         keep();
         facts.pass(Duration.ofSeconds(15));
         Quarantine wait = quarantine();
-        assertThat(wait.kept()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(5).plusMillis(20));
+        assertThat(wait.kept())
+                .isBetween(Duration.ofSeconds(5), Duration.ofSeconds(5).plusMillis(20));
         assertThat(wait.duration()).as("leases are over").isEqualTo(wait.kept());
         facts.pass(Duration.ofSeconds(6));
         assertThat(quarantine().duration()).isZero();

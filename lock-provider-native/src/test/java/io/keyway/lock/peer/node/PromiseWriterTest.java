@@ -157,8 +157,8 @@ class PromiseWriterTest {
 
     @Test
     void aListIsWrittenAsOpenedOnce() throws Exception {
-        PromiseWriter writer =
-                new PromiseWriter(file, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
+        PromiseWriter writer = new PromiseWriter(
+                file, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
         writer.opened(SECOND, () -> told.add("opened"));

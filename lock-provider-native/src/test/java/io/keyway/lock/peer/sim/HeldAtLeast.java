@@ -45,9 +45,8 @@ final class HeldAtLeast implements LeaseOracle {
     public void began(Use use) {
         places.computeIfPresent(
                 use.name,
-                (name, place) -> place.grant().token() == use.token
-                        ? new Place(place.grant(), place.until(), true)
-                        : place);
+                (name, place) ->
+                        place.grant().token() == use.token ? new Place(place.grant(), place.until(), true) : place);
     }
 
     @Override

@@ -133,7 +133,8 @@ final class LeaseUsers {
     /** Locks of one name are mostly asked for with one ttl, so that the cache serves, and sometimes with another. */
     private long ttl(Act act, LeaseUser user) {
         int shift = user.index == 2 ? act.name() + 1 : act.name();
-        return seats.get().maxTtl(user.node) >> shift % 3;
+        // What is kept for long is of interest where it outlasts its lease.
+        return seats.get().maxTtl(user.node) >> (atLeast(user, act) > 0 ? 2 : shift % 3);
     }
 
     private void begin(LeaseUser user, Act act) {
@@ -153,7 +154,7 @@ final class LeaseUsers {
             return 0;
         }
         long most = seats.get().maxTtl(user.node);
-        return 1 + draw(user, 7, draw(user, 8, 2) == 0 ? most : most / 16);
+        return draw(user, 8, 2) == 0 ? most / 2 + draw(user, 7, most / 2) : 1 + draw(user, 7, most / 16);
     }
 
     private static boolean acquires(Act act) {
