@@ -150,14 +150,18 @@ final class Providers {
                             .map(failure -> failure.source() + ": " + failure.reason())
                             .collect(Collectors.joining("; ")));
         }
-        message.append(". Add the artifact io.keyway:lock-provider-")
-                .append(url.provider())
-                .append(", or whatever offers lock:")
-                .append(url.provider())
-                .append(", to the class path.");
+        message.append(". Add ").append(missing(url.provider())).append(" to the class path.");
         ProviderNotFoundException exception = new ProviderNotFoundException(message.toString(), null);
         discovery.failures().forEach(failure -> failure.cause().ifPresent(exception::addSuppressed));
         return exception;
+    }
+
+    private static String missing(String scheme) {
+        return switch (scheme) {
+            case "native", "redis", "zookeeper" -> "the artifact io.keyway:lock-provider-" + scheme;
+            case "rediss" -> "the artifact io.keyway:lock-provider-redis";
+            default -> "a provider of lock:" + scheme;
+        };
     }
 
     private static String found(Discovery discovery) {

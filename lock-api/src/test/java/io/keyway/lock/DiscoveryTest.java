@@ -140,7 +140,7 @@ class DiscoveryTest {
                     .hasMessageContaining("broken.jar")
                     .hasMessageContaining("Failed to load: ")
                     .hasMessageContaining("MissingProvider")
-                    .hasMessageContaining("io.keyway:lock-provider-god")
+                    .hasMessageContaining("Add a provider of lock:god to the class path")
                     .hasMessageNotContaining("s3cr3t")
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSizeGreaterThanOrEqualTo(4));
         }

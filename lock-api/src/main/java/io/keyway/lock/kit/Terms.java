@@ -36,7 +36,6 @@ record Terms(
         if (ttl.compareTo(min) < 0 || ttl.compareTo(max) > 0) {
             throw new IllegalArgumentException(
                     "ttl " + text(ttl) + " is outside what this provider grants: " + text(min) + " to " + text(max)
-                            + "; set another one with LockOptions.withTtl or the option ttl of the URL"
                             + (ttl.compareTo(max) > 0 ? longer(ttl) : ""));
         }
         Duration holdAtLeast = options.holdAtLeast().orElse(Duration.ZERO);
@@ -54,8 +53,9 @@ record Terms(
     }
 
     private static String longer(Duration ttl) {
-        return ". A URL with the option maxTtl, as those of lock:native:, allows more: maxTtl=" + text(ttl)
-                + ", the same for all clients and members; as each lease is renewed while its client lives, few jobs need it";
+        return ". Few need a longer one, since a lease is renewed while its client lives. Where the URL takes the option"
+                + " maxTtl, as lock:native: does, maxTtl=" + text(ttl)
+                + " allows it, the same for all clients and members";
     }
 
     /** A duration as URLs write it, in whole milliseconds (rounded up) and in the largest unit that divides it. */

@@ -11,6 +11,9 @@ import java.util.regex.Pattern;
 /** Turns what was thrown into one sentence and an exit code. */
 final class Failures {
     private static final Pattern LONG_OPTIONS = Pattern.compile("(\\block:[^\\s?]+)\\?[^\\s]{60,}?(?=[.:;,)]?(\\s|$))");
+    /** A user of the command has no class path to mend. */
+    private static final Pattern FOR_BUILDS = Pattern.compile(" Add [^.]+ to the class path\\.$");
+
     private static final Pattern ADVICE =
             Pattern.compile("(?i)[.;,] (nothing was sent; )?(the request was withdrawn; )?try again\\b[^.]*(?=\\.|$)");
 
@@ -50,6 +53,9 @@ final class Failures {
         String line = message == null || message.isBlank()
                 ? failure.getClass().getSimpleName()
                 : message.strip().replaceAll("\\s*\\R\\s*", " ");
+        if (failure instanceof ProviderNotFoundException) {
+            line = FOR_BUILDS.matcher(line).replaceFirst("");
+        }
         String told = shortened(line) + place(failure, line);
         return told.endsWith(".") || told.endsWith("?") || told.endsWith("!") ? told : told + ".";
     }

@@ -38,6 +38,9 @@ final class WrongUsage {
         if (failure instanceof UnmatchedArgumentException unmatched) {
             return unmatched(unmatched);
         }
+        if (failure.getCommandLine().getCommandSpec().parent() == null && arguments.ours().isEmpty()) {
+            return "say what to do: " + commands(failure.getCommandLine()) + ".";
+        }
         ArgSpec argument = failure.getArgSpec();
         if (failure.getCause() instanceof TypeConversionException wrong && argument != null) {
             String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
@@ -64,6 +67,17 @@ final class WrongUsage {
             return "put -- before the command: " + corrected(failure.getUnmatched());
         }
         return "nothing is known about the argument " + word + ".";
+    }
+
+    private static String commands(CommandLine tree) {
+        List<String> names = new ArrayList<>();
+        tree.getSubcommands().forEach((name, command) -> {
+            if (name.equals(command.getCommandName())) { // and not another name of it
+                names.add(name);
+            }
+        });
+        String last = names.remove(names.size() - 1);
+        return String.join(", ", names) + " or " + last;
     }
 
     private static String meant(String wrong, Optional<String> near) {

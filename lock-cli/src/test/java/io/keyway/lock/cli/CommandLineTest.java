@@ -44,7 +44,7 @@ class CommandLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "64 |                              | Missing required subcommand",
+                "64 |                              | say what to do: run, show, break, providers, member, tck, version or help.",
                 "64 | fly                          | there is no command fly.",
                 "64 | lock                         | there is no command lock; did you mean run?",
                 "64 | status                       | there is no command status; did you mean show?",
@@ -103,7 +103,8 @@ class CommandLineTest {
                 .startsWith("keyway: ")
                 .contains(sentence)
                 .doesNotContain("\tat ")
-                .doesNotContain("secret@");
+                .doesNotContain("secret@")
+                .doesNotContain("class path");
         assertThat(out()).isEmpty();
     }
 

@@ -253,8 +253,9 @@ final class RedisNode implements AutoCloseable {
                 throw failure;
             }
             warnIfForbidden(e);
-            down(String.valueOf(e.getMessage()));
-            throw new NotExecutedException(String.valueOf(e.getMessage()), e);
+            String why = ConnectionTrouble.ofGreeting(e, host + ":" + port, settings.tls() == null);
+            down(why);
+            throw new NotExecutedException(why, e);
         }
     }
 

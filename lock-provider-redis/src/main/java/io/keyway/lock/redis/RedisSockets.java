@@ -8,7 +8,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
-import java.net.UnknownHostException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
@@ -55,7 +54,7 @@ final class RedisSockets implements JedisSocketFactory, AutoCloseable {
             return socket;
         } catch (IOException e) {
             close(socket);
-            String why = e instanceof UnknownHostException ? "unknown host" : e.getMessage();
+            String why = ConnectionTrouble.ofSocket(e, open != null);
             throw new JedisConnectionException("could not connect to " + host + ":" + port + ": " + why, e);
         }
     }
@@ -97,7 +96,8 @@ final class RedisSockets implements JedisSocketFactory, AutoCloseable {
         SSLParameters parameters = socket.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         socket.setSSLParameters(parameters);
-        socket.setSoTimeout(deadline.millis());
+        // In any case there is to be time left to say why nothing came.
+        socket.setSoTimeout(Math.max(1, deadline.millis() / 4 * 3));
         socket.startHandshake();
         return socket;
     }

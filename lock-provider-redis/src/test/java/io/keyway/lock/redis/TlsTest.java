@@ -47,7 +47,8 @@ class TlsTest {
                 assertThatThrownBy(() -> strict.lock("a").tryAcquire())
                         .as("the JDK's trust store does not have it")
                         .isInstanceOf(LockUnavailableException.class)
-                        .hasMessageContaining("certificat");
+                        .hasMessageContaining("certificate")
+                        .hasMessageContaining("trustStore");
             }
             try (LockClient misled = Locks.open(
                     (trusting + certificates.password()).replace("127.0.0.1:" + port, "localhost:" + port))) {
@@ -60,7 +61,17 @@ class TlsTest {
                     .isInstanceOf(InvalidLockUrlException.class)
                     .hasMessageContaining("trust store")
                     .hasMessageNotContaining("wrong");
+            refusal("lock:redis://127.0.0.1:" + port, "if it speaks TLS, write lock:rediss:");
+            refusal("lock:rediss://127.0.0.1:" + server.port(), "if the server speaks no TLS, write lock:redis:");
             assertThat(server.ask("PING")).isEqualTo("PONG");
+        }
+    }
+
+    private static void refusal(String url, String hint) throws Exception {
+        try (LockClient misled = Locks.open(url + "?requestTimeout=10s&connectTimeout=1s")) {
+            assertThatThrownBy(() -> misled.lock("a").tryAcquire())
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining(hint);
         }
     }
 }

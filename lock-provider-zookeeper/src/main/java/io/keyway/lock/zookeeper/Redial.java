@@ -4,6 +4,7 @@ package io.keyway.lock.zookeeper;
 import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import org.apache.zookeeper.client.HostProvider;
 
 /**
@@ -19,14 +20,21 @@ final class Redial implements HostProvider {
 
     private final HostProvider servers;
     private final long apart;
+    private final Consumer<InetSocketAddress> dials;
     private boolean connected;
     private boolean interrupted;
     private boolean usual;
     private int tried;
 
-    /** {@code timeoutMillis}: of the session; a 32nd of it is spread over before the first attempt, at most a second. */
-    Redial(HostProvider servers, int timeoutMillis) {
+    /**
+     * Makes one.
+     *
+     * @param timeoutMillis of the session; a 32nd of it is spread over before the first attempt, at most a second
+     * @param dials is told each server before it is dialled
+     */
+    Redial(HostProvider servers, int timeoutMillis, Consumer<InetSocketAddress> dials) {
         this.servers = servers;
+        this.dials = dials;
         this.apart = Math.max(1, Math.min(LONGEST_MILLIS, timeoutMillis / 32));
     }
 
@@ -37,6 +45,12 @@ final class Redial implements HostProvider {
 
     @Override
     public InetSocketAddress next(long spinDelay) {
+        InetSocketAddress server = pick(spinDelay);
+        dials.accept(server);
+        return server;
+    }
+
+    private InetSocketAddress pick(long spinDelay) {
         if (Thread.interrupted() && interrupted) {
             // The client does not sleep: an interrupt would break the connection instead.
             usual = true;

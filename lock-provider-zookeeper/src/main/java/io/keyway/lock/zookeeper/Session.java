@@ -3,11 +3,14 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.spi.NotExecutedException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -62,6 +65,9 @@ final class Session extends Calls implements Watcher {
     /** Since when no server has taken it. */
     private volatile long silentSince = System.nanoTime();
 
+    /** Servers whose names have no address here. */
+    private final Set<String> unknown = ConcurrentHashMap.newKeySet();
+
     private volatile boolean over;
     private volatile boolean refused;
     private volatile @Nullable String id;
@@ -105,6 +111,15 @@ final class Session extends Calls implements Watcher {
     /** The handle was made; what it tells waits for this. */
     void begin(ZooKeeper handle) {
         begun.complete(handle);
+    }
+
+    /** A server is about to be dialled. */
+    void dials(InetSocketAddress server) {
+        if (server.isUnresolved()) {
+            unknown.add(server.getHostString());
+        } else {
+            unknown.remove(server.getHostString());
+        }
     }
 
     @Override
@@ -261,7 +276,8 @@ final class Session extends Calls implements Watcher {
         } catch (TimeoutException e) {
             throw new NotExecutedException(
                     "no server of the ensemble " + servers() + " has answered this client for "
-                            + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - silentSince) + " ms",
+                            + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - silentSince) + " ms"
+                            + (unknown.isEmpty() ? "" : "; unknown host: " + String.join(", ", unknown)),
                     e);
         } catch (ExecutionException e) {
             Throwable why = e.getCause();

@@ -21,12 +21,13 @@ final class SessionHandle extends ZooKeeper {
             ZKClientConfig config,
             Session session)
             throws IOException {
-        super(servers, timeoutMillis, watcher, canBeReadOnly, redial(servers, timeoutMillis), config);
+        super(servers, timeoutMillis, watcher, canBeReadOnly, redial(servers, timeoutMillis, session), config);
         this.session = session;
     }
 
-    private static HostProvider redial(String servers, int timeoutMillis) {
-        return new Redial(new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses()), timeoutMillis);
+    private static HostProvider redial(String servers, int timeoutMillis, Session session) {
+        HostProvider known = new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses());
+        return new Redial(known, timeoutMillis, session::dials);
     }
 
     /** Called by {@link #close(int)} too. What it tells it tells outside of the monitor, which the other takes by itself. */

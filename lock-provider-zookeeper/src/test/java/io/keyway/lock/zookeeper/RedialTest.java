@@ -2,7 +2,11 @@
 package io.keyway.lock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
@@ -12,7 +16,9 @@ import org.junit.jupiter.api.Test;
 /** That the sleep of ZooKeeper's client is cut short, and nothing else is. */
 class RedialTest {
     private final HostProvider redial = new Redial(
-            new StaticHostProvider(new ConnectStringParser("127.0.0.1:1,127.0.0.1:2").getServerAddresses()), 320);
+            new StaticHostProvider(new ConnectStringParser("127.0.0.1:1,127.0.0.1:2").getServerAddresses()),
+            320,
+            server -> {});
 
     @AfterEach
     void clearTheInterrupt() {
@@ -50,6 +56,16 @@ class RedialTest {
             redial.next(0);
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
             redial.onConnected();
+        }
+    }
+
+    @Test
+    void aServerThatHasNoAddressIsNamed() {
+        String url = "lock:zookeeper://nosuchhost.invalid?requestTimeout=1s";
+        try (LockClient client = Locks.open(url)) {
+            assertThatThrownBy(() -> client.lock("x").tryAcquire())
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("unknown host: nosuchhost.invalid");
         }
     }
 }

@@ -210,6 +210,10 @@ public final class LocalDirectory {
                 Files.deleteIfExists(probe);
             }
         } catch (AccessDeniedException e) {
+            String us = System.getProperty("user.name", "");
+            if (!Files.getOwner(path).getName().equals(us)) {
+                throw strangers(path, us);
+            }
             throw e;
         } catch (FileSystemException e) {
             if (Files.isWritable(path.resolve(CLIENTS))) {
@@ -217,16 +221,19 @@ public final class LocalDirectory {
             }
             throw e;
         }
-        UserPrincipal owner = Files.getOwner(path);
-        if (!owner.equals(we)) {
-            throw unfit(
-                    path,
-                    "it belongs to user " + owner.getName() + " and this process runs as " + we.getName()
-                            + "; the locks of one directory are one user's: name another directory in " + VARIABLE
-                            + " or in the URL, or let both users lock at a member: keyway member, and"
-                            + " lock:native://127.0.0.1:7400/keyway as the URL",
-                    null);
+        if (!Files.getOwner(path).equals(we)) {
+            throw strangers(path, we.getName());
         }
+    }
+
+    private static LockUnavailableException strangers(Path path, String us) throws IOException {
+        return unfit(
+                path,
+                "it belongs to user " + Files.getOwner(path).getName() + " and this process runs as " + us
+                        + "; the locks of one directory are one user's: name another directory in " + VARIABLE
+                        + " or in the URL, or let both users lock at a member: keyway member, and"
+                        + " lock:native://127.0.0.1:7400/keyway as the URL",
+                null);
     }
 
     private static void checkMode(Path path) throws IOException {

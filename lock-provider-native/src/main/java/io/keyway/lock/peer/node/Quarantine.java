@@ -76,8 +76,12 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
         }
         return new Quarantine(
                 Duration.ofNanos(left),
-                "leases of the last life may be held for another " + Duration.ofMillis((left + 999_999) / 1_000_000),
+                "leases of the last life may be held for another " + seconds(Duration.ofNanos(left)),
                 kept);
+    }
+
+    private static String seconds(Duration time) {
+        return time.plusNanos(999_999_999).toSeconds() + " s";
     }
 
     /** For how long, from now, places may be kept of which that record speaks. */
@@ -125,6 +129,6 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
 
     private static Quarantine whole(Duration maxTtl, String why, Duration kept) {
         Duration full = full(maxTtl);
-        return new Quarantine(full, why + "; leases of an earlier life may last up to " + full, kept);
+        return new Quarantine(full, why + "; leases of an earlier life may last up to " + seconds(full), kept);
     }
 }
