@@ -34,9 +34,8 @@ record Terms(
         Duration min = guarantees.minTtl();
         Duration max = guarantees.maxTtl();
         if (ttl.compareTo(min) < 0 || ttl.compareTo(max) > 0) {
-            throw new IllegalArgumentException(
-                    "ttl " + text(ttl) + " is outside what this provider grants: " + text(min) + " to " + text(max)
-                            + (ttl.compareTo(max) > 0 ? longer(ttl) : ""));
+            throw new IllegalArgumentException("ttl " + text(ttl) + " is outside what this provider grants: "
+                    + text(min) + " to " + text(max) + (ttl.compareTo(max) > 0 ? longer(ttl) : ""));
         }
         Duration holdAtLeast = options.holdAtLeast().orElse(Duration.ZERO);
         if (holdAtLeast.compareTo(longestHoldAtLeast) > 0) {

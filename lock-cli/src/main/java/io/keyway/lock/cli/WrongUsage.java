@@ -38,7 +38,8 @@ final class WrongUsage {
         if (failure instanceof UnmatchedArgumentException unmatched) {
             return unmatched(unmatched);
         }
-        if (failure.getCommandLine().getCommandSpec().parent() == null && arguments.ours().isEmpty()) {
+        if (failure.getCommandLine().getCommandSpec().parent() == null
+                && arguments.ours().isEmpty()) {
             return "say what to do: " + commands(failure.getCommandLine()) + ".";
         }
         ArgSpec argument = failure.getArgSpec();
