@@ -98,4 +98,19 @@ class SimulationReplayTest {
                 listed mishaps 0
                 """);
     }
+
+    /** R1: of two records that came to the simulated disk at one instant the former one was left, and a start waited too short. */
+    @Test
+    void theLaterOfTwoPromisesThatComeAtOneInstantStands() {
+        assertClean("""
+                options seed=1389 profile=LEASE budget=CHAOS members=1 spares=0 clients=3 users=1 names=3 ordered=true latency=1834519 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=4049634 faultPhase=8000000000 faults=24 acts=141 maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault CRASH at 280ms for 101ms node 0 amount 0
+                fault CUT at 294ms for 37ms node 2 amount 0
+                fault DELAY at 462ms for 428ms node 1 amount 51926958
+                act lock at 36684927ns client 3 user 0 name 0 wait 8704605ns hold 14114218ns
+                act lock at 140028902ns client 3 user 0 name 0 wait 214181168ns hold 1536410ns
+                act lock at 371485315ns client 2 user 0 name 0 wait 0ns hold 6199977ns
+                listed mishaps 0
+                """);
+    }
 }
