@@ -357,8 +357,8 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void flush(SessionTurn turn) {
-        long until = promises.end(table.leasesEnd());
-        if (until != Turn.NEVER) {
+        long until = table.leasesEnd();
+        if (until != Turn.NEVER || promises.keepsMore()) {
             promises.need(until, epoch, turn);
         }
         table.flush(turn);

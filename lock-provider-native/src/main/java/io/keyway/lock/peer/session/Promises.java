@@ -45,10 +45,9 @@ final class Promises {
         }
     }
 
-    /** When the last of the leases that end at {@code until} is over and of what has begun to be kept; NEVER if there is neither. */
-    long end(long until) {
-        boolean keepsMore = MemberRecord.beyond(kept, keptForced);
-        return keepsMore && MemberRecord.beyond(kept, until) ? kept : until;
+    /** Whether something is kept of which the disk does not know. */
+    boolean keepsMore() {
+        return MemberRecord.beyond(kept, keptForced);
     }
 
     /** Records of now promise at least that: leases that somebody else granted may last so long. The caller forces one. */
@@ -58,15 +57,16 @@ final class Promises {
         }
     }
 
-    /** Before frames that make leases end as late as that: they wait for the disk if they must. */
+    /** Before frames behind which leases end as late as that, {@link Turn#NEVER} for none: they wait for the disk if they must. */
     void need(long until, long epoch, SessionTurn turn) {
         if (!horizon.kept()) {
             return;
         }
-        if (until - askedUntil > 0 || MemberRecord.beyond(kept, keptAsked)) {
+        boolean leases = until != Turn.NEVER;
+        if ((leases && until - askedUntil > 0) || MemberRecord.beyond(kept, keptAsked)) {
             ask(until, epoch, turn);
         }
-        if (until - forcedUntil > 0 || MemberRecord.beyond(kept, keptForced)) {
+        if ((leases && until - forcedUntil > 0) || keepsMore()) {
             turn.awaitForced(lastTicket);
         }
     }
@@ -78,9 +78,14 @@ final class Promises {
         }
     }
 
+    /** Leases are extended again and again, what is kept is not: only the promise for leases reaches beyond need. */
     private void ask(long until, long epoch, SessionTurn turn) {
-        long further = until + horizon.ahead();
-        askedUntil = further - askedUntil > 0 ? further : askedUntil;
+        if (until != Turn.NEVER) {
+            reach(until + horizon.ahead());
+        }
+        if (kept != Turn.NEVER) {
+            reach(kept);
+        }
         keptAsked = kept;
         MemberRecord record = new MemberRecord(epoch, askedUntil, kept);
         lastTicket = turn.persist(record);

@@ -288,7 +288,7 @@ class SessionRulesTest {
         assertThat(world.client.heard()).containsExactly(9L);
         assertThat(world.member.unforced.values())
                 .as("also where the horizon covers it")
-                .containsExactly(new MemberRecord(7, promised + TTL, kept));
+                .containsExactly(new MemberRecord(7, promised, kept));
         world.member.force();
         world.settle();
         assertThat(world.client.heard()).containsExactly(9L, 10L);
