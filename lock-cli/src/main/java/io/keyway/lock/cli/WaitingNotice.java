@@ -119,8 +119,13 @@ final class WaitingNotice implements Runnable, AutoCloseable {
                 new StringBuilder("waiting for ").append(status.key().name());
         String moving = "";
         if (!holders.isEmpty()) {
-            LockStatus.Holder first = holders.get(0);
-            fixed.append(", held by ").append(StatusText.printable(first.client()));
+            // Whoever holds it stands in the way for longer than what is only kept.
+            LockStatus.Holder first = holders.stream()
+                    .filter(holder -> holder.kept().isEmpty())
+                    .findFirst()
+                    .orElse(holders.get(0));
+            fixed.append(first.kept().isPresent() ? ", kept after " : ", held by ");
+            fixed.append(StatusText.printable(first.client()));
             String command = first.metadata().get("command");
             if (command != null) {
                 fixed.append(" (").append(StatusText.printable(command)).append(')');
@@ -128,7 +133,9 @@ final class WaitingNotice implements Runnable, AutoCloseable {
             if (holders.size() > 1) {
                 fixed.append(" and ").append(holders.size() - 1).append(" more");
             }
-            moving = " for " + Durations.show(first.since());
+            moving = first.kept()
+                    .map(left -> ", free in " + Durations.show(left))
+                    .orElse(" for " + Durations.show(first.since()));
         } else if (opening.isPresent()) {
             // A log is told once, so it is told for how long.
             fixed.append(": ").append(opening.get().server()).append(" restarted");

@@ -94,6 +94,32 @@ class OutputTest {
     }
 
     @Test
+    void aWaiterAtALockThatIsKeptIsToldForHowLong() {
+        LockStatus.Holder kept = kept("anna@build:7", Duration.ofSeconds(200));
+        LockStatus done = new LockStatus(LockKey.lock("job"), List.of(kept), List.of());
+        assertThat(WaitingNotice.describe(done, "c", Optional.empty()).moving())
+                .isEqualTo("waiting for job, kept after anna@build:7 (make), free in 3m 20s");
+
+        LockStatus some = new LockStatus(
+                LockKey.semaphore("jobs"),
+                List.of(kept, holder("b", LockMode.PERMITS, 1, 5, 90, Map.of())),
+                List.of());
+        assertThat(WaitingNotice.describe(some, "c", Optional.empty()).moving())
+                .isEqualTo("waiting for jobs, held by b and 1 more for 1m 30s");
+    }
+
+    private static LockStatus.Holder kept(String client, Duration left) {
+        return new LockStatus.Holder(
+                client,
+                LockMode.EXCLUSIVE,
+                1,
+                OptionalLong.of(4),
+                Duration.ofSeconds(100),
+                Map.of("command", "make"),
+                Optional.of(left));
+    }
+
+    @Test
     void severalHoldersAreCounted() {
         assertThat(WaitingNotice.describe(SEMAPHORE, "c", Optional.empty()).fixed())
                 .isEqualTo("waiting for gpu, held by a and 1 more");
