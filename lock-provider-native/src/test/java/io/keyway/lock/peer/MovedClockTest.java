@@ -245,6 +245,47 @@ class MovedClockTest {
     }
 
     @Test
+    void aThreadThatComesWhileTheClockIsMovedHasTheWholeLimitToo() throws Exception {
+        world.restart(); // which grants nothing for a minute
+        CompletableFuture<Lease> late = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                late.complete(bob.lock("x").acquire());
+            } catch (InterruptedException | RuntimeException e) {
+                late.completeExceptionally(e);
+            }
+        });
+
+        world.advanceUntil(
+                () -> {
+                    if (passed().compareTo(Duration.ofSeconds(45)) >= 0 && thread.getState() == Thread.State.NEW) {
+                        thread.start();
+                        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+                    }
+                    return late.isDone();
+                },
+                Duration.ofSeconds(50));
+
+        assertThat(late.join().isHeld()).isTrue();
+        thread.join();
+    }
+
+    @Test
+    void aThreadThatComesLateAndNeedsNoTimeIsWaitedForToo() throws Exception {
+        CompletableFuture<Long> late = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            await().until(() -> passed().compareTo(Duration.ofSeconds(45)) >= 0);
+            LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+            late.complete(7L);
+        });
+        thread.start();
+
+        assertThat(world.advanceUntil(late, Duration.ofSeconds(45))).isEqualTo(7);
+
+        thread.join();
+    }
+
+    @Test
     void anInterruptEndsAWaitOfTheMover() throws Exception {
         alice.lock("x").acquire();
         Thread.currentThread().interrupt();

@@ -31,10 +31,8 @@ final class WorldTime implements TimeSource {
     /** How far a call of the mover moves the clock before it is taken for one that waits in vain. */
     private static final Duration LONGEST = Duration.ofHours(1);
 
-    /** Real time for a thread that was started just now to come to its call, and if it did not, after all of the time has passed. */
+    /** Real time for a thread that was started just now to come to its call. */
     private static final Duration START = Duration.ofMillis(20);
-
-    private static final Duration LATE = Duration.ofSeconds(1);
 
     private static final long PAUSE = Duration.ofMillis(1).toNanos();
     private static final int PAUSES = 5_000;
@@ -44,6 +42,9 @@ final class WorldTime implements TimeSource {
     private final LoopbackWorld loop;
     private final String server;
     private final Duration patience;
+    /** Real time for such a thread when all of the time has passed, and would have to pass once more: the machine may be busy. */
+    private final Duration late;
+
     private final long longest;
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
@@ -68,6 +69,7 @@ final class WorldTime implements TimeSource {
         this.loop = loop;
         this.server = server;
         this.patience = patience;
+        this.late = patience.dividedBy(5);
         this.longest = LONGEST.toNanos() + quarantine;
     }
 
@@ -127,8 +129,8 @@ final class WorldTime implements TimeSource {
                 return;
             }
             loop.step(target);
-            if (!came && arrivals.get() == before && pause(() -> arrivals.get() != before, LATE)) {
-                // The thread that is to be moved on was late: all of the time passed before it came.
+            if (!came && pause(() -> condition.getAsBoolean() || arrivals.get() != before, late)) {
+                // The thread that is to be moved on was late: some of the time, or all of it, passed before it came.
                 if (moveUntil(condition, limit.toNanos())) {
                     return;
                 }
@@ -138,7 +140,7 @@ final class WorldTime implements TimeSource {
         }
         deliver();
         // A thread that was woken at the last moment may need its time, which is real.
-        if (arrivals.get() == before || !pause(condition, patience)) {
+        if (!pause(condition, arrivals.get() == before ? Duration.ZERO : patience)) {
             throw new IllegalStateException(
                     "advanceUntil: it has not come true within " + limit + " of the time of " + server);
         }
