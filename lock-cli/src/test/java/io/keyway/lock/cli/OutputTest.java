@@ -101,9 +101,7 @@ class OutputTest {
                 .isEqualTo("waiting for job, kept after anna@build:7 (make), free in 3m 20s");
 
         LockStatus some = new LockStatus(
-                LockKey.semaphore("jobs"),
-                List.of(kept, holder("b", LockMode.PERMITS, 1, 5, 90, Map.of())),
-                List.of());
+                LockKey.semaphore("jobs"), List.of(kept, holder("b", LockMode.PERMITS, 1, 5, 90, Map.of())), List.of());
         assertThat(WaitingNotice.describe(some, "c", Optional.empty()).moving())
                 .isEqualTo("waiting for jobs, held by b and 1 more for 1m 30s");
     }
