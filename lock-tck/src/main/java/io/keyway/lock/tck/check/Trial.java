@@ -292,7 +292,7 @@ public final class Trial extends Passage implements AutoCloseable {
 
     /** A client in a process of its own; for checks with {@link Means#PROCESS}. */
     public RemoteClient process(String role) throws Exception {
-        RemoteClient remote = RemoteClient.start(place, recorder, role, named(role, ClientOptions.defaults()));
+        RemoteClient remote = RemoteClient.start(place, role, named(role, ClientOptions.defaults()), freshName());
         instruments.add(remote);
         return remote;
     }
