@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
@@ -100,6 +101,14 @@ final class MemberCommand implements Callable<Integer> {
     private int shards = MemberPlan.SHARDS;
 
     @Option(
+            names = "--token-floor",
+            paramLabel = "N",
+            converter = TokenFloor.class,
+            description =
+                    "What all fencing tokens of this member are to exceed from this start on, for a cluster that takes the place of another store; all members say the same.")
+    private long tokenFloor;
+
+    @Option(
             names = "--secret-file",
             paramLabel = "FILE",
             description = "The secret that all members and clients share. Default: the variable KEYWAY_SECRET.")
@@ -181,7 +190,8 @@ final class MemberCommand implements Callable<Integer> {
                 Set.copyOf(removed),
                 maxTtl,
                 shards,
-                Security.of(security()));
+                Security.of(security()),
+                tokenFloor);
     }
 
     private SecuritySettings security() {
@@ -232,6 +242,12 @@ final class MemberCommand implements Callable<Integer> {
     static final class Members extends Parsed<MemberList> {
         Members() {
             super(MemberList::parse);
+        }
+    }
+
+    static final class TokenFloor extends Parsed<Long> {
+        TokenFloor() {
+            super(CommonOptions.TOKEN_FLOOR::parse);
         }
     }
 

@@ -121,7 +121,12 @@ public final class NativeLockProvider implements LockProvider {
         boolean manual = request.get(NativeOptions.CLOCK) == NativeOptions.Clock.MANUAL;
         MemoryWorlds.Members members =
                 (epoch, now, quarantine) -> cells.member(name, epoch, now + quarantine, Horizon.NONE);
-        return WORLDS.join(name, manual, members, cells.quarantine(), cells::client, engine::heard);
+        return WORLDS.join(
+                name, manual, members, cells.quarantine(), cells.giving(floor(request))::client, engine::heard);
+    }
+
+    private static long floor(OpenRequest request) {
+        return request.find(CommonOptions.TOKEN_FLOOR).orElse(0L);
     }
 
     private static LeaseSettings leaseSettings(OpenRequest request) {

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Option;
 import java.time.Duration;
 import java.util.List;
@@ -133,7 +134,8 @@ public final class NativeOptions {
             TLS_CLIENT_AUTH,
             INSECURE,
             SSL_CONTEXT,
-            ADDRESS_MAP);
+            ADDRESS_MAP,
+            CommonOptions.TOKEN_FLOOR);
 
     private NativeOptions() {}
 }

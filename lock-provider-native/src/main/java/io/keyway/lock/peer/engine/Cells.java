@@ -40,6 +40,11 @@ public final class Cells {
         this.lease = lease;
     }
 
+    /** The same cells, for a client that gives its member a floor of tokens; 0 for none. */
+    public Cells giving(long tokenFloor) {
+        return new Cells(session.giving(tokenFloor), lease);
+    }
+
     private Cells(SessionSettings session, LeaseSettings lease) {
         this.session = session;
         this.lease = lease;

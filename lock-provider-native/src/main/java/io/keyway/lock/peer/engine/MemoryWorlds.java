@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellEars;
 import io.keyway.lock.peer.net.LoopbackWorld;
+import io.keyway.lock.peer.session.MemberRecord;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -97,11 +98,19 @@ public final class MemoryWorlds {
             this.time = new WorldTime(loop, "mem://" + name, patience, quarantine);
             this.members = members;
             this.quarantine = quarantine;
-            loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), 0));
+            begin(0);
         }
 
         void restart() {
-            loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), quarantine));
+            begin(quarantine);
+        }
+
+        private void begin(long silent) {
+            loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), silent), record -> {
+                if (record instanceof MemberRecord forced) {
+                    epochs.accumulateAndGet(forced.epoch(), Math::max);
+                }
+            });
         }
     }
 

@@ -93,7 +93,9 @@ final class Restart {
         turn.goal(LeaseGoal.REASSERTED);
         HeldGrant grant = manager.current(from, claim.token());
         if (grant != null) {
-            grant.wanted = manager.othersWait();
+            // What is left of its range is of a former life: it is below a floor that this one may have been given.
+            grant.wanted = manager.othersWait()
+                    || Tokens.epoch(claim.hi()) < turn.member().epoch();
             turn.send(from, new LeaseMessage.Reasserted(manager.key(), claim.token(), grant.wanted));
         }
     }

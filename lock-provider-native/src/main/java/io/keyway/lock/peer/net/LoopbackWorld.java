@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -91,12 +92,17 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
 
     /** Seats the member, in place of a former one: all links to that one are closed. */
     public void member(Supplier<Cell> cell) {
+        member(cell, record -> {});
+    }
+
+    /** As {@link #member(Supplier)}; what it forces goes to {@code disk}, on the thread of the world. */
+    public void member(Supplier<Cell> cell, Consumer<DurableRecord> disk) {
         await(() -> {
             Seat former = member;
             if (former != null) {
                 former.leave("the member restarts");
             }
-            Seat seat = new Seat(cell.get(), notice -> {});
+            Seat seat = new Seat(cell.get(), notice -> {}, disk);
             member = seat;
             seats.add(0, seat);
             return seat;
@@ -106,7 +112,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     /** Seats a client's cell. */
     public ClientSeat client(Supplier<Cell> cell, CellEars ears) {
         return await(() -> {
-            Seat seat = new Seat(cell.get(), ears);
+            Seat seat = new Seat(cell.get(), ears, record -> {});
             seats.add(seat);
             return new ClientSeat(seat);
         });
@@ -376,6 +382,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     private final class Seat implements Driver {
         final Cell cell;
         private final CellEars ears;
+        private final Consumer<DurableRecord> disk;
         final ConcurrentLinkedQueue<Input> posted = new ConcurrentLinkedQueue<>();
         private final ArrayDeque<Input> inputs = new ArrayDeque<>();
         private final Map<Long, Link> open = new HashMap<>();
@@ -384,7 +391,8 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
         int repliesToDrop;
         private boolean gone;
 
-        Seat(Cell cell, CellEars ears) {
+        Seat(Cell cell, CellEars ears, Consumer<DurableRecord> disk) {
+            this.disk = disk;
             this.cell = cell;
             this.ears = ears;
         }
@@ -490,6 +498,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
 
         @Override
         public void persist(DurableRecord record, long ticket) {
+            disk.accept(record);
             inputs.add(new Input.Forced(ticket));
         }
 

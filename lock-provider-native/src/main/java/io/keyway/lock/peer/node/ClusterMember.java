@@ -103,7 +103,7 @@ public final class ClusterMember implements AutoCloseable {
                 node(), plan.ids(), file.list(), fresh, plan.removedIds(), SessionSettings.quarantine(longestTtl), now);
         LastLife last = LastLife.of(file, plan.maxTtl(), now);
         this.inherited = last.inherited();
-        long epoch = file.nextEpoch(0);
+        long epoch = file.nextEpoch(Membership.epochAbove(plan.tokenFloor()) - 1);
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-" + node() + "-disk", this::failed);
         this.promises = new PromiseWriter(

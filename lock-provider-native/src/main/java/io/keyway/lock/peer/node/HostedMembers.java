@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
@@ -35,7 +36,8 @@ public final class HostedMembers {
             Path data,
             Duration maxTtl,
             int shards,
-            SecuritySettings security) {}
+            SecuritySettings security,
+            long tokenFloor) {}
 
     private static final class Entry {
         final Terms terms;
@@ -68,6 +70,12 @@ public final class HostedMembers {
             if (request.find(NativeOptions.DATA).isPresent()) {
                 throw new InvalidLockUrlException(request.url()
                         + ": data is where a member keeps its file; add member=HOST:PORT, or leave it out");
+            }
+            if (request.find(CommonOptions.TOKEN_FLOOR).isPresent()) {
+                throw new InvalidLockUrlException(
+                        request.url()
+                                + ": the floor of tokens of a cluster is given to its members, since one that is down now must have it when it is back."
+                                + " Leave tokenFloor out here, and start each member with keyway member --token-floor, or with tokenFloor in a URL that has member=HOST:PORT");
             }
             return client.get();
         }
@@ -105,7 +113,8 @@ public final class HostedMembers {
                 data.toAbsolutePath().normalize(),
                 request.get(NativeOptions.MAX_TTL),
                 request.get(NativeOptions.SHARDS),
-                SecuritySettings.of(request));
+                SecuritySettings.of(request),
+                request.find(CommonOptions.TOKEN_FLOOR).orElse(0L));
     }
 
     private Entry join(Terms terms, Security security) throws IOException {
@@ -140,7 +149,8 @@ public final class HostedMembers {
                 Set.of(),
                 terms.maxTtl(),
                 terms.shards(),
-                security);
+                security,
+                terms.tokenFloor());
     }
 
     /** It has ended by itself; the next client that opens starts it again. */

@@ -40,6 +40,7 @@ public final class LocalMode {
                 place,
                 request.get(NativeOptions.HOST),
                 request.get(NativeOptions.GUARD),
+                request.find(CommonOptions.TOKEN_FLOOR).orElse(0L),
                 request.time(),
                 ears,
                 request.get(CommonOptions.CLOSE_TIMEOUT));

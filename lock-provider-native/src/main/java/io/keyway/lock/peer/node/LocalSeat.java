@@ -57,6 +57,7 @@ public final class LocalSeat implements Seat {
     private final LocalLife life;
     private final NativeOptions.Host host;
     private final long guard;
+    private final long tokenFloor;
     private final TimeSource time;
     private final CellEars ears;
     private final Duration closeTimeout;
@@ -72,6 +73,7 @@ public final class LocalSeat implements Seat {
             LocalPlace place,
             NativeOptions.Host host,
             long guard,
+            long tokenFloor,
             TimeSource time,
             CellEars ears,
             Duration closeTimeout) {
@@ -79,6 +81,7 @@ public final class LocalSeat implements Seat {
         this.life = new LocalLife(client, place, guard);
         this.host = host;
         this.guard = guard;
+        this.tokenFloor = tokenFloor;
         this.time = time;
         this.ears = ears;
         this.closeTimeout = closeTimeout;
@@ -180,7 +183,7 @@ public final class LocalSeat implements Seat {
         /** @param taken the byte that is taken */
         Running(long taken) {
             LocalHosts.OF_THIS_JVM.join(place().directory().path());
-            Cells cells = place().cells().proving(secret);
+            Cells cells = place().cells().proving(secret).giving(tokenFloor);
             Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked()).client(Aim.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =

@@ -26,6 +26,7 @@ import java.util.TreeSet;
  * @param maxTtl the longest ttl that the cluster grants
  * @param shards cells of each member, 1 to {@value Membership#MAX_SHARDS}
  * @param security how members and clients prove themselves
+ * @param tokenFloor what all tokens of this member are to exceed from this start on; 0 for nothing
  */
 public record MemberPlan(
         NodeId node,
@@ -37,7 +38,8 @@ public record MemberPlan(
         Set<NodeId> removed,
         Duration maxTtl,
         int shards,
-        Security security) {
+        Security security,
+        long tokenFloor) {
     /** The name of a cluster that was given none. */
     public static final String CLUSTER = "keyway";
 

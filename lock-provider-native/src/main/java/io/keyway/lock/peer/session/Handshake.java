@@ -49,7 +49,8 @@ final class Handshake {
         out.put((byte) hello.role().code())
                 .putLong(hello.attempt())
                 .putLong(hello.life())
-                .putLong(hello.guard());
+                .putLong(hello.guard())
+                .putLong(hello.tokenFloor());
         out.putInt(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
             Seen seen = hello.seen().get(i);

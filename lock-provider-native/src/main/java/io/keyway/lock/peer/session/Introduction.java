@@ -76,8 +76,14 @@ final class Introduction {
                 attempt,
                 life,
                 guard,
+                floorToGive(),
                 List.copyOf(seen.values()),
                 resume);
+    }
+
+    /** Only until a member has taken it, since epochs are kept; who is at work is not to be refused for it. */
+    private long floorToGive() {
+        return aim.role() == Role.CLIENT && greeting == null ? settings.tokenFloor() : 0;
     }
 
     /** Null if the member has proved itself and may be talked to. */
@@ -169,6 +175,14 @@ final class Introduction {
                     + refusal.here() + " in the URL";
         } else if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
             return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
+        }
+        if (refusal.code() == RefuseCode.LOW_FLOOR) {
+            return "this client asks for tokenFloor=" + refusal.there() + ", but another has given tokenFloor="
+                    + refusal.here() + ", and it is only raised: write that one into this URL too, or leave it out";
+        }
+        if (refusal.code() == RefuseCode.HIGH_FLOOR) {
+            return "tokenFloor=" + refusal.there() + " is above the tokens of those who are connected ("
+                    + refusal.here() + "): it is given when they are gone, and leases of before are over";
         }
         if (refusal.code() == RefuseCode.DOUBLED) {
             return "another process runs as member " + refusal.here() + ", and lives: end one of them";

@@ -40,6 +40,9 @@ public final class MemberSessions extends MemberSide {
     private Fellows fellows = new Fellows();
     private long epoch;
     private long floor;
+    /** The floor of tokens that a client has given to this life of the member; 0 if none has. */
+    private long tokenFloor;
+
     private boolean quarantined = true;
     private long quarantineUntil;
     /** The other members have not yet confirmed the member list. */
@@ -216,7 +219,13 @@ public final class MemberSessions extends MemberSide {
         } else if (doubled(hello, turn)) {
             door.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", hello.from(), hello.from()), turn);
         } else if (heardOfOneself(hello, turn)) {
-            admit(link, hello, turn);
+            RefuseCode unfit = raise(hello, turn);
+            if (unfit == null) {
+                admit(link, hello, turn);
+            } else {
+                long here = unfit == RefuseCode.LOW_FLOOR ? tokenFloor : others(hello);
+                door.refuse(link, Handshake.refuse(unfit, "tokenFloor", here, hello.tokenFloor()), turn);
+            }
         } else {
             long told = 0;
             for (Seen seen : hello.seen()) {
@@ -256,13 +265,48 @@ public final class MemberSessions extends MemberSide {
             if (!seen.node().equals(membership.node()) || !higher) {
                 continue;
             }
-            if (seen.epoch() > membership.lastEpoch()) {
+            if (seen.epoch() > Math.max(membership.lastEpoch(), epoch)) {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
             adopt(seen.epoch() + 1, turn);
         }
         return true;
+    }
+
+    /**
+     * Has all tokens from now on exceed the floor that a client gives, if it gives one. Only while nobody else has a session, or may come back
+     * with a lease of before: a holder takes tokens of its own range when it re-acquires from its cache.
+     *
+     * @return why not; null if so
+     */
+    private @Nullable RefuseCode raise(Hello hello, SessionTurn turn) {
+        if (hello.tokenFloor() == 0) {
+            return null;
+        }
+        if (hello.tokenFloor() < tokenFloor) {
+            return RefuseCode.LOW_FLOOR;
+        }
+        long least = Membership.epochAbove(hello.tokenFloor());
+        if (least > epoch) {
+            if (quarantined || others(hello) > 0) {
+                return RefuseCode.HIGH_FLOOR;
+            }
+            newEpoch(least, turn);
+        }
+        tokenFloor = hello.tokenFloor();
+        return null;
+    }
+
+    /** How many sessions are those of other clients. */
+    private long others(Hello hello) {
+        long others = 0;
+        for (MemberSession session : table.all()) {
+            if (!session.client.equals(hello.client())) {
+                others++;
+            }
+        }
+        return others;
     }
 
     private void adopt(long higher, SessionTurn turn) {
@@ -474,6 +518,7 @@ public final class MemberSessions extends MemberSide {
                 promises.copy());
         copy.fellows = fellows.copy();
         copy.floor = floor;
+        copy.tokenFloor = tokenFloor;
         copy.quarantined = quarantined;
         copy.listAwaited = listAwaited;
         copy.closing = closing;
@@ -484,7 +529,12 @@ public final class MemberSessions extends MemberSide {
     @Override
     public void encode(Canon out) {
         fellows.encode(out);
-        out.put(self.high()).put(self.low()).put(epoch).put(floor).put(closing);
+        out.put(self.high())
+                .put(self.low())
+                .put(epoch)
+                .put(floor)
+                .put(tokenFloor)
+                .put(closing);
         out.put(quarantined)
                 .put(listAwaited)
                 .time(quarantined ? quarantineUntil : Turn.NEVER)

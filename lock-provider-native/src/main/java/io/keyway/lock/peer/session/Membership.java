@@ -46,6 +46,11 @@ public record Membership(
         }
     }
 
+    /** The least epoch of which all tokens are above that one: it is the upper part of a token, over a counter of 31 bits. */
+    public static long epochAbove(long token) {
+        return (token >>> 31) + 1;
+    }
+
     /** Another cell of the same member. */
     public Membership ofShard(int other) {
         return new Membership(node, members, other, shards, fresh, longestTtl, lastEpoch);

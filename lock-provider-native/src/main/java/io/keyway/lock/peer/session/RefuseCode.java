@@ -25,7 +25,11 @@ public enum RefuseCode {
     /** The member has no such cell. */
     SHARD(13, false),
     /** Another process under the id of the member that says hello is there, and lives. */
-    DOUBLED(14, true);
+    DOUBLED(14, true),
+    /** The client gives a floor of tokens that is lower than the one that another has given. */
+    LOW_FLOOR(15, true),
+    /** The client gives a floor of tokens above what others are granted who are connected. */
+    HIGH_FLOOR(16, false);
 
     private final int code;
     private final boolean lasting;

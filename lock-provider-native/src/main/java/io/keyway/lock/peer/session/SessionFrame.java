@@ -38,6 +38,7 @@ public sealed interface SessionFrame extends Frame {
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
      * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is none
      * @param guard the same for a second process that must be dead before the client counts as dead; 0 if there is none
+     * @param tokenFloor what all tokens are to exceed from now on; 0 if the client does not care
      * @param seen the highest epochs that the client knows of
      * @param resume the session to go on with; null asks for a fresh one
      */
@@ -57,9 +58,34 @@ public sealed interface SessionFrame extends Frame {
             long attempt,
             long life,
             long guard,
+            long tokenFloor,
             List<Seen> seen,
             @Nullable Resume resume)
-            implements SessionFrame {}
+            implements SessionFrame {
+        /** Of one that gives no floor of tokens. */
+        public Hello(
+                int wireLow,
+                int wireHigh,
+                String cluster,
+                long settings,
+                long members,
+                int algorithm,
+                Role role,
+                String from,
+                String node,
+                int shard,
+                Incarnation client,
+                Nonce nonce,
+                long attempt,
+                long life,
+                long guard,
+                List<Seen> seen,
+                @Nullable Resume resume) {
+            this(
+                    wireLow, wireHigh, cluster, settings, members, algorithm, role, from, node, shard, client, nonce,
+                    attempt, life, guard, 0, seen, resume);
+        }
+    }
 
     /** An epoch of a member that somebody has seen at work. */
     record Seen(String node, long epoch, Incarnation incarnation) {}

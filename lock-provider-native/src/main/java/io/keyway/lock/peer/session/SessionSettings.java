@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
  * @param wireHigh the newest one
  * @param proofTimeout how long a link may stay without proof, and the longest time that a client waits for a welcome
  * @param maxHalfOpen how many links may be without proof at once; for one more the oldest is hung up
+ * @param tokenFloor what a client wants all tokens to exceed from its first session on; 0 for nothing
  */
 public record SessionSettings(
         String cluster,
@@ -30,7 +31,8 @@ public record SessionSettings(
         int wireHigh,
         long proofTimeout,
         int maxHalfOpen,
-        Authenticator authenticator) {
+        Authenticator authenticator,
+        long tokenFloor) {
     /** The only wire version so far. */
     public static final int WIRE = 1;
     /** The most bytes of a cluster's id. */
@@ -55,6 +57,36 @@ public record SessionSettings(
         if (cluster.getBytes(StandardCharsets.UTF_8).length > MAX_CLUSTER) {
             throw new IllegalArgumentException("cluster " + cluster + ": more than " + MAX_CLUSTER + " bytes");
         }
+    }
+
+    /** Of an end that wants nothing of tokens. */
+    public SessionSettings(
+            String cluster,
+            long settingsHash,
+            long membersHash,
+            String settingsText,
+            String membersText,
+            int algorithm,
+            long maxTtl,
+            int wireLow,
+            int wireHigh,
+            long proofTimeout,
+            int maxHalfOpen,
+            Authenticator authenticator) {
+        this(
+                cluster,
+                settingsHash,
+                membersHash,
+                settingsText,
+                membersText,
+                algorithm,
+                maxTtl,
+                wireLow,
+                wireHigh,
+                proofTimeout,
+                maxHalfOpen,
+                authenticator,
+                0);
     }
 
     /** The usual limits: five seconds to prove oneself, 256 links that have not. */
@@ -82,15 +114,16 @@ public record SessionSettings(
 
     /** The same, with words for what is compared by its hash: a refusal shows them. */
     public SessionSettings saying(String settings, String members) {
-        return with(membersHash, told(settings), told(members), authenticator);
+        return with(membersHash, told(settings), told(members), authenticator, tokenFloor);
     }
 
     /** The same, for a cluster with that list of members. */
     public SessionSettings among(long hash, String members) {
-        return with(hash, settingsText, told(members), authenticator);
+        return with(hash, settingsText, told(members), authenticator, tokenFloor);
     }
 
-    private SessionSettings with(long members, String settingsSaid, String membersSaid, Authenticator proof) {
+    private SessionSettings with(
+            long members, String settingsSaid, String membersSaid, Authenticator proof, long floor) {
         return new SessionSettings(
                 cluster,
                 settingsHash,
@@ -103,7 +136,8 @@ public record SessionSettings(
                 wireHigh,
                 proofTimeout,
                 maxHalfOpen,
-                proof);
+                proof,
+                floor);
     }
 
     private static String told(String text) {
@@ -120,7 +154,12 @@ public record SessionSettings(
 
     /** The same, with another way to prove oneself. */
     public SessionSettings with(Authenticator other) {
-        return with(membersHash, settingsText, membersText, other);
+        return with(membersHash, settingsText, membersText, other, tokenFloor);
+    }
+
+    /** The same, for a client that gives a floor of tokens. */
+    public SessionSettings giving(long floor) {
+        return with(membersHash, settingsText, membersText, authenticator, floor);
     }
 
     /** How long a member that forgot its leases must wait. */

@@ -88,7 +88,7 @@ public final class FrameCodec {
                     .u8(hello.shard());
             write(hello.client(), out);
             out.u64(hello.nonce().high()).u64(hello.nonce().low()).number(hello.attempt());
-            out.number(hello.life()).number(hello.guard());
+            out.number(hello.life()).number(hello.guard()).number(hello.tokenFloor());
             out.number(hello.seen().size());
             for (Seen seen : hello.seen()) {
                 out.text(seen.node()).number(seen.epoch());
@@ -253,6 +253,7 @@ public final class FrameCodec {
         long attempt = in.number();
         long life = in.number();
         long guard = in.number();
+        long tokenFloor = in.number();
         int count = in.count(MAX_HANDSHAKE, 18);
         List<Seen> seen = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -260,8 +261,24 @@ public final class FrameCodec {
         }
         Resume resume = in.flag() ? new Resume(incarnation(in), in.number(), in.number()) : null;
         return new Hello(
-                low, high, cluster, settings, members, algorithm, role, from, node, shard, client, nonce, attempt, life,
-                guard, seen, resume);
+                low,
+                high,
+                cluster,
+                settings,
+                members,
+                algorithm,
+                role,
+                from,
+                node,
+                shard,
+                client,
+                nonce,
+                attempt,
+                life,
+                guard,
+                tokenFloor,
+                seen,
+                resume);
     }
 
     private static Incarnation incarnation(WireReader in) throws WireException {

@@ -115,7 +115,8 @@ final class TestMembers implements AutoCloseable {
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
                 MemberPlan.SHARDS,
-                secured.getOrDefault(letter, Security.insecure()));
+                secured.getOrDefault(letter, Security.insecure()),
+                0);
         ClusterMember member = ClusterMember.start(plan, () -> ended.add(letter));
         running.put(letter, member);
         return member;

@@ -40,7 +40,8 @@ final class MemberProgram {
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
                 MemberPlan.SHARDS,
-                security(Path.of(args[5])));
+                security(Path.of(args[5])),
+                0);
         try (ClusterMember member = ClusterMember.start(plan, () -> System.exit(FAILED))) {
             System.out.println("listening");
             if (System.in.read() < 0) {

@@ -59,6 +59,7 @@ class GoldenFramesTest {
                         300,
                         77,
                         0,
+                        479_176_930_258_537_695L,
                         List.of(new Seen("a:7400", 217_000_000, MEMBER)),
                         new Resume(MEMBER, 4, 1000)));
         frames.put("challenge", new Challenge(1, MEMBER, NONCE, new Mac(new byte[] {1, 2, 3, 4})));

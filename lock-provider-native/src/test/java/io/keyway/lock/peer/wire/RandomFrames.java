@@ -85,6 +85,7 @@ final class RandomFrames {
                 number(),
                 number(),
                 number(),
+                number(),
                 seen,
                 random.nextBoolean() ? null : new Resume(incarnation(), number(), number()));
     }

@@ -8,6 +8,7 @@ import io.keyway.lock.Grade;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
@@ -58,10 +59,11 @@ final class FloorChecks {
         LockClient asking = asking(t, floor);
         long first = above(t, floor, "the client that gave it", take(asking, t.name()));
         long lower = floor - 1;
-        InvalidLockUrlException refusal = t.expectThrows(
-                "an acquire of a client whose floor is lower than that of the store",
-                InvalidLockUrlException.class,
-                () -> asking(t, lower).lock(t.name()).acquire());
+        LockException refusal = t.expectThrows(
+                "tryAcquire of a client whose floor is lower than that of the store",
+                LockException.class,
+                () -> asking(t, lower).lock(t.name()).tryAcquire());
+        t.expect(!refusal.retryable(), "the refusal says that another try may help: " + refusal);
         String said = String.valueOf(refusal.getMessage());
         t.expect(
                 said.contains(Long.toString(lower)) && said.contains(Long.toString(floor)),
@@ -104,6 +106,11 @@ final class FloorChecks {
         long floor = take(client, t.name()).token() + FAR;
         if (floor < 0 || floor > 1L << 62) {
             throw t.notTried(Verdict.NOT_APPLICABLE, "the tokens of the subject have no room for a higher floor");
+        }
+        try {
+            asking(t, floor);
+        } catch (InvalidLockUrlException e) {
+            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
         }
         return floor;
     }
