@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * Places of grants that have ended and were to be held at least for longer: they keep everybody out until that time has
- * passed, by the member's clock, and nobody holds them. No message finds such a place but a break.
+ * passed, by the member's clock, and nobody holds them. No message finds such a place but a break, and the word of the client
+ * to which the grant came too late that nobody used it.
  */
 final class KeptPlaces {
     private KeptPlaces() {}
@@ -49,6 +50,16 @@ final class KeptPlaces {
         turn.goal(LeaseGoal.KEPT_PLACE_BROKEN);
         end(place, manager, turn);
         arm(manager, turn);
+    }
+
+    /** The client that was granted that token says that it reached nobody. */
+    static void unused(long token, LockManager manager, Turn turn) {
+        for (HeldGrant grant : List.copyOf(manager.grants)) {
+            if (grant.kept && grant.token == token) {
+                end(grant, manager, turn);
+                arm(manager, turn);
+            }
+        }
     }
 
     private static void end(HeldGrant place, LockManager manager, Turn turn) {

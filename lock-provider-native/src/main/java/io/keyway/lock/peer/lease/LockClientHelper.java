@@ -476,6 +476,8 @@ class LockClientHelper implements Machine {
         if (offer != null && offer.grant().token() == revoke.token()) {
             if (breaking) {
                 turn.send(from, new LeaseMessage.Revoked(key, revoke.token(), revoke.token(), revoke.token()));
+            } else if (offer.waiter().call.atLeast() > 0) {
+                returnUnused(from, revoke.token(), turn);
             }
             stale(offer.waiter(), turn);
             return;

@@ -51,7 +51,7 @@ class LockManager implements Machine {
         if (message instanceof LeaseMessage.Acquire acquire) {
             acquire(from, acquire, turn);
         } else if (message instanceof LeaseMessage.Release release) {
-            finish(current(from, release.token()), release.used(), turn);
+            released(from, release, turn);
         } else if (message instanceof LeaseMessage.Accepted accepted) {
             accepted(from, accepted, turn);
         } else if (message instanceof LeaseMessage.Denied denied) {
@@ -294,6 +294,15 @@ class LockManager implements Machine {
             }
         }
         return null;
+    }
+
+    private void released(Peer from, LeaseMessage.Release release, Turn turn) {
+        HeldGrant grant = current(from, release.token());
+        if (grant == null && release.used() < release.token()) {
+            KeptPlaces.unused(release.token(), this, turn);
+        } else {
+            finish(grant, release.used(), turn);
+        }
     }
 
     /** The holder ended the grant, or nobody can believe in it any more. */

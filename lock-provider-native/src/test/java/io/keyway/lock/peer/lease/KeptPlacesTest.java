@@ -107,7 +107,7 @@ class KeptPlacesTest {
         long token = granted();
         c(0).release("a");
         world.settle();
-        c(0).sendRaw(new LeaseMessage.Release(LeaseWorld.key("a"), token, token - 1));
+        c(0).sendRaw(new LeaseMessage.Release(LeaseWorld.key("a"), token, token));
         c(1).sendRaw(new LeaseMessage.Accepted(LeaseWorld.key("a"), token, token));
         c(1).sendRaw(new LeaseMessage.Revoked(LeaseWorld.key("a"), token, token, token));
         c(0).sendRaw(new LeaseMessage.Withdraw(LeaseWorld.key("a"), 1));
@@ -144,6 +144,22 @@ class KeptPlacesTest {
         c(0).holdToMember(false);
         world.settle();
         c(1).acquire("a");
+        world.settle();
+        assertThat(c(1).believes("a")).isPositive();
+    }
+
+    @Test
+    void aGrantThatCameWhenItHadExpiredIsNotKept() {
+        c(0).holdToClient(true);
+        c(0).acquireAtLeast("a", AT_LEAST);
+        world.settle();
+        c(0).holdToMember(true);
+        c(1).acquire("a");
+        world.advance(TTL + MS);
+        assertThat(c(1).believes("a")).as("the member cannot know").isZero();
+        assertThat(world.goals).contains(LeaseGoal.PLACE_KEPT);
+        c(0).holdToMember(false);
+        c(0).holdToClient(false);
         world.settle();
         assertThat(c(1).believes("a")).isPositive();
     }

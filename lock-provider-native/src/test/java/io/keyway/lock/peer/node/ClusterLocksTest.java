@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.cluster.MemberList;
@@ -61,6 +62,24 @@ class ClusterLocksTest {
             leases.add(client.lock("name-" + i).tryAcquire(PATIENCE).orElseThrow());
         }
         return leases;
+    }
+
+    @Test
+    void whatIsKeptForNobodyIsKeptWhenAllMembersEndInOrderAndStartAgain() throws Exception {
+        startAll(HOUR);
+        try (LockClient client = Locks.open(url("1h"))) {
+            LockOptions options = LockOptions.none().withHoldAtLeast(Duration.ofMinutes(50));
+            client.lock("job").with(options).acquire().close();
+        }
+        for (String letter : List.of("a", "b", "c")) {
+            members.end(letter);
+        }
+        List<ClusterMember> all = members.startAll("abc", HOUR, false);
+        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        try (LockClient client = Locks.open(url("1h"))) {
+            assertThat(client.lock("job").tryAcquire()).isEmpty();
+            assertThat(acquireAll(client)).allMatch(Lease::isHeld);
+        }
     }
 
     @Test
