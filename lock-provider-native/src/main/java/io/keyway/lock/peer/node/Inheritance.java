@@ -47,6 +47,15 @@ final class Inheritance {
      * @throws WireException if another version wrote it: nothing is known then
      */
     static Inheritance read(List<byte[]> table, long now, long since) throws WireException {
+        return read(table, now, since, false);
+    }
+
+    /** As {@link #read}, of nothing but what is kept beyond its lease. */
+    static Inheritance readKept(List<byte[]> table, long now, long since) throws WireException {
+        return read(table, now, since, true);
+    }
+
+    private static Inheritance read(List<byte[]> table, long now, long since, boolean onlyKept) throws WireException {
         Inheritance inheritance = new Inheritance();
         for (byte[] each : table) {
             WireReader in = new WireReader(ByteBuffer.wrap(each));
@@ -58,7 +67,7 @@ final class Inheritance {
             if (in.remaining() > 0) {
                 throw new WireException(in.remaining() + " bytes too many");
             }
-            if (entry.grant().left() > 0 || entry.grant().keep() > 0) {
+            if (entry.grant().keep() > 0 || (entry.grant().left() > 0 && !onlyKept)) {
                 inheritance.rows.add(
                         new Row(entry, List.copyOf(bytes), now + entry.grant().left(), Turn.NEVER));
             }

@@ -3,6 +3,8 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.wire.WireException;
 import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the last life of a member leaves to the next one.
@@ -11,6 +13,8 @@ import java.time.Duration;
  * @param inherited what it had granted, if it ended in order
  */
 record LastLife(Quarantine quarantine, Inheritance inherited) {
+    private static final Logger LOG = LoggerFactory.getLogger(LastLife.class);
+
     /** @param now on the monotonic clock */
     static LastLife of(MemberFile file, Duration maxTtl, long now) {
         Quarantine quarantine = file.quarantine();
@@ -23,6 +27,21 @@ record LastLife(Quarantine quarantine, Inheritance inherited) {
                         Quarantine.full(maxTtl),
                         "the grants that the last life left cannot be read: " + e.getMessage(),
                         file.kept(last.stored()));
+            }
+        }
+        return kept(file, quarantine, now);
+    }
+
+    /** After a clean end whose grants are not to be taken over, places that are kept are, by name. */
+    private static LastLife kept(MemberFile file, Quarantine quarantine, long now) {
+        if (file.start() instanceof Start.Restarted last
+                && !last.horizonUsable()
+                && !last.stored().grants().isEmpty()) {
+            try {
+                Inheritance kept = Inheritance.readKept(last.stored().grants(), now, file.since(last.stored()));
+                return new LastLife(new Quarantine(quarantine.duration(), quarantine.reason()), kept);
+            } catch (WireException e) {
+                LOG.debug("the grants that the last life left cannot be read", e);
             }
         }
         return new LastLife(quarantine, Inheritance.none());

@@ -149,6 +149,11 @@ final class MemberFileReader {
                     ? new Start.Damaged("its table of grants cannot be read", epoch)
                     : new Start.Restarted(withGrants(stored, grants.get()), whyNot);
         }
+        if (stored.state() == State.CLEAN && altered(stored, now).isEmpty()) {
+            // What is kept beyond leases is kept by name whatever the clocks say of the time since.
+            return new Start.Restarted(
+                    withGrants(stored, table(newest.get().table()).orElse(List.of())), whyNot);
+        }
         return new Start.Restarted(stored, whyNot);
     }
 

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.session.SessionSettings;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How long a member waits after its start before it grants, on the monotonic clock, while holders re-assert. Leases of an earlier life may still be believed until then.
@@ -91,16 +92,15 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
 
     /**
      * Nanoseconds that have surely passed since that record was written: on the monotonic clock of one run of the machine, and
-     * no more than on its boot clock; after a new start of the machine those since that start; 0 where that is not known.
+     * no more than on its boot clock; after a new start of the machine those since that start. Where the system has no such
+     * clocks the wall clock counts: short hosts, one after the other, would keep a place for ever otherwise.
      */
     static long since(StoredRecord stored, MachineFacts facts) {
         OptionalLong boot = facts.bootNanos();
-        boolean oneClock =
-                !stored.timeNamespace().isEmpty() && facts.timeNamespace().equals(Optional.of(stored.timeNamespace()));
-        if (boot.isEmpty()
-                || !oneClock
-                || stored.bootId().isEmpty()
-                || facts.bootId().isEmpty()) {
+        if (boot.isEmpty() || stored.bootId().isEmpty() || facts.bootId().isEmpty()) {
+            return Math.max(0, TimeUnit.MILLISECONDS.toNanos(facts.wallMillis() - stored.wallMillis()));
+        }
+        if (stored.timeNamespace().isEmpty() || !facts.timeNamespace().equals(Optional.of(stored.timeNamespace()))) {
             return 0;
         }
         if (!stored.bootId().equals(facts.bootId().get())) {

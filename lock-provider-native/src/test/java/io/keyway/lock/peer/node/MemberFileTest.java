@@ -4,7 +4,12 @@ package io.keyway.lock.peer.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.cluster.ListConfirmation;
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.node.Start.Damaged;
 import io.keyway.lock.peer.node.Start.FirstUse;
 import io.keyway.lock.peer.node.Start.Foreign;
@@ -19,6 +24,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
@@ -224,6 +230,41 @@ class MemberFileTest {
         assertThat(quarantine().kept()).isEqualTo(KEPT);
     }
 
+    @Test
+    void whatACleanEndKeptIsKeptByNameAfterAnotherBoot() throws IOException {
+        try (MemberFile file = open()) {
+            file.forgotten();
+            MemberRecord record = record(file.nextEpoch(0));
+            MemberRecord kept = new MemberRecord(record.epoch(), TTL, record.horizonNanos(), true, KEPT.toNanos());
+            file.force(kept);
+            List<LeaseTable.Entry> left = List.of(entry("kept", 0, KEPT), entry("held", TTL, Duration.ZERO));
+            assertThat(file.forceClean(kept, Inheritance.none().table(left, List.of())))
+                    .isTrue();
+        }
+        facts.file(path);
+        facts.bootId = Optional.of("boot-2");
+        facts.boot = OptionalLong.of(Duration.ofSeconds(12).toNanos());
+        facts.nano = Duration.ofSeconds(12).toNanos();
+        try (MemberFile file = open()) {
+            assertThat(file.provable()).isTrue();
+            LastLife last = LastLife.of(file, settings.maxTtl(), facts.nano);
+            assertThat(last.waitNanos())
+                    .as("leases may be believed in elsewhere")
+                    .isEqualTo(FULL.toNanos());
+            assertThat(last.keptNanos()).as("no other name has to wait").isZero();
+            assertThat(last.inherited().size()).isEqualTo(1);
+            assertThat(last.longestKept()).isEqualTo(KEPT.minusSeconds(12).toNanos());
+        }
+    }
+
+    private static LeaseTable.Entry entry(String name, long left, Duration keep) {
+        LeaseOwner owner = new LeaseOwner("c", Map.of());
+        return new LeaseTable.Entry(
+                LeaseKeys.lock(name),
+                LeaseTable.NOBODY,
+                new LeaseCall.Import(5, 5, LockMode.EXCLUSIVE, 1, TTL, left, keep.toNanos(), owner));
+    }
+
     /** Whatever the wall clock says: as much has passed as the machine has run since. */
     @Test
     void anotherBootCountsFromItsStart() throws IOException {
@@ -243,7 +284,17 @@ class MemberFileTest {
         facts.pass(Duration.ofHours(1));
         facts.timeNamespace = Optional.of("time:[2]");
         assertThat(quarantine().kept()).isEqualTo(KEPT);
+    }
+
+    @Test
+    void withoutABootClockTheWallClockCounts() throws IOException {
         facts.boot = OptionalLong.empty();
+        facts.bootId = Optional.empty();
+        keep();
+        assertThat(quarantine().kept()).isEqualTo(KEPT);
+        facts.wall += Duration.ofSeconds(7).toMillis();
+        assertThat(quarantine().kept()).isEqualTo(KEPT.minusSeconds(7));
+        facts.wall -= Duration.ofDays(1).toMillis();
         assertThat(quarantine().kept()).isEqualTo(KEPT);
     }
 
