@@ -4,6 +4,8 @@ package io.keyway.lock.cli;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
@@ -109,9 +111,29 @@ final class RunCommand implements Callable<Integer> {
                         + (wait == null || wait.isZero() ? "at once." : "within " + Durations.show(wait) + "."));
                 return ExitCode.NOT_ACQUIRED;
             }
-            return new GuardedCommand(console, words, lease.get(), supervision, signals).run();
+            try {
+                return new GuardedCommand(console, words, lease.get(), supervision, signals).run();
+            } catch (Refusal nothingWasRun) {
+                keepNoLonger(client, wish.key(), lease.get());
+                throw nothingWasRun;
+            }
         } catch (InterruptedException e) {
             return interrupted(signals);
+        }
+    }
+
+    /** A lock that was released is kept for what was run under it; another machine may be able to run it. */
+    private void keepNoLonger(LockClient client, LockKey key, Lease released) {
+        if (atLeast == null || !client.features().contains(Feature.BREAK)) {
+            return;
+        }
+        try {
+            client.admin().breakLease(key, released.token(), "its command could not be started");
+        } catch (LockException e) {
+            console.say(key + " may be kept for " + Durations.show(atLeast) + ", though nothing was run: "
+                    + Failures.sentence(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -78,6 +78,16 @@ class RedisCommandTest {
 
     @Test
     @Tag("soak")
+    void aJobThatCannotBeStartedKeepsNobodyFromIt() throws Exception {
+        String missing = stage.directory.resolve("missing").toString();
+        ChildProcess failed = keyway("run", "--at-least", "1h", "n", "--", missing);
+        assertThat(failed.exitCode()).as(failed.err()).isEqualTo(127);
+        ChildProcess other = keyway("run", "--wait", "0s", "n", "--", "true");
+        assertThat(other.exitCode()).as(other.err()).isZero();
+    }
+
+    @Test
+    @Tag("soak")
     void twoCommandsUnderOneLockTakeTurns() throws Exception {
         ChildProcess first = run("", "n", stage.untilGo("A"));
         stage.awaitBeat("A");
