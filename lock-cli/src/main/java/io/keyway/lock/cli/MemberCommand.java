@@ -30,7 +30,9 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "member",
         mixinStandardHelpOptions = true,
-        description = "Runs a member of a cluster, whose locks clients find under lock:native://MEMBERS/NAME.")
+        description =
+                "Runs a member of a cluster, whose locks clients find under lock:native://MEMBERS/NAME. The names are"
+                        + " partitioned among the members, not replicated: while one is down, its names wait for its restart.")
 final class MemberCommand implements Callable<Integer> {
     private final Console console;
 

@@ -14,6 +14,7 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.net.CellEars;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
@@ -310,8 +311,16 @@ public final class LocalSeat implements Seat {
 
         @Override
         public void heard(Notice notice) {
-            ears.heard(notice);
+            ears.heard(notice instanceof LeaseNotice.Trouble trouble ? placed(trouble) : notice);
             opening.why(notice, server, System.nanoTime()).ifPresent(ears::heard);
+        }
+
+        /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */
+        private LeaseNotice.Trouble placed(LeaseNotice.Trouble trouble) {
+            return trouble.why().contains(place().directory().path().toString())
+                    ? trouble
+                    : new LeaseNotice.Trouble(
+                            trouble.key(), trouble.request(), server + ": " + trouble.why(), trouble.user());
         }
 
         @Override
