@@ -83,6 +83,7 @@ final class GuardedCommand {
         } finally {
             if (!over) {
                 // Whatever failed here: the lock is not given back while the command runs.
+                started.destroyForcibly();
                 killAll(supervision.processes());
             }
         }

@@ -43,6 +43,8 @@ public interface MemoryWorld {
     /**
      * Lets time pass, from one thing that is due to the next, until the condition holds, and no further. Asks it after
      * each, when the events were delivered and threads whose calls have returned had a moment to go on.
+     * If no thread waited for the clock when this was called, and one begins to meanwhile, on a machine that was too busy to
+     * start it, the limit counts once more from there.
      *
      * @param limit of the world's time, not negative
      * @throws IllegalStateException if the condition does not hold by then, or the world runs on the real clock
