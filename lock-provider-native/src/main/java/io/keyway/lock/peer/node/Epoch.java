@@ -21,6 +21,11 @@ public final class Epoch {
         return Math.min(MAX - 1, Math.max(stored, Math.max(0, wall(wallMillis)) + TEN_YEARS_OF_SECONDS));
     }
 
+    /** As {@link #last}, of a member that was given a floor of tokens, and began in that epoch, far ahead of its clock. */
+    public static long lastAfter(long given) {
+        return Math.min(MAX - 1, given + TEN_YEARS_OF_SECONDS);
+    }
+
     /**
      * Returns the next epoch. The wall clock serves only here and never shortens a wait.
      *

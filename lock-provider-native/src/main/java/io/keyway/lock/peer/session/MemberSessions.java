@@ -223,7 +223,11 @@ public final class MemberSessions extends MemberSide {
             if (unfit == null) {
                 admit(link, hello, turn);
             } else {
-                long here = unfit == RefuseCode.LOW_FLOOR ? tokenFloor : others(hello);
+                long here = switch (unfit) {
+                    case LOW_FLOOR -> tokenFloor;
+                    case HIGH_FLOOR -> others(hello);
+                    default -> epoch << Membership.COUNTER_BITS;
+                };
                 door.refuse(link, Handshake.refuse(unfit, "tokenFloor", here, hello.tokenFloor()), turn);
             }
         } else {
@@ -288,6 +292,9 @@ public final class MemberSessions extends MemberSide {
             return RefuseCode.LOW_FLOOR;
         }
         long least = Membership.epochAbove(hello.tokenFloor());
+        if (least > Math.max(membership.lastEpoch(), epoch)) {
+            return RefuseCode.PROTOCOL;
+        }
         if (least > epoch) {
             if (quarantined || others(hello) > 0) {
                 return RefuseCode.HIGH_FLOOR;

@@ -23,6 +23,8 @@ public record Membership(
     public static final long MAX_LONGEST_TTL = 86_400_000_000_000L;
     /** Epochs have 32 bits. */
     public static final long LARGEST_EPOCH = 0xFFFF_FFFFL;
+    /** What of a token is below the epoch. */
+    static final int COUNTER_BITS = 31;
     /** The most cells of a member. */
     public static final int MAX_SHARDS = 64;
 
@@ -46,9 +48,9 @@ public record Membership(
         }
     }
 
-    /** The least epoch of which all tokens are above that one: it is the upper part of a token, over a counter of 31 bits. */
+    /** The least epoch of which all tokens are above that one. */
     public static long epochAbove(long token) {
-        return (token >>> 31) + 1;
+        return (token >>> COUNTER_BITS) + 1;
     }
 
     /** Another cell of the same member. */
