@@ -3,7 +3,6 @@ package io.keyway.lock.cli;
 
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -49,14 +48,14 @@ final class ShowCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         LockName one = name == null ? null : LockName.of(name);
         if (!watch && target.atRest(console)) {
-            console.out().print(render(List.of()));
+            console.out().print(render(Statuses.NONE));
             return ExitCode.OK;
         }
         try (LockClient client = target.openToLook(console)) {
             String shown = "";
             while (true) {
                 Statuses statuses = look(client, one);
-                String text = render(statuses.found());
+                String text = render(statuses);
                 if (watch && console.outIsTerminal()) {
                     console.out().print("\033[H\033[J" + text);
                 } else if (!watch || !text.equals(shown)) {
@@ -99,13 +98,17 @@ final class ShowCommand implements Callable<Integer> {
         }
     }
 
-    private String render(List<LockStatus> statuses) {
+    private String render(Statuses statuses) {
+        boolean silent = statuses.found().isEmpty() && !statuses.missing().isEmpty();
         if (json) {
-            return Json.array(statuses) + "\n";
+            return silent && watch ? "" : Json.array(statuses.found()) + "\n";
         }
-        if (statuses.isEmpty()) {
+        if (silent) {
+            return ""; // whoever does not answer may know of a lock
+        }
+        if (statuses.found().isEmpty()) {
             return name == null ? "No lock is held or waited for.\n" : name + " is free.\n";
         }
-        return StatusText.of(statuses);
+        return StatusText.of(statuses.found());
     }
 }

@@ -126,6 +126,16 @@ class CommandLineTest {
     }
 
     @Test
+    void nothingIsSaidToBeFreeWhereNobodyAnswers() {
+        clock = new StepClock(nanos -> {
+            throw new OutOfMemoryError("enough was seen");
+        });
+        execute("show", "--watch", "--url", "lock:redis://127.0.0.1:1");
+        assertThat(err()).contains("not shown: lock:redis://127.0.0.1:1 is not available");
+        assertThat(out()).isEmpty();
+    }
+
+    @Test
     void anErrorOfTheMachineHasASentenceAndADocumentedExitCodeToo() {
         clock = new StepClock(nanos -> {
             throw new OutOfMemoryError("unable to create native thread");
