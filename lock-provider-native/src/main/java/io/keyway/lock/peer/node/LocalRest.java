@@ -2,8 +2,10 @@
 package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.NativeOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -58,8 +60,13 @@ public final class LocalRest {
                     return Found.NOTHING;
                 }
                 boolean nobody = ByteLocks.open(clients).others(Set.of()) == ByteLocks.Others.NONE;
-                boolean kept = MemberFileReader.mayKeep(directory.memberFile(), facts);
-                return !nobody ? Found.UNKNOWN : kept ? Found.KEPT : Found.NOTHING;
+                Optional<StoredRecord> keeper = MemberFileReader.keeper(directory.memberFile(), facts);
+                if (!nobody || keeper.isEmpty()) {
+                    return nobody ? Found.NOTHING : Found.UNKNOWN;
+                }
+                // A host with another setting would keep those away that have the former one.
+                Optional<Duration> maxTtl = url.option(NativeOptions.MAX_TTL).or(NativeOptions.MAX_TTL::defaultValue);
+                return maxTtl.equals(Optional.of(keeper.get().settings().maxTtl())) ? Found.KEPT : Found.UNKNOWN;
             }
         }
         return Found.UNKNOWN;

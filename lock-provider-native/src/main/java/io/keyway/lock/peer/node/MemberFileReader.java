@@ -72,17 +72,17 @@ final class MemberFileReader {
                         || stored.settings().lockFile().equals(settings.lockFile()));
     }
 
-    /** Whether the last life of the member with that file may have left places that are kept; false without a file. */
-    static boolean mayKeep(Path path, MachineFacts facts) {
+    /** The newest record in that file, if the life that wrote it may have left places that are kept. */
+    static Optional<StoredRecord> keeper(Path path, MachineFacts facts) {
         if (!Files.exists(path)) {
-            return false;
+            return Optional.empty();
         }
         try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
-            Optional<Whole> newest = newest(MemberSlot.decode(slot(file, 0)), MemberSlot.decode(slot(file, 1)));
-            return newest.isEmpty()
-                    || !Quarantine.kept(newest.get().stored(), facts).isZero();
+            return newest(MemberSlot.decode(slot(file, 0)), MemberSlot.decode(slot(file, 1)))
+                    .map(Whole::stored)
+                    .filter(stored -> !Quarantine.kept(stored, facts).isZero());
         } catch (IOException e) {
-            return true;
+            return Optional.empty(); // whoever hosts will say so
         }
     }
 

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -72,6 +73,17 @@ class KeptLocksTest {
             Optional<Lease> next = client.lock("job").tryAcquire();
             assertThat(next).isPresent();
             assertThat(next.get().token()).isGreaterThan(token);
+        }
+    }
+
+    @Test
+    void longerThanTheLongestLeaseIsRefused() {
+        try (LockClient client = Locks.open(url)) {
+            LockOptions tooLong = LockOptions.none().withHoldAtLeast(Duration.ofMinutes(61));
+            assertThatThrownBy(() -> client.lock("job").with(tooLong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("61m")
+                    .hasMessageContaining("1h");
         }
     }
 

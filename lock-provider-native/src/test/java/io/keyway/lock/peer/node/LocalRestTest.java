@@ -72,6 +72,10 @@ class LocalRestTest {
             client.lock("n").with(aWhile).acquire().close();
         }
         assertThat(atRest()).isFalse();
+        assertThat(LocalRest.keeps(LockUrl.parse(url), Map.of())).isTrue();
+        assertThat(LocalRest.keeps(LockUrl.parse(url + "?maxTtl=1h"), Map.of()))
+                .as("its host would keep the others away")
+                .isFalse();
         try (LockClient client = Locks.open(url)) {
             assertThat(client.lock("n").tryAcquire()).isEmpty();
         }
