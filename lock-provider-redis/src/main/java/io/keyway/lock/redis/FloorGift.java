@@ -23,6 +23,9 @@ final class FloorGift {
     private final RedisSettings settings;
     private final TokenFloor floor;
 
+    /** So many floor keys have the lift; a start that ran out of time is gone on with by the next. */
+    private int raised;
+
     FloorGift(RedisLink link, RedisSettings settings, TokenFloor floor) {
         this.link = link;
         this.settings = settings;
@@ -42,9 +45,10 @@ final class FloorGift {
     private void raise(long lift, Deadline deadline) throws Exception {
         List<String> keys = link.floorKeys(settings.prefix());
         byte[][] arguments = {Tokens.counted(lift)};
-        for (int from = 0; from < keys.size(); from += AT_ONCE) {
-            List<ScriptCall> calls = new ArrayList<>(AT_ONCE);
-            for (String key : keys.subList(from, Math.min(keys.size(), from + AT_ONCE))) {
+        while (raised < keys.size()) {
+            List<String> next = keys.subList(raised, Math.min(keys.size(), raised + AT_ONCE));
+            List<ScriptCall> calls = new ArrayList<>(next.size());
+            for (String key : next) {
                 calls.add(new ScriptCall(RAISE, new byte[][] {RedisKeys.bytes(key)}, arguments));
             }
             for (Object reply : link.runAll(calls, settings.waitReplicas(), deadline)) {
@@ -55,6 +59,7 @@ final class FloorGift {
                     throw new TooFewReplicasException(known.replicas(), settings.waitReplicas());
                 }
             }
+            raised += next.size();
         }
     }
 
