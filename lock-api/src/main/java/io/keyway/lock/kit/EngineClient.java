@@ -207,10 +207,18 @@ final class EngineClient implements LockClient {
         events.emit(new LockEvent(type, key, token, from, Duration.ofNanos(Math.max(0, afterNanos))));
     }
 
+    /** A part of a sentence, for a store that has said nothing; empty unless it was never connected to. */
+    String unconnected() {
+        return engine instanceof StoreEngine store && !store.connected()
+                ? ": it is still being connected to, which may take " + Terms.text(settings.connectTimeout())
+                        + " (connectTimeout)"
+                : "";
+    }
+
     LockUnavailableException noAnswer(String what, @Nullable LockName name) {
         return new LockUnavailableException(
                 "No answer about " + what + " within " + Terms.text(settings.requestTimeout()) + " from " + server
-                        + ". Try again, or raise requestTimeout.",
+                        + unconnected() + ". Try again, or raise requestTimeout.",
                 name,
                 server,
                 null);

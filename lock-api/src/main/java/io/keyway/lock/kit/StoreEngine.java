@@ -166,6 +166,11 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         observer = told;
     }
 
+    /** Whether it was ever connected. */
+    boolean connected() {
+        return work.ready();
+    }
+
     @Override
     public Set<Feature> features() {
         return backend.features();

@@ -63,6 +63,12 @@ class TlsTest {
                     .hasMessageNotContaining("wrong");
             refusal("lock:redis://127.0.0.1:" + port, "if it speaks TLS, write lock:rediss:");
             refusal("lock:rediss://127.0.0.1:" + server.port(), "if the server speaks no TLS, write lock:redis:");
+            try (LockClient hasty = Locks.open(
+                    "lock:rediss://127.0.0.1:" + server.port() + "?requestTimeout=300ms&connectTimeout=2s")) {
+                assertThatThrownBy(() -> hasty.lock("a").tryAcquire())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("still being connected to, which may take 2s");
+            }
             assertThat(server.ask("PING")).isEqualTo("PONG");
         }
     }
