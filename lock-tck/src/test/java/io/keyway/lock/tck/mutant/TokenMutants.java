@@ -35,6 +35,9 @@ final class TokenMutants {
     }
 
     private static final class Drawn extends ReferenceStore {
+        /** Leaves room for floors above it, also to the worlds that begin later. */
+        private static final long MOST = 1L << 40;
+
         private final Map<LockKey, SplittableRandom> random = new HashMap<>();
 
         Drawn(LongSupplier clock, long tokensAbove) {
@@ -44,7 +47,7 @@ final class TokenMutants {
         @Override
         protected long nextToken(Session session, LockKey key) {
             // Each name draws for itself: what it draws does not hang on what is locked beside it.
-            return random.computeIfAbsent(key, fresh -> new SplittableRandom(5)).nextLong(1, Long.MAX_VALUE);
+            return random.computeIfAbsent(key, fresh -> new SplittableRandom(5)).nextLong(1, MOST);
         }
     }
 
