@@ -92,7 +92,7 @@ final class ZooKeeperBackend implements LockBackend {
         sessions.runIn(told);
         if (settings.eager().isPresent()) {
             Limit until = Limit.of(settings.eager().get());
-            give(sessions.connected(settings.anyKey(), settings.ttl(), until, false), until);
+            floor.give(sessions.connected(settings.anyKey(), settings.ttl(), until, false), until);
         }
     }
 
@@ -114,10 +114,10 @@ final class ZooKeeperBackend implements LockBackend {
         }
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until, request.queue());
-        give(session, until);
         Place place = place(request, session, until);
         place.begin(until);
         try {
+            floor.give(session, until);
             Attempt result = attempt(place, called, until);
             if (departures.isWithdrawn(request.id())) {
                 // Its withdrawal may have come before its place was there to be seen.
@@ -132,14 +132,6 @@ final class ZooKeeperBackend implements LockBackend {
             throw translated(e);
         } finally {
             place.end();
-        }
-    }
-
-    private void give(Session session, Limit until) throws Exception {
-        try {
-            floor.give(session, until);
-        } catch (KeeperException e) {
-            throw translated(e);
         }
     }
 

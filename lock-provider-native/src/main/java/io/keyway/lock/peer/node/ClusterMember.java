@@ -136,8 +136,7 @@ public final class ClusterMember implements AutoCloseable {
                 confirmation,
                 (openAt, others) -> confirmed(openAt, others, now + last.waitNanos()));
         try {
-            long lastEpoch =
-                    plan.tokenFloor() == 0 ? file.lastEpoch() : Math.max(file.lastEpoch(), Epoch.lastAfter(epoch));
+            long lastEpoch = file.lastEpoch(plan.tokenFloor() == 0 ? 0 : epoch);
             Membership first = new Membership(node(), plan.ids(), 0, plan.shards(), fresh, longestTtl, lastEpoch);
             makeCells(factory, epoch, new Horizon(now + awaited, ttl / 2), first);
             makePeers(factory);

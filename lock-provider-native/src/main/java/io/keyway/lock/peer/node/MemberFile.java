@@ -153,9 +153,14 @@ public final class MemberFile implements AutoCloseable {
         return Epoch.next(Math.max(start.storedEpoch(), forcedEpoch), heard, facts.wallMillis());
     }
 
-    /** The highest epoch of this member that anybody else may have seen. */
-    public long lastEpoch() {
-        return Epoch.last(Math.max(start.storedEpoch(), forcedEpoch), facts.wallMillis());
+    /**
+     * The highest epoch of this member that anybody else may have seen.
+     *
+     * @param given the one in which it begins, if a floor of tokens has put that ahead of its clock; otherwise 0
+     */
+    public long lastEpoch(long given) {
+        long known = Epoch.last(Math.max(start.storedEpoch(), forcedEpoch), facts.wallMillis());
+        return given == 0 ? known : Math.max(known, Epoch.lastAfter(given));
     }
 
     /**
