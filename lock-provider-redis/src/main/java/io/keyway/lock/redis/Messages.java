@@ -56,6 +56,7 @@ final class Messages {
     private final AtomicBoolean started = new AtomicBoolean();
     private final String queueing;
     private final boolean takesGrants;
+    private final Tokens tokens;
     /** Of what waits, in the map and by the sharded channels alike; not needed without those. */
     private final ReentrantLock counting = new ReentrantLock();
 
@@ -69,6 +70,7 @@ final class Messages {
      * With {@code slots} messages come over sharded channels, too; that is for clusters whose servers all have them.
      *
      * @param takesGrants whether what this client waits for may be granted by a message
+     * @param tokens learns what messages tell of them
      */
     Messages(
             RedisLink link,
@@ -76,13 +78,15 @@ final class Messages {
             LockBackend.Signals signals,
             Incarnation client,
             RedisLink.@Nullable Slots slots,
-            boolean takesGrants) {
+            boolean takesGrants,
+            Tokens tokens) {
         this.link = link;
         this.keys = keys;
         this.signals = signals;
         this.channel = keys.channel(client);
         this.queueing = "q" + (slots == null ? "" : "s");
         this.takesGrants = takesGrants;
+        this.tokens = tokens;
         this.shards = slots == null
                 ? null
                 : new ShardChannels(slots, signals, name -> keys.channel(name, client), this::take, this::recheck);
@@ -231,13 +235,13 @@ final class Messages {
             String[] words = message.split(" ", 5);
             Optional<LockKey> found = words.length < 5 ? Optional.empty() : keys.parse(words[4]);
             found.ifPresent(
-                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), Tokens.parse(words[3])));
+                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), tokens.told(words[3])));
         } else if (message.startsWith("B ")) {
             int space = message.indexOf(' ', 2);
             int end = message.indexOf('}', space) + 3;
             if (space > 0 && end > 2 && end <= message.length()) {
                 Optional<LockKey> key = keys.parse(message.substring(space + 1, end));
-                long token = Tokens.parse(message.substring(2, space));
+                long token = tokens.told(message.substring(2, space));
                 String reason = message.substring(end);
                 key.ifPresent(found -> signals.ended(found, token, Cause.BROKEN, broken(reason)));
             }

@@ -119,7 +119,7 @@ final class RedisBackend implements LockBackend {
         signals = told;
         idPrefix = client + ":";
         // What is granted unasked cannot be acknowledged by replicas.
-        messages = new Messages(link, keys, told, client, slots, settings.waitReplicas() == 0);
+        messages = new Messages(link, keys, told, client, slots, settings.waitReplicas() == 0, tokens);
     }
 
     @Override
@@ -182,7 +182,7 @@ final class RedisBackend implements LockBackend {
         if (millis == BROKEN) {
             listener.waitsNoMore(request.id());
             brokenUnheard.add(request.id());
-            Grant broken = Messages.grant(request, Tokens.parse(Replies.text(said.get(1))));
+            Grant broken = Messages.grant(request, tokens.told(Replies.text(said.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
         List<Owner> holders = Replies.owners(said);

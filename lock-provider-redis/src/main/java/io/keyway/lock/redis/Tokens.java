@@ -17,8 +17,14 @@ final class Tokens {
     /** The highest lift that this client has seen, so that a server that has lost its data hears of it again. */
     private final AtomicLong lift = new AtomicLong();
 
-    /** Reads what a script tells. */
-    static long parse(String text) {
+    /** Reads what a script tells, be it in an answer or a message, and learns by what it is lifted. */
+    long told(String text) {
+        long token = parse(text);
+        learn(token >>> BITS);
+        return token;
+    }
+
+    private static long parse(String text) {
         int plus = text.indexOf('+');
         return plus < 0
                 ? Long.parseLong(text)
@@ -31,12 +37,7 @@ final class Tokens {
 
     /** Returns the token that a script has granted, a number or a text, and learns by what it is lifted. */
     long of(Object reply) {
-        if (reply instanceof Long token) {
-            return token;
-        }
-        long token = parse(Replies.text(reply));
-        learn(token >>> BITS);
-        return token;
+        return reply instanceof Long token ? token : told(Replies.text(reply));
     }
 
     static byte[] counted(long token) {

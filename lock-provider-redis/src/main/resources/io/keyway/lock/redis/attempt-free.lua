@@ -20,7 +20,8 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[4]) == 0 then
       lift = lifted
     end
     if token > now or lift ~= ARGV[7] then
-      redis.call('SET', KEYS[5], string.format('%.0f', token) .. (lift and '+' .. lift or ''))
+      -- By the same command as above: a user who may not use another would stop here, with the lift taken away.
+      redis.call('GETSET', KEYS[5], string.format('%.0f', token) .. (lift and '+' .. lift or ''))
     end
   end
   if token < 9007199254740991 then

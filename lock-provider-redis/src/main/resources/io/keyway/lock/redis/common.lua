@@ -233,7 +233,8 @@ local function new_token(known)
     lifted = tonumber(lifted) or 0
     if tonumber(number) >= token or lifted > lift then
       token, lift = math.max(token, tonumber(number) + 1), math.max(lift, lifted)
-      redis.call('SET', floor, token_text(token, lift))
+      -- By the same command as above: a user who may not use another would stop here, with the lift taken away.
+      redis.call('GETSET', floor, token_text(token, lift))
     end
   end
   if token >= 9007199254740991 then

@@ -135,6 +135,32 @@ class MissingRightsTest {
         }
     }
 
+    /** What keeps the tokens above a floor stands in the key that a grant writes. */
+    @ParameterizedTest
+    @MethodSource("servers")
+    void whoMayNotDoAllThatAGrantDoesTakesNoFloorAway(RedisExecutable executable) throws Exception {
+        String url = start(executable);
+        long floor = 471_234_567_890_123_457L;
+        try (LockClient asking = Locks.open(url + "?tokenFloor=" + floor);
+                Lease lease = asking.lock("a").acquire()) {
+            assertThat(lease.token()).isGreaterThan(floor);
+        }
+        RightsTest.give(List.of(server), "-set");
+        try (RedisBackend backend = backend(url, 0)) {
+            await().ignoreExceptions().until(() -> backend.availablePermits(LockKey.lock("a"), 1, LIMIT) >= 0);
+            Throwable unused = catchThrowable(() -> backend.attempt(request(1, LockMode.EXCLUSIVE), LIMIT));
+            unused = catchThrowable(() -> backend.attempt(request(2, LockMode.SHARED), LIMIT));
+        }
+        RightsTest.give(List.of(server));
+        try (RedisBackend backend = backend(url, 0)) {
+            await().ignoreExceptions().until(() -> backend.availablePermits(LockKey.lock("b"), 1, LIMIT) >= 0);
+            Request other =
+                    new Request(3, LockKey.lock("b"), LockMode.EXCLUSIVE, 1, 1, LONG, true, new Owner("a", Map.of()));
+
+            assertThat(granted(backend, other).token()).isGreaterThan(floor);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("servers")
     void aGrantOfWhichReplicasCannotBeAskedIsGivenBack(RedisExecutable executable) throws Exception {

@@ -162,6 +162,22 @@ class TokenFloorTest {
     }
 
     @Test
+    void whoWasGrantedByAMessageTellsAServerThatForgotItToo() throws Exception {
+        LockClient asking = client("?tokenFloor=" + FLOOR);
+        LockClient silent = client("");
+        Lease held = asking.lock("a").acquire();
+        CompletableFuture<Lease> waiting = silent.lock("a").acquireAsync();
+        await().until(() -> status(asking, "a").waiters().size() == 1);
+        assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS);
+        assertThat(handed.token()).isGreaterThan(FLOOR);
+        assertThat(handed.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        server.kill();
+        server.restartEmpty();
+        assertThat(token(silent, "a")).isGreaterThan(handed.token());
+    }
+
+    @Test
     @Tag("soak")
     void inAClusterAllSlotsHaveIt() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory)) {

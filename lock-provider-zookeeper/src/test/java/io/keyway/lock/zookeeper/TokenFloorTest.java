@@ -26,7 +26,11 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -142,6 +146,36 @@ class TokenFloorTest {
                 .hasMessageContaining("tokenFloor=" + FLOOR);
         assertThatThrownBy(() -> client("?connect=eager&tokenFloor=5")).isInstanceOf(InvalidLockUrlException.class);
         assertThat(token(client("?connect=eager&tokenFloor=" + FLOOR), "a")).isGreaterThan(first);
+    }
+
+    @Test
+    void whoLacksTheRightToRaiseItIsToldSoAtOnce() throws Exception {
+        token(client(""), "a");
+        closeAll();
+        opened.clear();
+        LockClient owner = client("");
+        ZooKeeper raw = owner.unwrap(ZooKeeper.class);
+        raw.setACL(base, List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
+        closeAll();
+        opened.clear();
+        LockClient asking = client("?tokenFloor=" + FLOOR);
+        assertThatThrownBy(() -> asking.lock("a").tryAcquire())
+                .isInstanceOf(InvalidLockUrlException.class)
+                .hasMessageContaining("lack the right")
+                .hasMessageContaining(base);
+    }
+
+    @Test
+    void whatIsNoFloorIsSaidToBeNone() throws Exception {
+        LockClient silent = client("");
+        token(silent, "a");
+        silent.unwrap(ZooKeeper.class)
+                .create(base + "/token-floor", new byte[] {'x'}, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        silent.close();
+        LockClient asking = client("?tokenFloor=" + FLOOR);
+        assertThatThrownBy(() -> asking.lock("a").tryAcquire())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining(base + "/token-floor");
     }
 
     @Test
