@@ -5,8 +5,10 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.TokenFloor;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Floor {
     private record Stored(long floor, Optional<Integer> version) {}
+
+    /** What a step meets of which another client was faster; the steps that are not reached have a code of their own. */
+    private static final Set<Code> IN_BETWEEN = EnumSet.of(Code.NONODE, Code.NODEEXISTS, Code.BADVERSION);
 
     private final Optional<TokenFloor> wanted;
     private final Paths paths;
@@ -95,19 +100,26 @@ final class Floor {
                     + " they would go on with tokens below it. Stop them, or wait until the sessions of those that were killed"
                     + " are over; once this client is connected, start them again.");
         }
-        if (codes.get(1) == Code.NOAUTH) {
-            throw KeeperException.create(Code.NOAUTH, path);
+        for (int i = 0; i < codes.size(); i++) {
+            Code code = codes.get(i);
+            if (code != Code.OK && code != Code.RUNTIMEINCONSISTENCY && !IN_BETWEEN.contains(code)) {
+                throw KeeperException.create(code, steps.get(i).getPath());
+            }
         }
         return codes.stream().allMatch(code -> code == Code.OK);
     }
 
     private Stored stored(Session session, Limit limit) throws KeeperException, TimeoutException, InterruptedException {
+        String path = paths.tokenFloor();
         limit.await(session.sync(paths.base()));
         try {
             return limit.await(session.read(
-                    paths.tokenFloor(),
-                    null,
-                    (byte[] data, Stat stat) -> new Stored(parse(data), Optional.of(stat.getVersion()))));
+                            path,
+                            null,
+                            (byte[] data, Stat stat) -> isFloor(data)
+                                    ? Optional.of(new Stored(parse(data), Optional.of(stat.getVersion())))
+                                    : Optional.<Stored>empty()))
+                    .orElseThrow(() -> KeeperException.create(Code.DATAINCONSISTENCY, path));
         } catch (KeeperException.NoNodeException e) {
             return new Stored(0, Optional.empty());
         }

@@ -20,6 +20,7 @@ import io.keyway.lock.ReleaseOutcome;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,10 +28,10 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -150,14 +151,10 @@ class TokenFloorTest {
 
     @Test
     void whoLacksTheRightToRaiseItIsToldSoAtOnce() throws Exception {
-        token(client(""), "a");
-        closeAll();
-        opened.clear();
-        LockClient owner = client("");
-        ZooKeeper raw = owner.unwrap(ZooKeeper.class);
-        raw.setACL(base, List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
-        closeAll();
-        opened.clear();
+        LockClient silent = client("");
+        token(silent, "a");
+        silent.unwrap(ZooKeeper.class).setACL(base, anyone(Perms.ALL & ~Perms.DELETE), -1);
+        silent.close();
         LockClient asking = client("?tokenFloor=" + FLOOR);
         assertThatThrownBy(() -> asking.lock("a").tryAcquire())
                 .isInstanceOf(InvalidLockUrlException.class)
@@ -170,7 +167,7 @@ class TokenFloorTest {
         LockClient silent = client("");
         token(silent, "a");
         silent.unwrap(ZooKeeper.class)
-                .create(base + "/token-floor", new byte[] {'x'}, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+                .create(base + "/token-floor", new byte[] {'x'}, anyone(Perms.ALL), CreateMode.PERSISTENT);
         silent.close();
         LockClient asking = client("?tokenFloor=" + FLOOR);
         assertThatThrownBy(() -> asking.lock("a").tryAcquire())
@@ -227,6 +224,10 @@ class TokenFloorTest {
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(token(two, "a")).isGreaterThan(held.token());
         }
+    }
+
+    private static List<ACL> anyone(int rights) {
+        return Collections.singletonList(new ACL(rights, new Id("world", "anyone")));
     }
 
     private LockClient client(String options) {
