@@ -361,6 +361,20 @@ public final class ClientSession extends ClientSide {
         turn.timer(WAKE, nextWork());
     }
 
+    /**
+     * A refusal that is to last fails whoever waits, so that nobody is left for whom the member would be dialled. Its operator
+     * may have mended it since: so whoever comes after the distance between two attempts has the member asked again.
+     */
+    @Override
+    public void await(Key key, long ttl) {
+        Unreachable refused = trouble;
+        boolean isAskedAgain = dialer.opening() || dialer.mayDial(turn().now());
+        if (refused != null && refused.final_() && isAskedAgain && introduction.possible()) {
+            waits.reachable();
+        }
+        super.await(key, ttl);
+    }
+
     /** True if a link is to be up. */
     private boolean wanted() {
         return introduction.possible() && (open != null || (!closing && (!waits.isEmpty() || introduction.demanded())));

@@ -293,4 +293,27 @@ class ClusterClientTest {
         clients.add(client);
         refusedForGood(client, "the members run with maxTtl=1m, this client with maxTtl=30s: say maxTtl=1m in the URL");
     }
+
+    @Test
+    void aMemberThatRefusedIsAskedAgain() throws Exception {
+        DisklessMember former = members.remove(2);
+        NodeId id = former.id();
+        former.close();
+        DisklessMember other = new DisklessMember(id, list, Security.insecure(), 2, Duration.ofSeconds(30));
+        members.add(other);
+        LockClient client = open(list.members().get(0).toString());
+        String name = nameOf(id);
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> client.lock(name).tryAcquire())
+                    .hasMessageContaining("the members run with maxTtl=30s, this client with maxTtl=1m");
+        }
+        members.remove(other);
+        other.close();
+        members.add(new DisklessMember(id, list, Security.insecure(), 3));
+        Awaitility.await().atMost(LONG).ignoreExceptions().until(() -> {
+            try (Lease held = client.lock(name).tryAcquire().orElseThrow()) {
+                return held.isHeld();
+            }
+        });
+    }
 }

@@ -37,11 +37,15 @@ final class DisklessMember implements AutoCloseable {
     private final MemberAcceptor acceptor;
 
     DisklessMember(NodeId id, MemberList list, Security security, long epoch) throws IOException {
+        this(id, list, security, epoch, Duration.ofSeconds(60));
+    }
+
+    DisklessMember(NodeId id, MemberList list, Security security, long epoch, Duration maxTtl) throws IOException {
         this.id = id;
         this.io = new EventThread("member-" + id);
         List<String> members = list.members().stream().map(NodeId::toString).toList();
-        Cells cells = new Cells(CLUSTER, Duration.ofSeconds(60), LeaseSettings.defaults(), security.authenticator())
-                .among(members, SHARDS);
+        Cells cells =
+                new Cells(CLUSTER, maxTtl, LeaseSettings.defaults(), security.authenticator()).among(members, SHARDS);
         List<Shard> shards = new ArrayList<>();
         for (int i = 0; i < SHARDS; i++) {
             int shard = i;
