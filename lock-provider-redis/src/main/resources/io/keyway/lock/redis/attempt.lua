@@ -34,7 +34,8 @@ if redis.call('EXISTS', waiters) == 1 then
   if waiter then
     -- Heard of: it lives, however late it is.
     waiter = unpack_one(waiter)
-    waiter[4], waiter[3], waiter[8], waiter[9], waiter[10] = now() + ttl, capacity, 0, sharded, asked or false
+    waiter[4], waiter[3], waiter[8], waiter[9], waiter[10], waiter[11] =
+      now() + ttl, capacity, 0, sharded, asked or false, ARGV[7]
     redis.call('HSET', waiters, id, pack(waiter))
     turn = false
   end
@@ -72,7 +73,7 @@ if ARGV[5] ~= '' then
   if not waiter then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
     redis.call('ZADD', queue, (last or 0) + 1, id)
-    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false}
+    waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false, ARGV[7]}
     redis.call('HSET', waiters, id, pack(waiter))
     first = first or id
   end

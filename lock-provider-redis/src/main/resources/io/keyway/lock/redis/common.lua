@@ -4,7 +4,8 @@
 --            reader that an upgraded holder was, until a renewal shows that its client knows of the upgrade; by id and '='
 --            until when its place is to be kept at least; by '=' and token the record of a place that is kept and no grant
 --            any more; and unless one is alone, '#' {how many, permits out, mode, none of them ends before}
---   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked}, and
+--   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, lift that its
+--            client knows of if it does}, and
 --            'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 --   floor    the highest token, the last key of each script that may grant; if all are lifted, a plus and by what
@@ -247,7 +248,7 @@ end
 -- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in the way
 -- no longer than it would be in the queue.
 local function hand_over(id, waiter)
-  local token, lift = new_token()
+  local token, lift = new_token(waiter[11])
   unqueue(id)
   write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7], lift})
   keep(holders, waiter[4] - now())

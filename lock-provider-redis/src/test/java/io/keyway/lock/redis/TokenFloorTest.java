@@ -178,6 +178,20 @@ class TokenFloorTest {
     }
 
     @Test
+    void whoWaitsTellsAServerThatForgotItToo() throws Exception {
+        LockClient asking = client("?tokenFloor=" + FLOOR);
+        long before = token(asking, "a");
+        assertThat(server.ask("FLUSHALL")).isNotNull();
+        Lease low = client("").lock("a").acquire();
+        CompletableFuture<Lease> waiting = asking.lock("a").acquireAsync();
+        await().until(() -> status(asking, "a").waiters().size() == 1);
+        assertThat(low.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        try (Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS)) {
+            assertThat(handed.token()).isGreaterThan(before);
+        }
+    }
+
+    @Test
     @Tag("soak")
     void inAClusterAllSlotsHaveIt() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory)) {
