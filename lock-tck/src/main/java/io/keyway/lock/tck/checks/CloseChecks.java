@@ -178,8 +178,9 @@ final class CloseChecks {
     void anAsynchronousAcquireFailsByItsFuture(Trial t) throws Exception {
         ClientLink link =
                 t.link("cut", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, Duration.ofMillis(50)));
-        DistributedLock lock = link.client().lock(t.name());
-        lock.acquire().release();
+        link.client().lock(t.name()).acquire().release();
+        // Not the same one again: a client that caches it need ask nobody.
+        DistributedLock lock = link.client().lock(t.name("other"));
         link.cut();
         t.start("an attempt", lock::tryAcquire).outcome();
         CompletableFuture<Optional<Lease>> tries = returned(t, () -> lock.tryAcquireAsync(Duration.ZERO));
