@@ -32,6 +32,15 @@ final class KeptPlaces {
         return true;
     }
 
+    static boolean anyIn(List<HeldGrant> grants) {
+        for (HeldGrant grant : grants) {
+            if (grant.kept) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Ends the places whose time has passed. */
     static void due(LockManager manager, Turn turn) {
         for (HeldGrant grant : List.copyOf(manager.grants)) {

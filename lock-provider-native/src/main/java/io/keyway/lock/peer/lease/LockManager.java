@@ -159,7 +159,7 @@ class LockManager implements Machine {
             }
         }
         if (wait.request.noWait()) {
-            if (grants.stream().anyMatch(grant -> grant.kept)) {
+            if (KeptPlaces.anyIn(grants)) {
                 refuse(wait, RefusalCause.HELD, turn);
             }
             armPatience(queue, turn);
