@@ -72,26 +72,20 @@ public final class Option<T> {
 
     /** Returns an option that is a whole number, bounds included. */
     public static Option<Integer> number(String name, int min, int max) {
-        return new Option<>(
-                name,
-                Integer.class,
-                text -> parseNumber(text, Integer::valueOf),
-                String::valueOf,
-                min,
-                max,
-                min + " to " + max,
-                "",
-                null,
-                null,
-                "");
+        return whole(name, Integer.class, Integer::valueOf, min, max);
     }
 
     /** Returns an option that is a whole number which may be larger than an int, bounds included. */
     public static Option<Long> largeNumber(String name, long min, long max) {
+        return whole(name, Long.class, Long::valueOf, min, max);
+    }
+
+    private static <N extends Number & Comparable<N>> Option<N> whole(
+            String name, Class<N> type, Function<String, N> parse, N min, N max) {
         return new Option<>(
                 name,
-                Long.class,
-                text -> parseNumber(text, Long::valueOf),
+                type,
+                text -> parseNumber(text, parse),
                 String::valueOf,
                 min,
                 max,
