@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 import redis.embedded.RedisServer;
 
 /**
- * The application with exactly the libraries that its own pom brings about, in a JVM of its own. The reactor hands our jars
- * to that pom as it would hand over installed ones, so nothing has to be installed for it.
+ * The application with exactly the libraries that its own pom brings about, in a JVM of its own. The reactor hands our
+ * jars to that pom as it would hand over installed ones, so nothing has to be installed for it.
  */
 class ApplicationTest {
     @TempDir

@@ -61,9 +61,9 @@ public final class CommonOptions {
                     "lazy connects with the first request; eager while opening, which then fails if that does");
 
     /**
-     * What all tokens are to exceed that are granted from now on, also to other clients; for a store that takes the place of one
-     * with greater tokens. Not one of {@link #ALL}: a provider that keeps it lists it among its own options, and reads it by
-     * {@link io.keyway.lock.spi.TokenFloor}.
+     * What all tokens are to exceed that are granted from now on, also to other clients; for a store that takes the
+     * place of one with greater tokens. Not one of {@link #ALL}: a provider that keeps it lists it among its own
+     * options, and reads it by {@link io.keyway.lock.spi.TokenFloor}.
      */
     public static final Option<Long> TOKEN_FLOOR = Option.largeNumber("tokenFloor", 1, 1L << 62)
             .withDescription(

@@ -31,14 +31,14 @@ public final class JavaLocks {
      * Returns the locks of that client, re-entrant by thread and name, which give leases.
      *
      * <ul>
-     *   <li>A thread that acquires a name again gets another lease of the same grant at once, with the same token and the
-     *       options of the first.
-     *   <li>Each lease is released once, by any thread; the last one gives the lock back, in whatever order they are closed.
-     *       {@link Lease#release()} of another says RELEASED, or ALREADY_LOST if the grant was lost by then.
+     *   <li>A thread that acquires a name again gets another lease of the same grant at once, with the same token and
+     *       the options of the first.
+     *   <li>Each lease is released once, by any thread; the last one gives the lock back, in whatever order they are
+     *       closed. {@link Lease#release()} of another says RELEASED, or ALREADY_LOST if the grant was lost by then.
      *   <li>While a thread has a lease that was lost and not closed, its next acquire of that name throws
      *       {@link LeaseLostException}: the outer work has to stop first.
-     *   <li>{@code acquireAsync} and {@code tryAcquireAsync} give another lease of the grant if the calling thread has one;
-     *       what else they give belongs to no thread, so that a later acquire of that thread waits for it.
+     *   <li>{@code acquireAsync} and {@code tryAcquireAsync} give another lease of the grant if the calling thread has
+     *       one; what else they give belongs to no thread, so that a later acquire of that thread waits for it.
      * </ul>
      *
      * @param client the client to adapt; two adapters of one client know nothing of each other, so keep one

@@ -74,8 +74,8 @@ public interface LockClient extends AutoCloseable {
     LockAdmin admin();
 
     /**
-     * Asks the store something that takes no lock and waits for its answer, at most {@code requestTimeout}: whether locks can
-     * be reached. Of a cluster it asks one member, of several servers one.
+     * Asks the store something that takes no lock and waits for its answer, at most {@code requestTimeout}: whether
+     * locks can be reached. Of a cluster it asks one member, of several servers one.
      *
      * @return how long the answer took
      * @throws LockUnavailableException if none came

@@ -108,12 +108,12 @@ public final class LockOptions {
     }
 
     /**
-     * Sets how long after its grant the store keeps the lock from others at the least, also after its release, its loss or
-     * the death of its holder; only a break ends it sooner. So that a short job which several machines start at about the
-     * same time runs once. The store counts, from when it grants.
+     * Sets how long after its grant the store keeps the lock from others at the least, also after its release, its loss
+     * or the death of its holder; only a break ends it sooner. So that a short job which several machines start at
+     * about the same time runs once. The store counts, from when it grants.
      *
-     * <p>Needs {@link Feature#HOLD_AT_LEAST}: a lock with it at a provider without throws {@link UnsupportedFeatureException}.
-     * A lease with it is never served from a cache.
+     * <p>Needs {@link Feature#HOLD_AT_LEAST}: a lock with it at a provider without throws
+     * {@link UnsupportedFeatureException}. A lease with it is never served from a cache.
      *
      * @throws IllegalArgumentException if not positive or more than 24h; the provider may narrow this at acquire
      */

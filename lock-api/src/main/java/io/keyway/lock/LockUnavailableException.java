@@ -4,8 +4,8 @@ package io.keyway.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again, unless
- * {@link #retryable} says that nothing comes of that.
+ * The store or peer could not be asked, or gave no usable answer. Nothing is held by this call; it may be tried again,
+ * unless {@link #retryable} says that nothing comes of that.
  */
 public sealed class LockUnavailableException extends LockException permits IncompleteListingException {
     private static final long serialVersionUID = 1L;
@@ -20,7 +20,9 @@ public sealed class LockUnavailableException extends LockException permits Incom
         super(message, null, null, server, false, false);
     }
 
-    /** Returns the exception of a store that refuses this client until the client or the store is configured otherwise. */
+    /**
+     * Returns the exception of a store that refuses this client until the client or the store is configured otherwise.
+     */
     public static LockUnavailableException lasting(String message, String server) {
         return new LockUnavailableException(message, server);
     }

@@ -37,8 +37,8 @@ public final class Locks {
      * Opens a client with the provider that {@code loader}, or else our own class loader, finds for the URL.
      *
      * @throws InvalidLockUrlException if the provider does not take the URL or one of its options
-     * @throws ProviderNotFoundException if no provider, or more than one, takes URLs of that scheme, or if a library that
-     *     the provider needs is missing or too old
+     * @throws ProviderNotFoundException if no provider, or more than one, takes URLs of that scheme, or if a library
+     *     that the provider needs is missing or too old
      * @throws UnsupportedFeatureException if the provider does not declare what {@code require} names
      * @throws LockUnavailableException with {@code connect=eager}, if the store cannot be reached
      * @throws IllegalArgumentException if {@code options} has an option that the provider does not take

@@ -4,8 +4,8 @@ package io.keyway.lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * No provider, or more than one, takes URLs of that scheme, or a library that its provider needs is missing or too old; the
- * message says what was found and what failed to load.
+ * No provider, or more than one, takes URLs of that scheme, or a library that its provider needs is missing or too old;
+ * the message says what was found and what failed to load.
  */
 public final class ProviderNotFoundException extends LockException {
     private static final long serialVersionUID = 1L;

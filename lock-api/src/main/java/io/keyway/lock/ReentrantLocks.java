@@ -2,11 +2,12 @@
 package io.keyway.lock;
 
 /**
- * The locks of one client, re-entrant by thread and name, which give leases; made by {@link JavaLocks#reentrant(LockClient)}.
+ * The locks of one client, re-entrant by thread and name, which give leases; made by
+ * {@link JavaLocks#reentrant(LockClient)}.
  *
- * <p>A thread that acquires a name again which it has acquired by the same object, and not yet closed as often, gets at once
- * another lease of the same grant, with the same token. The lock is released with the last of these leases, in whatever
- * order they are closed.
+ * <p>A thread that acquires a name again which it has acquired by the same object, and not yet closed as often, gets at
+ * once another lease of the same grant, with the same token. The lock is released with the last of these leases, in
+ * whatever order they are closed.
  */
 public interface ReentrantLocks {
     /**

@@ -38,7 +38,8 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
     /**
      * Parses features, and promises with a grade after a colon, joined by commas: {@code fencing,fifo,tokens:always}.
      *
-     * @throws IllegalArgumentException if a word is unknown; the message completes "... is" and names the nearest known one
+     * @throws IllegalArgumentException if a word is unknown; the message completes "... is" and names the nearest known
+     *     one
      */
     public static Requirements parse(String text) {
         Set<Feature> features = EnumSet.noneOf(Feature.class);

@@ -4,7 +4,9 @@ package io.keyway.lock;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Which names look like those of secrets; that of a floor of tokens does not, since it is a number that messages tell. */
+/**
+ * Which names look like those of secrets; that of a floor of tokens does not, since it is a number that messages tell.
+ */
 final class Secrets {
     static final String MASK = "***";
 

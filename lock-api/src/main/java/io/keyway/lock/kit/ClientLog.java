@@ -9,8 +9,9 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 
 /**
- * What an operator has to read of one client though nobody throws it: requests that go on without an answer, once for each
- * outage and once when it is over, and leases that were lost. Bounded by the minute, since either may come in thousands.
+ * What an operator has to read of one client though nobody throws it: requests that go on without an answer, once for
+ * each outage and once when it is over, and leases that were lost. Bounded by the minute, since either may come in
+ * thousands.
  */
 final class ClientLog {
 

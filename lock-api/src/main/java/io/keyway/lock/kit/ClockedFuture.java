@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A future of a client whose time a test moves: who waits for it without a limit of his own waits as in a call that blocks,
- * by {@link TimeSource#await}. So do those who wait for what is chained to it.
+ * A future of a client whose time a test moves: who waits for it without a limit of his own waits as in a call that
+ * blocks, by {@link TimeSource#await}. So do those who wait for what is chained to it.
  */
 final class ClockedFuture<T> extends CompletableFuture<T> {
 

@@ -77,7 +77,10 @@ final class Closing {
         }
     }
 
-    /** Sixteenths of closeTimeout: of those that may be used up the engine has nine, listeners three, the event thread two. */
+    /**
+     * Sixteenths of closeTimeout: of those that may be used up the engine has nine, listeners three, the event thread
+     * two.
+     */
     private Duration part(int sixteenths) {
         return limit.multipliedBy(sixteenths).dividedBy(16);
     }

@@ -277,7 +277,10 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         return key;
     }
 
-    /** The client closes: the loss is told now, unless one was told before; {@link #giveBack} sends the release afterwards. */
+    /**
+     * The client closes: the loss is told now, unless one was told before; {@link #giveBack} sends the release
+     * afterwards.
+     */
     void closeWithClient() {
         lose(Cause.CLIENT_CLOSED, "the client was closed", client.time().nanoTime());
     }

@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases of one client that have not ended, and those that have to be given back still. An intrusive list in stripes: an acquire allocates no node for it and
- * contends only with leases of the same stripe. The monitors guard pointer moves and nothing that can block.
+ * The leases of one client that have not ended, and those that have to be given back still. An intrusive list in
+ * stripes: an acquire allocates no node for it and contends only with leases of the same stripe. The monitors guard
+ * pointer moves and nothing that can block.
  */
 final class HeldLeases {
 

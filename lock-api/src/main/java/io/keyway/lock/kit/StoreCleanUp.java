@@ -6,8 +6,8 @@ import io.keyway.lock.spi.Grant;
 
 /**
  * The part of a {@link StoreMachine} that ends what nobody wants any more: grants are released by their token, other
- * requests withdrawn by their id, until the store has answered or has surely expired them; where they last as long as the
- * client's session, until it has answered.
+ * requests withdrawn by their id, until the store has answered or has surely expired them; where they last as long as
+ * the client's session, until it has answered.
  */
 final class StoreCleanUp {
 

@@ -366,7 +366,9 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         } while (taken != 0);
     }
 
-    /** One failure, a bug of ours or of a sink, or no memory, must not stop the queue: nobody would take it up again. */
+    /**
+     * One failure, a bug of ours or of a sink, or no memory, must not stop the queue: nobody would take it up again.
+     */
     private void guarded(Runnable step) {
         try {
             step.run();

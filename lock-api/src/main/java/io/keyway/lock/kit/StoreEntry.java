@@ -92,7 +92,9 @@ final class StoreEntry {
     /** That the outcome of the release is unknown was told; it goes on. */
     boolean releaseTold;
 
-    /** The call or renewal under way was sent before a doubt: its answer may be that of a store which decides no more. */
+    /**
+     * The call or renewal under way was sent before a doubt: its answer may be that of a store which decides no more.
+     */
     boolean stale;
 
     /** Clean-up ends here where the store has surely expired it by then. */

@@ -114,7 +114,10 @@ final class StoreLeases {
         return one == null || other.renewDue - one.renewDue < 0 ? other : one;
     }
 
-    /** Something of that entry is due, now or sooner than before: the others of its class, which may be many, need no look. */
+    /**
+     * Something of that entry is due, now or sooner than before: the others of its class, which may be many, need no
+     * look.
+     */
     private void watch(StoreEntry entry, long now) {
         RenewalClass renewals = classOf(entry);
         long due = renewals.due(entry, now + entry.ttl());

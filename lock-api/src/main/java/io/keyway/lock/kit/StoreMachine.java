@@ -47,8 +47,8 @@ final class StoreMachine {
     private boolean closed;
 
     /**
-     * {@code seed} draws the jitter; {@code features} are the store's, and {@code sessionBound} says how long its grants
-     * last; {@code server} is for messages.
+     * {@code seed} draws the jitter; {@code features} are the store's, and {@code sessionBound} says how long its
+     * grants last; {@code server} is for messages.
      */
     StoreMachine(long seed, Set<Feature> features, boolean sessionBound, String server) {
         this.wakes = features.contains(Feature.FIFO) && features.contains(Feature.WAKE_UP);

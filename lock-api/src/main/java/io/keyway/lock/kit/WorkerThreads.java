@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A few daemon threads, started as they are needed. Routine calls leave three of them free, so that ten thousand
- * heartbeats, or a store that hangs in them, do not hold up a new request; all calls but those that renew or end a grant leave
- * one free, so that many who ask for locks cost nobody a lease; and all but those that renew another one, so that many who
- * give up do not, either.
+ * heartbeats, or a store that hangs in them, do not hold up a new request; all calls but those that renew or end a
+ * grant leave one free, so that many who ask for locks cost nobody a lease; and all but those that renew another one,
+ * so that many who give up do not, either.
  */
 final class WorkerThreads implements Workers {
 

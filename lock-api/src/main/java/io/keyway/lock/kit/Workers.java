@@ -9,7 +9,10 @@ interface Workers {
     /** Runs the call, which renews grants, before all others: one thread takes nothing else. */
     void first(Runnable call);
 
-    /** Runs the call, which ends a grant or a request, before the following: one thread takes nothing but these and the first. */
+    /**
+     * Runs the call, which ends a grant or a request, before the following: one thread takes nothing but these and the
+     * first.
+     */
     void ending(Runnable call);
 
     /** Runs the call before those that wait as routine. */

@@ -42,9 +42,9 @@ public sealed interface Attempt {
      * @param ahead how many stand before it, where the store knows: all that hold, and those that wait before it. If it is
      *     empty, or more than {@code holders} has, the kit takes it that others wait before it
      * @param holders who holds, where the store knows; may be some of many
-     * @param broken the grant of this very request, if it was broken and its place stands still: nothing else is done then.
-     *     The kit, which knows that nobody believes in it if it hears this, answers by {@link LockBackend#release} and
-     *     attempts again, also for a request that does not queue
+     * @param broken the grant of this very request, if it was broken and its place stands still: nothing else is done
+     *     then. The kit, which knows that nobody believes in it if it hears this, answers by
+     *     {@link LockBackend#release} and attempts again, also for a request that does not queue
      */
     record Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders, Optional<Grant> broken)
             implements Attempt {

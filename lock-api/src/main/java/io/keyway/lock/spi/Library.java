@@ -13,8 +13,8 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A library that a provider stands on. An application's own dependency management may put another version on the class path
- * than the provider was built with; so a provider looks, when it opens a client, whether it is one that will do.
+ * A library that a provider stands on. An application's own dependency management may put another version on the class
+ * path than the provider was built with; so a provider looks, when it opens a client, whether it is one that will do.
  *
  * @param name for people, such as {@code Jedis}
  * @param oldest for people, the oldest version that will do

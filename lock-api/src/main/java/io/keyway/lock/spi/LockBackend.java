@@ -73,14 +73,14 @@ public interface LockBackend extends AutoCloseable {
     Answer release(Grant grant, Duration limit) throws Exception;
 
     /**
-     * As {@link #release}, but the place of the grant stays until {@link Request#holdAtLeast()} has passed since it was made,
-     * by the store's own time; needed with HOLD_AT_LEAST. The kit ends by it each grant that asked for such a time and
-     * reached its owner.
+     * As {@link #release}, but the place of the grant stays until {@link Request#holdAtLeast()} has passed since it was
+     * made, by the store's own time; needed with HOLD_AT_LEAST. The kit ends by it each grant that asked for such a
+     * time and reached its owner.
      *
-     * <p>The store also keeps the place by itself when the term of such a grant ends first. A place that is kept is no grant
-     * in force: {@link #renew}, {@link #release} and a further call answer NOT_HELD, an attempt of its request finds it like
-     * another's grant, {@link #withdraw} leaves it alone, {@link #show} shows it, {@link #breakGrant} ends it at once. When its
-     * time has passed, waiters are told as of a release.
+     * <p>The store also keeps the place by itself when the term of such a grant ends first. A place that is kept is no
+     * grant in force: {@link #renew}, {@link #release} and a further call answer NOT_HELD, an attempt of its request
+     * finds it like another's grant, {@link #withdraw} leaves it alone, {@link #show} shows it, {@link #breakGrant}
+     * ends it at once. When its time has passed, waiters are told as of a release.
      */
     default Answer keep(Grant grant, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.HOLD_AT_LEAST, "this store");
@@ -97,8 +97,8 @@ public interface LockBackend extends AutoCloseable {
      *
      * <p>The id is remembered, also one that was never heard of, for longer than any message of its attempts can be under way.
      * The kit calls this when each of them has returned or thrown: what may still arrive is the message of one that threw. It
-     * withdraws what it gives up; and what was released, or did not queue and was answered by {@link Attempt.Waiting}, if an
-     * earlier attempt of it was not answered, though nothing of it stands any more.
+     * withdraws what it gives up; and what was released, or did not queue and was answered by {@link Attempt.Waiting},
+     * if an earlier attempt of it was not answered, though nothing of it stands any more.
      */
     void withdraw(Request request, Duration limit) throws Exception;
 
@@ -113,9 +113,9 @@ public interface LockBackend extends AutoCloseable {
     }
 
     /**
-     * Whether grants and places in the queue last as long as the client's session with the store, whatever their ttl is:
-     * ephemeral nodes, locks of a database connection. Nothing then bounds how long one stays that the kit could not
-     * end, so that it goes on to release or withdraw it until that is answered, for as long as the client is open.
+     * Whether grants and places in the queue last as long as the client's session with the store, whatever their ttl
+     * is: ephemeral nodes, locks of a database connection. Nothing then bounds how long one stays that the kit could
+     * not end, so that it goes on to release or withdraw it until that is answered, for as long as the client is open.
      * Otherwise the store ends what it does not hear of for its ttl, and the kit gives up after twice the ttl.
      */
     default boolean sessionBound() {
@@ -123,9 +123,10 @@ public interface LockBackend extends AutoCloseable {
     }
 
     /**
-     * The kit has forgotten that request, and calls no verb for it any more: whatever the backend kept for it in memory can
-     * go, but for what {@link #withdraw} has to remember. Told once of each request that was submitted, when its grant was
-     * released or has ended, or it was refused, withdrawn or given up. Called between verbs, on any thread; must not block.
+     * The kit has forgotten that request, and calls no verb for it any more: whatever the backend kept for it in memory
+     * can go, but for what {@link #withdraw} has to remember. Told once of each request that was submitted, when its
+     * grant was released or has ended, or it was refused, withdrawn or given up. Called between verbs, on any thread;
+     * must not block.
      */
     default void forgotten(Request request) {}
 
@@ -151,8 +152,9 @@ public interface LockBackend extends AutoCloseable {
     /**
      * As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. The place is kept until its holder has released it, or
      * its ttl has passed (rule LK-1105); meanwhile it is not in force: a further break is false, {@link #renew} and
-     * {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor takes it away, since it may
-     * be one that was lost and comes late, while the holder believes: it is answered by {@link Attempt.Waiting#broken}.
+     * {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor takes it away, since
+     * it may be one that was lost and comes late, while the holder believes: it is answered by
+     * {@link Attempt.Waiting#broken}.
      */
     default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.BREAK, "this store");
@@ -198,8 +200,8 @@ public interface LockBackend extends AutoCloseable {
         }
 
         /**
-         * Messages may have been missed, as while a subscription was broken: as {@link #recheck(LockKey)}, of every key for
-         * which a request waits. {@link #connected} does not imply it, since a store may have several connections.
+         * Messages may have been missed, as while a subscription was broken: as {@link #recheck(LockKey)}, of every key
+         * for which a request waits. {@link #connected} does not imply it, since a store may have several connections.
          */
         default void recheckAll() {}
 

@@ -22,8 +22,8 @@ import java.util.concurrent.CompletionStage;
 /**
  * What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508.
  *
- * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has lapsed,
- * a quarter of the ttl later or when {@link Hold#release} says that its owner has stopped (rule LK-516).
+ * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has
+ * lapsed, a quarter of the ttl later or when {@link Hold#release} says that its owner has stopped (rule LK-516).
  * The façade ends waits, at their limit too, and leases by {@code Renewal.NONE}, {@code maxHold} and close; it reports
  * {@code warnAfter}, and tells the application.
  */
@@ -162,8 +162,8 @@ public interface LockEngine extends AutoCloseable {
         /**
          * Ends the grant; idempotent. Already complete when the release is local. After an end that the engine told, or
          * that the deadline brought, it says that the owner has stopped: an engine that passes the lock on only then
-         * need not wait longer. The answer is then of no interest. A grant that asked for a {@link Request#holdAtLeast()}
-         * is ended as by {@link LockBackend#keep}.
+         * need not wait longer. The answer is then of no interest. A grant that asked for a
+         * {@link Request#holdAtLeast()} is ended as by {@link LockBackend#keep}.
          */
         CompletionStage<Answer> release(long token);
 
@@ -178,8 +178,8 @@ public interface LockEngine extends AutoCloseable {
         }
 
         /**
-         * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token when its
-         * owner has had time to stop (rule LK-516), and need not say {@link Sink#ended}.
+         * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token
+         * when its owner has had time to stop (rule LK-516), and need not say {@link Sink#ended}.
          */
         void lapsed(long token);
 

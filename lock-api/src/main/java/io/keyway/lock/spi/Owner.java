@@ -17,12 +17,18 @@ public record Owner(String client, Map<String, String> metadata) {
         metadata = Map.copyOf(metadata);
     }
 
-    /** Returns all of it as one text, for stores that keep texts: not empty, of any characters. {@link #parse} leads back. */
+    /**
+     * Returns all of it as one text, for stores that keep texts: not empty, of any characters. {@link #parse} leads
+     * back.
+     */
     public String text() {
         return OwnerText.write(this);
     }
 
-    /** Returns the owner whose {@link #text} that is. Of a text that is none it makes the name of a client, for people to read. */
+    /**
+     * Returns the owner whose {@link #text} that is. Of a text that is none it makes the name of a client, for people
+     * to read.
+     */
     public static Owner parse(String text) {
         return OwnerText.read(text);
     }

@@ -21,8 +21,8 @@ public interface TimeSource {
     }
 
     /**
-     * Waits for the outcome of a call, on the thread that made it. A source whose time a test moves may let time pass here, and
-     * fails rather than wait for a time to which nobody moves it.
+     * Waits for the outcome of a call, on the thread that made it. A source whose time a test moves may let time pass
+     * here, and fails rather than wait for a time to which nobody moves it.
      *
      * @throws IllegalStateException if no time passes; the message says how to let it pass
      */

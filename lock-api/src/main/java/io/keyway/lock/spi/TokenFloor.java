@@ -7,8 +7,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The floor of tokens that a client was given ({@link CommonOptions#TOKEN_FLOOR}): each token granted from now on, also to a
- * client without the option, is greater. The store keeps it, and raises it only. Rules LK-608 and LK-609.
+ * The floor of tokens that a client was given ({@link CommonOptions#TOKEN_FLOOR}): each token granted from now on, also
+ * to a client without the option, is greater. The store keeps it, and raises it only. Rules LK-608 and LK-609.
  *
  * @param url of the client, with its secrets masked
  * @param wanted the floor, at least 1

@@ -10,7 +10,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** A grant was broken before its client had heard of it: the client says that nobody believes in it, and asks anew at once. */
+/**
+ * A grant was broken before its client had heard of it: the client says that nobody believes in it, and asks anew at
+ * once.
+ */
 class BrokenUnheardTest extends MachineScript {
 
     private static Attempt broken(long token) {

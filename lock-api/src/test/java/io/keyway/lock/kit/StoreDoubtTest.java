@@ -6,7 +6,10 @@ import io.keyway.lock.spi.Answer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A doubt, as of a fail-over, is ended by what is sent after it: what was under way may be answered by the former master. */
+/**
+ * A doubt, as of a fail-over, is ended by what is sent after it: what was under way may be answered by the former
+ * master.
+ */
 class StoreDoubtTest extends MachineScript {
 
     @Test

@@ -60,12 +60,17 @@ final class Failures {
         return told.endsWith(".") || told.endsWith("?") || told.endsWith("!") ? told : told + ".";
     }
 
-    /** URLs without their options where these are long, as with a map of addresses: what matters of them is said beside it. */
+    /**
+     * URLs without their options where these are long, as with a map of addresses: what matters of them is said beside
+     * it.
+     */
     static String shortened(String line) {
         return LONG_OPTIONS.matcher(line).replaceAll("$1");
     }
 
-    /** As {@link #sentence}, for a failure after which keyway goes on trying by itself: without advice and full stop. */
+    /**
+     * As {@link #sentence}, for a failure after which keyway goes on trying by itself: without advice and full stop.
+     */
     static String trouble(Throwable failure) {
         return ADVICE.matcher(sentence(failure)).replaceAll("").replaceFirst("[.;]$", "") + "; retrying";
     }

@@ -81,7 +81,10 @@ final class LeaseFeed implements Runnable, AutoCloseable {
         return clock.nanoTime() - told >= 0;
     }
 
-    /** The longest time for which this process did not run, as far as it can be seen here; much more than a period only if it was stopped. */
+    /**
+     * The longest time for which this process did not run, as far as it can be seen here; much more than a period only
+     * if it was stopped.
+     */
     Duration stoodStill() {
         long last = over ? 0 : clock.nanoTime() - lookedAt;
         return Duration.ofNanos(Math.max(longestPause, last));

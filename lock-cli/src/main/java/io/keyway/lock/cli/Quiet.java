@@ -5,7 +5,10 @@ package io.keyway.lock.cli;
 final class Quiet {
     private Quiet() {}
 
-    /** Keeps their logs out of what the user reads, but for warnings of providers; `KEYWAY_DEBUG=1` lets all through. To be called before anything logs. */
+    /**
+     * Keeps their logs out of what the user reads, but for warnings of providers; `KEYWAY_DEBUG=1` lets all through. To
+     * be called before anything logs.
+     */
     static void logging(Console console) {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
         System.setProperty("org.slf4j.simpleLogger.log.io.keyway", "warn");
@@ -18,7 +21,8 @@ final class Quiet {
     }
 
     /**
-     * The log is what a member's operator reads: a line for each event, with its time and the member, on standard error. To be called before anything logs.
+     * The log is what a member's operator reads: a line for each event, with its time and the member, on standard
+     * error. To be called before anything logs.
      *
      * @param member without quotes
      */

@@ -32,14 +32,17 @@ final class Target {
         return LockUrl.parse(url != null ? url : console.variable("KEYWAY_URL").orElse(DEFAULT_URL));
     }
 
-    /** Whether nothing can be held, kept or waited for, since nobody serves the locks of this machine and nobody who could hold one lives. */
+    /**
+     * Whether nothing can be held, kept or waited for, since nobody serves the locks of this machine and nobody who
+     * could hold one lives.
+     */
     boolean atRest(Console console) {
         return LocalRest.of(url(console), console.environment());
     }
 
     /**
-     * Opens a client that only looks: on this machine it never becomes the one that serves the others, and a process that does
-     * is started only where nobody else would show what is kept.
+     * Opens a client that only looks: on this machine it never becomes the one that serves the others, and a process
+     * that does is started only where nobody else would show what is kept.
      */
     LockClient openToLook(Console console) {
         LockUrl parsed = url(console);

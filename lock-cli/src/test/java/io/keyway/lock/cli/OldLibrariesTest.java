@@ -61,7 +61,9 @@ class OldLibrariesTest {
         assertThat(opening("lock:native:mem://w", "netty-")).isNull();
     }
 
-    /** What opening that URL throws, null if nothing, in an application with other jars in place of those that begin so. */
+    /**
+     * What opening that URL throws, null if nothing, in an application with other jars in place of those that begin so.
+     */
     private static Throwable opening(String url, String replaced, Path... by) throws Exception {
         List<URL> jars = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {

@@ -15,18 +15,18 @@ import java.util.function.BooleanSupplier;
  * grants at once, and ends with its last.
  *
  * <p>With {@code ?clock=manual} time stands still but for {@link #advance} and {@link #advanceUntil}, and one thread is
- * the <em>mover</em>: the one that called one of these last, at first the one that opened the first client. Nothing waits
- * for a time to which nobody moves:
+ * the <em>mover</em>: the one that called one of these last, at first the one that opened the first client. Nothing
+ * waits for a time to which nobody moves:
  *
  * <ul>
  *   <li>A call of the mover that blocks ({@code acquire}, {@code tryAcquire}, {@code release}, {@code join} on a future
  *       of a client ...) lets time pass by itself, from one thing that is due to the next, until it has its outcome:
- *       exactly as much time as it takes. After an hour (and {@code maxTtl}) it is taken for one that waits in vain, and
- *       fails as well.
+ *       exactly as much time as it takes. After an hour (and {@code maxTtl}) it is taken for one that waits in vain,
+ *       and fails as well.
  *   <li>A call of another thread that blocks waits for the mover. If nobody moves the clock for ten seconds of real
  *       time, it fails with an {@code IllegalStateException} that says what to do, and its request is withdrawn.
- *   <li>{@code future.get(10, SECONDS)} has a limit of its own, which is real time, and lets no time pass. What the JDK makes
- *       of several futures ({@code CompletableFuture.allOf}, {@code anyOf}) knows no world: its {@code join} would wait for
+ *   <li>{@code future.get(10, SECONDS)} has a limit of its own, which is real time, and lets no time pass. What the JDK
+ *       makes of several futures ({@code CompletableFuture.allOf}, {@code anyOf}) knows no world: its {@code join} would wait for
  *       ever. Give it to {@link #advanceUntil(CompletionStage, Duration)}.
  * </ul>
  */
@@ -43,8 +43,8 @@ public interface MemoryWorld {
     /**
      * Lets time pass, from one thing that is due to the next, until the condition holds, and no further. Asks it after
      * each, when the events were delivered and threads whose calls have returned had a moment to go on.
-     * If no thread waited for the clock when this was called, and one begins to meanwhile, on a machine that was too busy to
-     * start it, the limit counts once more from there.
+     * If no thread waited for the clock when this was called, and one begins to meanwhile, on a machine that was too
+     * busy to start it, the limit counts once more from there.
      *
      * @param limit of the world's time, not negative
      * @throws IllegalStateException if the condition does not hold by then, or the world runs on the real clock

@@ -12,9 +12,14 @@ import java.util.Optional;
  * @param left for how long, as far as it is known now; more than zero
  */
 public record Opening(String server, Duration left) {
-    /** What {@code client.unwrap(Opening.Watch.class)} returns, for clients of members that may be in other processes. */
+    /**
+     * What {@code client.unwrap(Opening.Watch.class)} returns, for clients of members that may be in other processes.
+     */
     public interface Watch {
-        /** Returns what a request for a lock of this name waits for although nobody holds it; empty if nothing is known of that. */
+        /**
+         * Returns what a request for a lock of this name waits for although nobody holds it; empty if nothing is known
+         * of that.
+         */
         Optional<Opening> of(LockName name);
     }
 

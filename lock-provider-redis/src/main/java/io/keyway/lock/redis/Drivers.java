@@ -16,7 +16,10 @@ import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
-/** The clients that the driver itself has for each topology. Applications bring it in versions that name them differently. */
+/**
+ * The clients that the driver itself has for each topology. Applications bring it in versions that name them
+ * differently.
+ */
 final class Drivers {
 
     private static final boolean NAMED = isPresent("redis.clients.jedis.RedisClient");

@@ -6,8 +6,8 @@ import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * A connection on which one thread can read, by {@link #getUnflushedObject}, while another writes, and which any thread can
- * close at once.
+ * A connection on which one thread can read, by {@link #getUnflushedObject}, while another writes, and which any thread
+ * can close at once.
  */
 final class DuplexConnection extends Connection {
 

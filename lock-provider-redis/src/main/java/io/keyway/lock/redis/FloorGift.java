@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Gives a store the floor of tokens that its client asks for. The floor is remembered in one place once all floor keys have the
- * lift that it needs, in a cluster one for each slot; so clients without the option need not ask for it, and a server that is
- * down keeps nobody from the others.
+ * Gives a store the floor of tokens that its client asks for. The floor is remembered in one place once all floor keys
+ * have the lift that it needs, in a cluster one for each slot; so clients without the option need not ask for it, and a
+ * server that is down keeps nobody from the others.
  */
 final class FloorGift {
 
@@ -32,7 +32,10 @@ final class FloorGift {
         this.floor = floor;
     }
 
-    /** Returns when the store has it; throws {@link io.keyway.lock.InvalidLockUrlException} if the store has a higher one. */
+    /**
+     * Returns when the store has it; throws {@link io.keyway.lock.InvalidLockUrlException} if the store has a higher
+     * one.
+     */
     void give(Tokens tokens, Deadline deadline) throws Exception {
         long lift = Tokens.liftOver(floor.wanted());
         if (floor.isAbove(stored(given(), deadline))) {

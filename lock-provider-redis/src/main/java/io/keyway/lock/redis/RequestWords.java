@@ -24,7 +24,10 @@ final class RequestWords {
         this.tokens = tokens;
     }
 
-    /** The words, and after them those that are left out where they say nothing: how long to hold at least, and the lift. */
+    /**
+     * The words, and after them those that are left out where they say nothing: how long to hold at least, and the
+     * lift.
+     */
     byte[][] withOptional(Request request, byte[]... arguments) {
         byte[] lift = tokens.known();
         if (lift == null && request.holdAtLeast().isZero()) {

@@ -8,8 +8,8 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * Notices that a server was started anew since it was asked last: it may have lost what it kept, which would else come to
- * light by the next renewal. By one thread at a time.
+ * Notices that a server was started anew since it was asked last: it may have lost what it kept, which would else come
+ * to light by the next renewal. By one thread at a time.
  */
 final class RestartWatch {
 

@@ -29,9 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * The way to a master that sentinels watch, {@code lock:redis:sentinel://h1,h2,h3/master}. They are asked for it at first,
  * after every failed call, and when one of them announces another; what they name must call itself a master. The order of
- * steps is that of the guidelines for Redis clients with Sentinel, but that a sentinel is not believed which is behind: each
- * fail-over raises the epoch of their configuration, and one that was down, or has not heard of it yet, names the former
- * master by the epoch before.
+ * steps is that of the guidelines for Redis clients with Sentinel, but that a sentinel is not believed which is behind:
+ * each fail-over raises the epoch of their configuration, and one that was down, or has not heard of it yet, names the
+ * former master by the epoch before.
  */
 final class SentinelLink implements RedisLink {
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol;
 
 /**
- * Tokens as scripts have them: a number of Lua has 53 bits, in which it counts, and what is above those, by which tokens are
- * lifted over the ones of another store, is the same for all and mostly 0. As text {@code counted+lift}.
+ * Tokens as scripts have them: a number of Lua has 53 bits, in which it counts, and what is above those, by which
+ * tokens are lifted over the ones of another store, is the same for all and mostly 0. As text {@code counted+lift}.
  */
 final class Tokens {
 

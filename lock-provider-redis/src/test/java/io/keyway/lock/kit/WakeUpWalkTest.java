@@ -88,7 +88,10 @@ class WakeUpWalkTest {
         walks(1_000, 1_150, true, true);
     }
 
-    /** The grant is broken, and the attempt that finds it so is not answered; the next one says that nobody believes in it. */
+    /**
+     * The grant is broken, and the attempt that finds it so is not answered; the next one says that nobody believes in
+     * it.
+     */
     @Test
     void aGrantByMessageThatIsOlderThanALostAttemptIsNotBelieved() throws Exception {
         server.ask("FLUSHALL");

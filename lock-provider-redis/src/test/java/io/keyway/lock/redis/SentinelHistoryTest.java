@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Random histories of a master with two replicas, three sentinels and four clients, all processes, with {@code waitReplicas=2}:
- * servers are killed, stopped and started, with their data, and so are clients and sentinels. No rule is broken, and everybody
- * goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
+ * servers are killed, stopped and started, with their data, and so are clients and sentinels. No rule is broken, and
+ * everybody goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 @Tag("soak")
 class SentinelHistoryTest {
@@ -52,7 +52,9 @@ class SentinelHistoryTest {
     }
 
     private static final class Faults implements Nemesis.Servers {
-        /** A fail-over takes the sentinels a few seconds; the replicas follow then, without which nothing is granted. */
+        /**
+         * A fail-over takes the sentinels a few seconds; the replicas follow then, without which nothing is granted.
+         */
         private static final Duration GO_ON_WITHIN = Duration.ofSeconds(30);
 
         private final SentinelSet set;

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * wait behind it.
  *
  * <p>The node is created before the first request of the session, and what is said there is received before the answer to any
- * call that the ensemble carried out later, since all comes by one connection and is told by one thread. So a release that is answered knows of each
- * break that came before it.
+ * call that the ensemble carried out later, since all comes by one connection and is told by one thread. So a release
+ * that is answered knows of each break that came before it.
  */
 final class Breaks implements Watcher {
     private static final byte[] NOTHING = {};

@@ -19,8 +19,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session asks of the ensemble. Each call is sent at once and never repeated; its answer completes on the thread of the
- * session's events, in their order.
+ * What a session asks of the ensemble. Each call is sent at once and never repeated; its answer completes on the thread
+ * of the session's events, in their order.
  */
 abstract class Calls {
     private static final byte[] NOTHING = {};
@@ -81,7 +81,10 @@ abstract class Calls {
         return answer;
     }
 
-    /** Changes a node and deletes it, in one transaction, so that whoever watches its data hears that the request has held. */
+    /**
+     * Changes a node and deletes it, in one transaction, so that whoever watches its data hears that the request has
+     * held.
+     */
     CompletableFuture<Boolean> changeAndDelete(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();

@@ -2,8 +2,9 @@
 package io.keyway.lock.zookeeper;
 
 /**
- * The parent of the nodes of one lock or semaphore, as one session uses it. The servers number the nodes in it, and begin anew
- * when it was empty, was deleted and is made again; at the end of an int they would give the same number again and again.
+ * The parent of the nodes of one lock or semaphore, as one session uses it. The servers number the nodes in it, and
+ * begin anew when it was empty, was deleted and is made again; at the end of an int they would give the same number
+ * again and again.
  */
 final class Container {
     /** The last number with which anything is granted. */

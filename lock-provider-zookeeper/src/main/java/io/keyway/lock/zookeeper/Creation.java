@@ -10,8 +10,8 @@ import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node of a request, and what came of its creation. One thread at a time sends and waits; what is known can be asked by
- * any.
+ * The node of a request, and what came of its creation. One thread at a time sends and waits; what is known can be
+ * asked by any.
  */
 final class Creation {
     private final Session session;

@@ -20,14 +20,16 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the ensemble the floor of tokens that its client asks for. Tokens are numbers of transactions, to which each session adds
- * the floor that it has read after it created its own node ({@link Breaks}); so the floor is raised by a transaction that fails if
- * there is any such node, and nobody goes on below it.
+ * Gives the ensemble the floor of tokens that its client asks for. Tokens are numbers of transactions, to which each
+ * session adds the floor that it has read after it created its own node ({@link Breaks}); so the floor is raised by a
+ * transaction that fails if there is any such node, and nobody goes on below it.
  */
 final class Floor {
     private record Stored(long floor, Optional<Integer> version) {}
 
-    /** What a step meets of which another client was faster; the steps that are not reached have a code of their own. */
+    /**
+     * What a step meets of which another client was faster; the steps that are not reached have a code of their own.
+     */
     private static final Set<Code> IN_BETWEEN = EnumSet.of(Code.NONODE, Code.NODEEXISTS, Code.BADVERSION);
 
     private final Optional<TokenFloor> wanted;

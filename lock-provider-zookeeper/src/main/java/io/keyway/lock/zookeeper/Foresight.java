@@ -2,8 +2,8 @@
 package io.keyway.lock.zookeeper;
 
 /**
- * What a session may know of a line without listing it: that the node it has just created is the first, by its number. The recipe
- * does without; it saves a free lock one of three requests.
+ * What a session may know of a line without listing it: that the node it has just created is the first, by its number.
+ * The recipe does without; it saves a free lock one of three requests.
  */
 interface Foresight {
 

@@ -20,8 +20,9 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of the application's CuratorFramework, one after the other: all locks are in the one it has. Its handle is taken
- * once for each session. Curator makes another when it sees fit, also while the session lives; that ends what was held in it.
+ * The sessions of the application's CuratorFramework, one after the other: all locks are in the one it has. Its handle
+ * is taken once for each session. Curator makes another when it sees fit, also while the session lives; that ends what
+ * was held in it.
  */
 final class GivenSessions implements Sessions {
     /** Curator keeps so many exceptions of its background, and hands each to the next who asks for the handle. */
@@ -116,7 +117,9 @@ final class GivenSessions implements Sessions {
         throw new NotExecutedException("the CuratorFramework gives no handle: " + last, last);
     }
 
-    /** A client that forgets them with each connection hears neither of a break nor of a turn, nor that it is connected. */
+    /**
+     * A client that forgets them with each connection hears neither of a break nor of a turn, nor that it is connected.
+     */
     private void demandWatchers(ZooKeeper handle) {
         if (handle.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET)) {
             throw new InvalidLockUrlException("The CuratorFramework for " + terms.servers() + " is set to forget its"

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes what a closed client has left in a session that goes on. Curator repeats each deletion until it is answered, for as
- * long as the application keeps the framework open.
+ * Deletes what a closed client has left in a session that goes on. Curator repeats each deletion until it is answered,
+ * for as long as the application keeps the framework open.
  */
 final class Leftovers {
     private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);

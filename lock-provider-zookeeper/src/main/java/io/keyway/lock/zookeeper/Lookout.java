@@ -117,8 +117,8 @@ final class Lookout {
     }
 
     /**
-     * Whether the one that it waits for is still there, or nobody but the line says whom it waits for; if not it has to look
-     * anew. Asked once in a while, in case that a watch was lost.
+     * Whether the one that it waits for is still there, or nobody but the line says whom it waits for; if not it has to
+     * look anew. Asked once in a while, in case that a watch was lost.
      */
     CompletableFuture<?> lookAgain() {
         Standing seen = standing;

@@ -19,8 +19,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A CuratorFramework of this client's own: it keeps a session with the ensemble, and when one is over it begins the next.
- * Each handle that it asks for is one {@link Session}, which hears of each event before Curator does.
+ * A CuratorFramework of this client's own: it keeps a session with the ensemble, and when one is over it begins the
+ * next. Each handle that it asks for is one {@link Session}, which hears of each event before Curator does.
  */
 final class OwnFramework implements ZookeeperFactory {
     private static final int CLOSING_MILLIS = 1_000;

@@ -22,7 +22,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 
-/** Sessions of this client's own: for each term that is asked for as many as the options say, begun when they are needed. */
+/**
+ * Sessions of this client's own: for each term that is asked for as many as the options say, begun when they are
+ * needed.
+ */
 final class OwnSessions implements Sessions {
     /** Terms with sessions of their own; whoever asks for one more gets the next shorter one. */
     static final int TERMS = 16;

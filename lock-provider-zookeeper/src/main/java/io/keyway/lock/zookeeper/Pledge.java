@@ -6,13 +6,15 @@ import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ensemble numbers the nodes of a container in the order of their creation, without gaps: whoever was the first in line with
- * number n, and has deleted that node, is the first again if the next one it creates is n + 1, since nobody has come in between.
+ * The ensemble numbers the nodes of a container in the order of their creation, without gaps: whoever was the first in
+ * line with number n, and has deleted that node, is the first again if the next one it creates is n + 1, since nobody
+ * has come in between.
  *
- * <p>Numbers begin anew when an empty container is deleted and made again. So a session that is the first time and again leaves
- * a node of its own there, its pledge: while that is there the container cannot be deleted, and what was learned from a node
- * that was created after it holds. The pledge stands in nobody's way. What happens to it is told before the answer to any
- * creation that the ensemble carries out later, since both come by one connection and one thread.
+ * <p>Numbers begin anew when an empty container is deleted and made again. So a session that is the first time and
+ * again leaves a node of its own there, its pledge: while that is there the container cannot be deleted, and what was
+ * learned from a node that was created after it holds. The pledge stands in nobody's way. What happens to it is told
+ * before the answer to any creation that the ensemble carries out later, since both come by one connection and one
+ * thread.
  */
 final class Pledge implements Foresight {
     /** No ticket's name begins so: it would have a mode. */

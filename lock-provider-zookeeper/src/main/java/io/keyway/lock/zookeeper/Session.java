@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One session with the ensemble. It has one handle, which lives no longer than the session: what is created here dies with
  * it, and nothing of an earlier session is ever taken for its own. The ensemble answers the calls of a session in the order
- * in which they were sent, and what it says, answers and events alike, is told in the order in which it was received, by one
- * thread; the callers rest on both.
+ * in which they were sent, and what it says, answers and events alike, is told in the order in which it was received,
+ * by one thread; the callers rest on both.
  *
- * <p>A session is over once and for all: by the ensemble's word, when its handle is closed or given up, or when this client
- * has not heard of the ensemble for so long that the handle ends itself.
+ * <p>A session is over once and for all: by the ensemble's word, when its handle is closed or given up, or when this
+ * client has not heard of the ensemble for so long that the handle ends itself.
  */
 final class Session extends Calls implements Watcher {
 
@@ -43,7 +43,10 @@ final class Session extends Calls implements Watcher {
         /** The session is over, which ends all that it holds. */
         void ended(Session session, String why);
 
-        /** The grant whose node that transaction created was broken; told again whenever something else is broken before it is released. */
+        /**
+         * The grant whose node that transaction created was broken; told again whenever something else is broken before
+         * it is released.
+         */
         void broken(Session session, long czxid, String reason);
     }
 
@@ -162,8 +165,8 @@ final class Session extends Calls implements Watcher {
     }
 
     /**
-     * For a handle that is not ours: has this session hear what becomes of it. The watcher of a node that nobody ever creates
-     * hears that, and nothing else. Completes when a server has taken the session.
+     * For a handle that is not ours: has this session hear what becomes of it. The watcher of a node that nobody ever
+     * creates hears that, and nothing else. Completes when a server has taken the session.
      */
     synchronized CompletableFuture<Boolean> watchState() {
         CompletableFuture<Boolean> asked = watched;
@@ -261,7 +264,8 @@ final class Session extends Calls implements Watcher {
     /**
      * Waits until a server has taken the session.
      *
-     * @param early to be told early that none has ever done so, by one that asks again, and at once when there is a connection
+     * @param early to be told early that none has ever done so, by one that asks again, and at once when there is a
+     *     connection
      * @throws InvalidLockUrlException if it refuses the credentials
      */
     void awaitConnected(Limit limit, boolean early) throws NotExecutedException, InterruptedException {

@@ -9,7 +9,10 @@ import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** A handle that belongs to one session: whoever closes it, what the session holds is over before the ensemble hears of it. */
+/**
+ * A handle that belongs to one session: whoever closes it, what the session holds is over before the ensemble hears of
+ * it.
+ */
 final class SessionHandle extends ZooKeeper {
     private final Session session;
 
@@ -30,7 +33,10 @@ final class SessionHandle extends ZooKeeper {
         return new Redial(known, timeoutMillis, session::dials);
     }
 
-    /** Called by {@link #close(int)} too. What it tells it tells outside of the monitor, which the other takes by itself. */
+    /**
+     * Called by {@link #close(int)} too. What it tells it tells outside of the monitor, which the other takes by
+     * itself.
+     */
     @Override
     @SuppressWarnings("UnsynchronizedOverridesSynchronized")
     public void close() throws InterruptedException {

@@ -6,9 +6,9 @@ import io.keyway.lock.spi.Request;
 import java.util.Optional;
 
 /**
- * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so that one
- * listing of the container tells who holds and who waits. The session is that which created the node; the pair of session and
- * id finds it again when the answer to its creation was lost.
+ * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so
+ * that one listing of the container tells who holds and who waits. The session is that which created the node; the pair
+ * of session and id finds it again when the answer to its creation was lost.
  *
  * @param name the whole name
  * @param capacity as its caller states it

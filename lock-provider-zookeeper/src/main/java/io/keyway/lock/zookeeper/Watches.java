@@ -13,8 +13,9 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What a session watches. ZooKeeper's client keeps a watcher until its node changes, whether anybody still wants to know or
- * not: so there is one for each node, however many requests look at it one after the other, and they come and go behind it.
+ * What a session watches. ZooKeeper's client keeps a watcher until its node changes, whether anybody still wants to
+ * know or not: so there is one for each node, however many requests look at it one after the other, and they come and
+ * go behind it.
  */
 final class Watches {
     private final Session session;
@@ -31,7 +32,9 @@ final class Watches {
         return session.read(path, shared, content).whenComplete((none, failure) -> shared.set(told, failure == null));
     }
 
-    /** Lists the node's children; {@code told} hears of their next change, or of the node's deletion, if that succeeds. */
+    /**
+     * Lists the node's children; {@code told} hears of their next change, or of the node's deletion, if that succeeds.
+     */
     CompletableFuture<List<String>> children(String path, Watcher told) {
         Shared shared = shared(children, path, told);
         return session.children(path, shared).whenComplete((none, failure) -> shared.set(told, failure == null));

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * the lock recipe of ZooKeeper.
  *
  * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip, or a
- * creation alone ({@link Foresight}); a release is a deletion. What is believed was confirmed by a majority: by the creation of the request's own node, or by a transaction
- * that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
+ * creation alone ({@link Foresight}); a release is a deletion. What is believed was confirmed by a majority: by the
+ * creation of the request's own node, or by a transaction that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
  * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
  * never comes back.
  */

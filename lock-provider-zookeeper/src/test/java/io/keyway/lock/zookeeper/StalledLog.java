@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Keeps servers from writing their logs until it is closed, each by the monitor that its log writes under: connections stand,
- * sessions go on, nothing is written, and then all of it is.
+ * Keeps servers from writing their logs until it is closed, each by the monitor that its log writes under: connections
+ * stand, sessions go on, nothing is written, and then all of it is.
  */
 final class StalledLog implements AutoCloseable {
     private final CountDownLatch goOn = new CountDownLatch(1);

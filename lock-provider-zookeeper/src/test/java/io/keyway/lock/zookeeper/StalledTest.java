@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An ensemble that stands still: for longer than leases live nothing is written, then all of it is. Sessions live on. */
+/**
+ * An ensemble that stands still: for longer than leases live nothing is written, then all of it is. Sessions live on.
+ */
 @Tag("soak")
 @Timeout(120)
 class StalledTest {

@@ -72,8 +72,8 @@ public final class TckSubject {
         void loseReplies(LockClient client, boolean lost) throws Exception;
 
         /**
-         * As {@link #loseReplies} from some call on: so many answers arrive first. For checks that lose the answer to each step of
-         * a verb in turn.
+         * As {@link #loseReplies} from some call on: so many answers arrive first. For checks that lose the answer to
+         * each step of a verb in turn.
          *
          * @return false if that cannot be done
          */

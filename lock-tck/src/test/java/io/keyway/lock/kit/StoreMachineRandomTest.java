@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random faults against the store machine: never two believers, none before a user whose lease lapsed could stop, and nothing
- * is left once the faults have ended.
+ * Random faults against the store machine: never two believers, none before a user whose lease lapsed could stop, and
+ * nothing is left once the faults have ended.
  */
 class StoreMachineRandomTest {
 
@@ -42,7 +42,10 @@ class StoreMachineRandomTest {
         assertThat(kept).as("read grants that outlived their upgrade").isGreaterThan(SEEDS / 100);
     }
 
-    /** In each world a grant is broken, and each lost attempt comes late: perhaps before the holder has heard of the break. */
+    /**
+     * In each world a grant is broken, and each lost attempt comes late: perhaps before the holder has heard of the
+     * break.
+     */
     @Test
     void aLateAttemptTakesNoBrokenGrantAway() {
         long lost = 0;

@@ -7,7 +7,10 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import java.util.function.Consumer;
 
-/** The calls between the clients and the store of a {@link StoreWorld}: executed once, late, too late, or never; a reply may be lost. */
+/**
+ * The calls between the clients and the store of a {@link StoreWorld}: executed once, late, too late, or never; a reply
+ * may be lost.
+ */
 final class WorldCalls {
 
     private static final long TIMEOUT = 200 * WorldTime.MS;

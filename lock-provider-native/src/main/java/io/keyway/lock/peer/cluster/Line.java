@@ -7,7 +7,9 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.session.Greeting;
 import org.jspecify.annotations.Nullable;
 
-/** A cell of a client that talks to one authority of a cluster, as {@link Router} sees it. Its state is the router's. */
+/**
+ * A cell of a client that talks to one authority of a cluster, as {@link Router} sees it. Its state is the router's.
+ */
 public abstract class Line implements Origin {
     private volatile String server;
     private volatile @Nullable NodeId node;

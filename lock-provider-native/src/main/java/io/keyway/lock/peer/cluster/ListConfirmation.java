@@ -16,7 +16,8 @@ import java.util.TreeSet;
  *
  * <p>A member whose file says that it has opened under this very list opens without asking. Every other one forces the list to its disk before it listens, and opens only after every other member of the list has said that it
  * runs with it, plus a quarantine from the last such word: as long as the longest lease that any of them may
- * have granted under a former list, since the list and {@code maxTtl} may change together. Whoever confirms serves no former list any more, has forgotten what it granted under it, and will not go back without being confirmed in turn.
+ * have granted under a former list, since the list and {@code maxTtl} may change together. Whoever confirms serves no
+ * former list any more, has forgotten what it granted under it, and will not go back without being confirmed in turn.
  * Members that are no longer in the list cannot be asked; that they have ended is the operator's word.
  *
  * <p>A plain state machine: whoever runs it brings the time, the messages and the disk.

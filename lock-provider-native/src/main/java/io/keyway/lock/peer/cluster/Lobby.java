@@ -102,8 +102,9 @@ final class Lobby {
     }
 
     /**
-     * Who still waits for an answer, in order, each question with the time that is left for it, and each request with the time that it has waited; the lobby is empty then. Questions whose time is over are
-     * answered: nothing is asked late, and above all nothing is broken late.
+     * Who still waits for an answer, in order, each question with the time that is left for it, and each request with
+     * the time that it has waited; the lobby is empty then. Questions whose time is over are answered: nothing is asked
+     * late, and above all nothing is broken late.
      */
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();

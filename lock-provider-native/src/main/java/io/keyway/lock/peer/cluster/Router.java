@@ -24,10 +24,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads what users ask to the authority of its name, over one line each. Who the members are is learnt from each welcome; what a member sends away is asked again, after a moment, by the latest list.
+ * Leads what users ask to the authority of its name, over one line each. Who the members are is learnt from each
+ * welcome; what a member sends away is asked again, after a moment, by the latest list.
  *
- * <p>While a list changes, a client may know the next one and a member still decide by the former one. So only requests are led by the latest list: what belongs to a grant goes to the line that told of the
- * grant ({@link io.keyway.lock.peer.engine.Origin}), and a withdrawal to each line to which any list has ever led its name.
+ * <p>While a list changes, a client may know the next one and a member still decide by the former one. So only requests
+ * are led by the latest list: what belongs to a grant goes to the line that told of the grant
+ * ({@link io.keyway.lock.peer.engine.Origin}), and a withdrawal to each line to which any list has ever led its name.
  *
  * <p>The rules alone, without sockets, threads or clocks: whoever runs them brings a {@link World}. All of them run on one thread of it, but for {@link #post}.
  *

@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A line over sockets: it dials several addresses in turn, until one answers. Its state is looked at on the event thread only. */
+/**
+ * A line over sockets: it dials several addresses in turn, until one answers. Its state is looked at on the event
+ * thread only.
+ */
 final class SocketLine extends Line implements CellLoop.Surroundings {
     /** Who has lines; called on the event thread. */
     interface Operator {

@@ -257,7 +257,10 @@ public final class NativeEngine implements LockEngine {
         return guarantees;
     }
 
-    /** A member that has forgotten what it granted waits for as long as its longest lease lasts: that covers what it kept. */
+    /**
+     * A member that has forgotten what it granted waits for as long as its longest lease lasts: that covers what it
+     * kept.
+     */
     @Override
     public Duration longestHoldAtLeast() {
         return guarantees.maxTtl();
@@ -354,7 +357,10 @@ public final class NativeEngine implements LockEngine {
         };
     }
 
-    /** What the leases of one grant stand on. The end of each goes to the cell that has the grant: meanwhile the name may be another member's. */
+    /**
+     * What the leases of one grant stand on. The end of each goes to the cell that has the grant: meanwhile the name
+     * may be another member's.
+     */
     private final class WordHold implements Hold {
         final CachedGrant word;
         private final Duration ttl;

@@ -9,7 +9,10 @@ import java.util.concurrent.CompletionStage;
 
 /** A client's cells, wherever they run. */
 public interface Seat extends Origin {
-    /** As {@link #post}, for what is of no interest to a client that has not asked for anything: it starts and opens nothing, and does not throw. */
+    /**
+     * As {@link #post}, for what is of no interest to a client that has not asked for anything: it starts and opens
+     * nothing, and does not throw.
+     */
     default void tell(Input input) {
         post(input);
     }

@@ -21,8 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The clock of a world. Where a test moves it, one thread is the mover: the one that moved it last. It never waits for time in
- * vain, since a call of its own that blocks moves the clock. Other threads wait for the mover, and fail if nobody moves.
+ * The clock of a world. Where a test moves it, one thread is the mover: the one that moved it last. It never waits for
+ * time in vain, since a call of its own that blocks moves the clock. Other threads wait for the mover, and fail if
+ * nobody moves.
  */
 final class WorldTime implements TimeSource {
 
@@ -42,7 +43,10 @@ final class WorldTime implements TimeSource {
     private final LoopbackWorld loop;
     private final String server;
     private final Duration patience;
-    /** Real time for such a thread when all of the time has passed, and would have to pass once more: the machine may be busy. */
+    /**
+     * Real time for such a thread when all of the time has passed, and would have to pass once more: the machine may be
+     * busy.
+     */
     private final Duration late;
 
     private final long longest;
@@ -230,7 +234,9 @@ final class WorldTime implements TimeSource {
                 + patience.toMillis() / 1000.0 + " s of real time. " + advice;
     }
 
-    /** Moves the clock from one thing that is due to the next, until the condition holds; false if it does not in time. */
+    /**
+     * Moves the clock from one thing that is due to the next, until the condition holds; false if it does not in time.
+     */
     private boolean moveUntil(BooleanSupplier condition, long limit) throws InterruptedException {
         long end = loop.nanoTime() + limit;
         LoopbackWorld.Progress progress = LoopbackWorld.Progress.NONE;

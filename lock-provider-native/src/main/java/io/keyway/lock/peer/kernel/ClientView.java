@@ -47,7 +47,10 @@ public interface ClientView {
      */
     record SessionGone(Peer session, boolean restarted, String why) implements Call {}
 
-    /** Nothing that was ever granted to this client is believed any more, whatever session it was granted in and whether or not one is open. */
+    /**
+     * Nothing that was ever granted to this client is believed any more, whatever session it was granted in and whether
+     * or not one is open.
+     */
     record Disowned(String why) implements Call {}
 
     /** No echo came for five eighths of that ttl: belief in grants of it ends in ttl/8 unless one comes. */

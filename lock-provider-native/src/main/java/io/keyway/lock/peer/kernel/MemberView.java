@@ -38,8 +38,8 @@ public interface MemberView {
     void ungrant(Peer peer, Key key, long token, long ttl);
 
     /**
-     * Others are kept out of something until then, on the cell's clock, whatever becomes of the session that asked for it: what
-     * this turn sends leaves when a start of this member would wait for so long.
+     * Others are kept out of something until then, on the cell's clock, whatever becomes of the session that asked for
+     * it: what this turn sends leaves when a start of this member would wait for so long.
      */
     void keep(long until);
 

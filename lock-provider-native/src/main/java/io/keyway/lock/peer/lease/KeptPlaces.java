@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Places of grants that have ended and were to be held at least for longer: they keep everybody out until that time has
- * passed, by the member's clock, and nobody holds them. No message finds such a place but a break, and the word of the client
- * to which the grant came too late that nobody used it.
+ * passed, by the member's clock, and nobody holds them. No message finds such a place but a break, and the word of the
+ * client to which the grant came too late that nobody used it.
  */
 final class KeptPlaces {
     private KeptPlaces() {}

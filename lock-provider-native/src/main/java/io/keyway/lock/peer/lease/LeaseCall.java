@@ -71,7 +71,8 @@ public sealed interface LeaseCall extends Call {
     record Withdraw(long request) implements LeaseCall {}
 
     /**
-     * The user released the grant with that token, and {@link CachedGrant#tryRelease} could not. Answered by ReleaseDone.
+     * The user released the grant with that token, and {@link CachedGrant#tryRelease} could not. Answered by
+     * ReleaseDone.
      *
      * @param unused it reached nobody: its place is not kept, whatever its request asked for
      */
@@ -95,9 +96,10 @@ public sealed interface LeaseCall extends Call {
     /**
      * To a manager at a start after a clean end: that grant was not over.
      *
-     * @param left nanoseconds in which it may be believed in, a full ttl unless it was imported before; 0 if its place is
-     *     kept and nobody believes
-     * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held longer
+     * @param left nanoseconds in which it may be believed in, a full ttl unless it was imported before; 0 if its place
+     *     is kept and nobody believes
+     * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held
+     *     longer
      */
     record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
             implements LeaseCall {

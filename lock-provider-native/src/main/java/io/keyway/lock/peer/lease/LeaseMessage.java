@@ -64,7 +64,8 @@ public sealed interface LeaseMessage extends Message {
     /**
      * Ends the grant. Helper to manager.
      *
-     * @param used the last token handed out; below {@code token} if the grant reached nobody, so that its place is not kept
+     * @param used the last token handed out; below {@code token} if the grant reached nobody, so that its place is not
+     *     kept
      */
     record Release(Key key, long token, long used) implements LeaseMessage {}
 

@@ -22,7 +22,10 @@ public final class LeaseTable {
      * @param holder its session; {@link #NOBODY} if it was imported and not re-asserted
      */
     public record Entry(Key key, Peer holder, LeaseCall.Import grant) {
-        /** The same so many nanoseconds later: what is kept, is kept by the clock; what may be believed in, may be for all of its time. */
+        /**
+         * The same so many nanoseconds later: what is kept, is kept by the clock; what may be believed in, may be for
+         * all of its time.
+         */
         public Entry after(long nanos) {
             return new Entry(key, holder, grant.after(nanos));
         }

@@ -13,7 +13,10 @@ final class OpenReleases {
     private final Key key;
     /** Those that a user waits for: the number of the message, and the token that was in use. */
     private final Map<Long, Long> unconfirmed = new LinkedHashMap<>(2);
-    /** A grant of a member's former life, released before its new one could be told; after {@code until} no member holds the lock for it. */
+    /**
+     * A grant of a member's former life, released before its new one could be told; after {@code until} no member holds
+     * the lock for it.
+     */
     private record Owed(long used, long until) {}
 
     /** By token. */
@@ -63,7 +66,10 @@ final class OpenReleases {
         return next();
     }
 
-    /** Drops what is owed and worth nothing any more, or all of it; returns when the next one is, {@link Turn#NEVER} if none is left. */
+    /**
+     * Drops what is owed and worth nothing any more, or all of it; returns when the next one is, {@link Turn#NEVER} if
+     * none is left.
+     */
     long forget(long now, boolean all) {
         owed.values().removeIf(each -> all || now - each.until() >= 0);
         return next();

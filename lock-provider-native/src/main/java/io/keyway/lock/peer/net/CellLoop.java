@@ -29,10 +29,13 @@ import org.slf4j.LoggerFactory;
  * Runs one cell on one event loop: all sockets are read, then the clock, then due timers, then up to 64 frames, then one flush for each peer. No lock and no other thread on that way; users come in
  * through one queue.
  *
- * <p>While a member has deadlines it looks at the clock every 100 ms. One that was stopped, or starved, finds that it looks late: it first moves the deadlines that it set for others by that time, and so reads
- * what clients sent in the meantime before anything of them expires. Not twice in a row, since it has read them in between: however slowly a member runs, half of the time counts.
+ * <p>While a member has deadlines it looks at the clock every 100 ms. One that was stopped, or starved, finds that it
+ * looks late: it first moves the deadlines that it set for others by that time, and so reads what clients sent in the
+ * meantime before anything of them expires. Not twice in a row, since it has read them in between: however slowly a
+ * member runs, half of the time counts.
  *
- * <p>An exception in a turn leaves a cell half changed. A member's runs no more; a client's drops its session and goes on with the next one.
+ * <p>An exception in a turn leaves a cell half changed. A member's runs no more; a client's drops its session and goes
+ * on with the next one.
  */
 public final class CellLoop implements Driver, CellHost {
     private static final Logger LOG = LoggerFactory.getLogger(CellLoop.class);
@@ -64,7 +67,8 @@ public final class CellLoop implements Driver, CellHost {
         /**
          * A turn has failed. On the loop's thread.
          *
-         * @return what makes a client's cell drop its session; empty for a member's, which must stop: its cell runs no more
+         * @return what makes a client's cell drop its session; empty for a member's, which must stop: its cell runs no
+         *     more
          */
         Optional<Input> failed(Throwable why);
     }
@@ -73,7 +77,10 @@ public final class CellLoop implements Driver, CellHost {
     private final Cell cell;
     private final LongSupplier clock;
     private final Surroundings surroundings;
-    /** How late a look at the clock may be before the time is added to what was set for others; {@link Long#MAX_VALUE} for clients, who believe by the clock alone. */
+    /**
+     * How late a look at the clock may be before the time is added to what was set for others; {@link Long#MAX_VALUE}
+     * for clients, who believe by the clock alone.
+     */
     private final long tolerance;
 
     private final ConcurrentLinkedQueue<Input> posted = new ConcurrentLinkedQueue<>();

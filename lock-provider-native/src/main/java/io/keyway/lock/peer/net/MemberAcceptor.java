@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes TCP connections for all cells of a member. A connection stays on the accepting loop, with its TLS handshake, until it has said a hello; then it goes to the loop of the cell that the hello names, which
- * answers. So nobody who has not spoken takes the time of those who hold. Until it has proved itself it counts as half-open, and the time in which it has to say hello is short.
+ * answers. So nobody who has not spoken takes the time of those who hold. Until it has proved itself it counts as
+ * half-open, and the time in which it has to say hello is short.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 public final class MemberAcceptor implements AutoCloseable {

@@ -63,7 +63,10 @@ final class TlsTrouble {
         return hungUp(cause) ? "the other end hung up during the TLS handshake" : general(cause);
     }
 
-    /** True if a client fails so until somebody changes a configuration: the other end speaks no TLS, or one of the certificates is not accepted. */
+    /**
+     * True if a client fails so until somebody changes a configuration: the other end speaks no TLS, or one of the
+     * certificates is not accepted.
+     */
     static boolean lasting(Throwable cause) {
         return find(cause, NotSslRecordException.class) != null
                 || find(cause, CertificateException.class) != null

@@ -44,7 +44,8 @@ public final class Arbiter {
         }
 
         /**
-         * Returns where clients are to find the socket, after removing what a dead host left there; empty if the host must listen on a port.
+         * Returns where clients are to find the socket, after removing what a dead host left there; empty if the host
+         * must listen on a port.
          *
          * @throws io.keyway.lock.LockUnavailableException if the remains cannot be removed
          */

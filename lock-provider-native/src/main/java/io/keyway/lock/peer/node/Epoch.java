@@ -16,12 +16,17 @@ public final class Epoch {
         return Math.floorDiv(wallMillis - START_OF_2020_MILLIS, 1000L);
     }
 
-    /** The highest epoch of this member that anybody may have seen, unless its clock was wrong by more than ten years: who tells of a higher one is wrong, or wants it to run out of epochs. */
+    /**
+     * The highest epoch of this member that anybody may have seen, unless its clock was wrong by more than ten years:
+     * who tells of a higher one is wrong, or wants it to run out of epochs.
+     */
     public static long last(long stored, long wallMillis) {
         return Math.min(MAX - 1, Math.max(stored, Math.max(0, wall(wallMillis)) + TEN_YEARS_OF_SECONDS));
     }
 
-    /** As {@link #last}, of a member that was given a floor of tokens, and began in that epoch, far ahead of its clock. */
+    /**
+     * As {@link #last}, of a member that was given a floor of tokens, and began in that epoch, far ahead of its clock.
+     */
     public static long lastAfter(long given) {
         return Math.min(MAX - 1, given + TEN_YEARS_OF_SECONDS);
     }

@@ -7,7 +7,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which troubles with other members the log is told: of those that end by themselves one in a while, of those that an operator has to end each. */
+/**
+ * Which troubles with other members the log is told: of those that end by themselves one in a while, of those that an
+ * operator has to end each.
+ */
 final class Grievances {
     private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();
 

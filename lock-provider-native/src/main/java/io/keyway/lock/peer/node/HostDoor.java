@@ -22,7 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where clients find a host: its socket, or its port of this machine where the directory's name is too long for one, and host.info, which says so. What somebody removes of it is put back.
+ * Where clients find a host: its socket, or its port of this machine where the directory's name is too long for one,
+ * and host.info, which says so. What somebody removes of it is put back.
  *
  * <p>Opened by the host's start, then looked after by one thread; closed from any.
  */
@@ -91,7 +92,9 @@ final class HostDoor implements AutoCloseable {
         }
     }
 
-    /** Puts back what clients need to find this host, if it is gone or somebody else's; for the one who has host.lock. */
+    /**
+     * Puts back what clients need to find this host, if it is gone or somebody else's; for the one who has host.lock.
+     */
     synchronized void lookAfter() {
         if (closed) {
             return;

@@ -105,7 +105,9 @@ public final class HostLauncher {
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Whether a JVM that is started with that class path finds that class; jars inside a jar, for one, it does not see. */
+    /**
+     * Whether a JVM that is started with that class path finds that class; jars inside a jar, for one, it does not see.
+     */
     static boolean finds(Class<?> type, String classPath) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         String here = source == null ? "" : String.valueOf(source.getLocation());

@@ -147,7 +147,10 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         disk.runAfter(STANDING_MILLIS, this::checkStanding);
     }
 
-    /** How long nobody has been connected, in nanoseconds; 0 while somebody is, or something is kept that others may want to see. */
+    /**
+     * How long nobody has been connected, in nanoseconds; 0 while somebody is, or something is kept that others may
+     * want to see.
+     */
     long idle() {
         long now = System.nanoTime();
         boolean keeps = keptUntil != Turn.NEVER && keptUntil - now > 0;

@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The byte of clients.lock by which a client proves that it lives, and the place whose file that is. A byte that vanished, or one of a file that is no longer there, would prove it dead while it lives: all is
- * lost then, and it goes on under another byte as soon as it can.
+ * The byte of clients.lock by which a client proves that it lives, and the place whose file that is. A byte that
+ * vanished, or one of a file that is no longer there, would prove it dead while it lives: all is lost then, and it goes
+ * on under another byte as soon as it can.
  */
 final class LocalLife {
     private static final Logger LOG = LoggerFactory.getLogger(LocalLife.class);
@@ -17,12 +18,17 @@ final class LocalLife {
     private final String client;
     private final long guard;
     private volatile LocalPlace place;
-    /** {@link Input.Reborn#NO_LIFE} while no byte proves that this client lives: it holds nothing and asks for nothing. */
+    /**
+     * {@link Input.Reborn#NO_LIFE} while no byte proves that this client lives: it holds nothing and asks for nothing.
+     */
     private volatile long life = Input.Reborn.NO_LIFE;
 
     private volatile boolean ended;
 
-    /** @param guard the byte of the process that works under this client's leases, which is one of the present file; 0 if there is none */
+    /**
+     * @param guard the byte of the process that works under this client's leases, which is one of the present file; 0
+     *     if there is none
+     */
     LocalLife(String client, LocalPlace place, long guard) {
         this.client = client;
         this.place = place;

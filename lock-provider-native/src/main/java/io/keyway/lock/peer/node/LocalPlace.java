@@ -23,7 +23,8 @@ record LocalPlace(
     static final String CLUSTER = "local";
 
     /**
-     * The same place after its clients.lock was removed or replaced. It is no first use, even if nothing is left: whoever hosts next waits.
+     * The same place after its clients.lock was removed or replaced. It is no first use, even if nothing is left:
+     * whoever hosts next waits.
      *
      * @throws io.keyway.lock.LockUnavailableException if it cannot be used yet, with what to do
      */

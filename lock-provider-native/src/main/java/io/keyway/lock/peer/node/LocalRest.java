@@ -17,14 +17,17 @@ public final class LocalRest {
     /** What is to be found where nobody hosts. */
     private enum Found {
         NOTHING,
-        /** Locks that are kept for the rest of the time for which they were to be held at least, and no process that could hold any. */
+        /**
+         * Locks that are kept for the rest of the time for which they were to be held at least, and no process that
+         * could hold any.
+         */
         KEPT,
         UNKNOWN
     }
 
     /**
-     * True if nobody hosts the locks of this URL, no process lives that could hold one or wait for one, and none is kept for
-     * nobody; false where that is not known, and for URLs that are not about the processes of one machine.
+     * True if nobody hosts the locks of this URL, no process lives that could hold one or wait for one, and none is
+     * kept for nobody; false where that is not known, and for URLs that are not about the processes of one machine.
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
@@ -33,8 +36,8 @@ public final class LocalRest {
     }
 
     /**
-     * True if nobody hosts the locks of this URL and no process lives that would, but some may be kept for nobody: whoever wants
-     * to see them has to host.
+     * True if nobody hosts the locks of this URL and no process lives that would, but some may be kept for nobody:
+     * whoever wants to see them has to host.
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */

@@ -108,7 +108,10 @@ public final class LocalSeat implements Seat {
         }
     }
 
-    /** @throws LockUnavailableException if no byte can be locked; nothing is started then, and the next request tries again */
+    /**
+     * @throws LockUnavailableException if no byte can be locked; nothing is started then, and the next request tries
+     *     again
+     */
     private @Nullable Running start() {
         lock.lock();
         try {
@@ -168,7 +171,10 @@ public final class LocalSeat implements Seat {
         /** Looks at our byte and for the host; nothing that may take long. */
         private final ScheduledExecutorService worker =
                 Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "place"));
-        /** Becomes the host, or starts one: a thread as long as that is wanted, since a disk or a shell may take seconds. */
+        /**
+         * Becomes the host, or starts one: a thread as long as that is wanted, since a disk or a shell may take
+         * seconds.
+         */
         private final ThreadPoolExecutor elections = new ThreadPoolExecutor(
                 0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> daemon(task, "elect"));
 

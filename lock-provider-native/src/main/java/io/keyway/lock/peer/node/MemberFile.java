@@ -109,7 +109,10 @@ public final class MemberFile implements AutoCloseable {
         return list;
     }
 
-    /** The longest lease, in nanoseconds, that a former life of this member may have left, as far as the file knows; 0 if it knows of none. */
+    /**
+     * The longest lease, in nanoseconds, that a former life of this member may have left, as far as the file knows; 0
+     * if it knows of none.
+     */
     public long longestTtl() {
         Optional<StoredRecord> stored = start instanceof Start.Restarted last
                 ? Optional.of(last.stored())
@@ -139,7 +142,10 @@ public final class MemberFile implements AutoCloseable {
         return provable;
     }
 
-    /** No lease of an earlier life is believed in any more, so that all who believe have a byte of the present clients.lock. What is written from now on says so. */
+    /**
+     * No lease of an earlier life is believed in any more, so that all who believe have a byte of the present
+     * clients.lock. What is written from now on says so.
+     */
     void forgotten() {
         written = settings;
     }

@@ -59,7 +59,8 @@ final class MemberFileReader {
     }
 
     /**
-     * Only the original record of the last life says by which file its clients proved that they live. A file that is there in its place has bytes that they never had, and finds all of them dead.
+     * Only the original record of the last life says by which file its clients proved that they live. A file that is
+     * there in its place has bytes that they never had, and finds all of them dead.
      */
     private boolean provable(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) {
         boolean all = Stream.of(a, b).noneMatch(each -> each instanceof Broken || each instanceof OtherFormat);

@@ -8,7 +8,8 @@ package io.keyway.lock.peer.node;
  * @param largestTtlNanos the longest lease that may be held of this incarnation, or of one before it
  * @param horizonNanos no grant ends later, on the boot clock; from {@link BootClock#horizon}
  * @param listOpened whether this member has opened under the member list of its settings
- * @param keptNanos for how much longer, when this is written, places may be kept in which nobody has to believe; 0 if none is
+ * @param keptNanos for how much longer, when this is written, places may be kept in which nobody has to believe; 0 if
+ *     none is
  */
 public record MemberRecord(long epoch, long largestTtlNanos, long horizonNanos, boolean listOpened, long keptNanos) {
     public MemberRecord {

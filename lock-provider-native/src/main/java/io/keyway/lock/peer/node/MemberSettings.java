@@ -13,7 +13,8 @@ import java.util.List;
  * @param listHash hash of the member list
  * @param settingsHash hash of the settings that all members share
  * @param maxTtl the longest ttl that the cluster grants
- * @param lockFile identity of clients.lock, by which proofs of death are made; empty where there is none, or where some may stand on another one
+ * @param lockFile identity of clients.lock, by which proofs of death are made; empty where there is none, or where some
+ *     may stand on another one
  * @param members the ids of all members of the cluster, in order; empty where there is but one
  */
 public record MemberSettings(

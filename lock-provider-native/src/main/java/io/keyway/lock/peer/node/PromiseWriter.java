@@ -89,8 +89,8 @@ final class PromiseWriter {
     }
 
     /**
-     * Says on disk that this member has opened under its list, and that no lease of a former life is left, where the file does not say that yet; then runs the task there, if the list is a new one. Not if
-     * that fails.
+     * Says on disk that this member has opened under its list, and that no lease of a former life is left, where the
+     * file does not say that yet; then runs the task there, if the list is a new one. Not if that fails.
      *
      * @param longestTtl of this life's leases, in nanoseconds
      */

@@ -23,7 +23,8 @@ public final class SocketPath {
     }
 
     /**
-     * Where a socket is bound before it is moved to its place, in as many bytes. Netty removes the path that it has bound when the socket is closed, and by then another host's may stand in that place.
+     * Where a socket is bound before it is moved to its place, in as many bytes. Netty removes the path that it has
+     * bound when the socket is closed, and by then another host's may stand in that place.
      */
     static Path toBind(Path socket) {
         String name = socket.getFileName().toString();

@@ -80,8 +80,9 @@ public final class Security {
     }
 
     /**
-     * Returns normally if a member with this security may listen there: elsewhere than on the loopback address only with a secret, or TLS and certificates of clients, or on purpose without either;
-     * with TLS only with a certificate.
+     * Returns normally if a member with this security may listen there: elsewhere than on the loopback address only
+     * with a secret, or TLS and certificates of clients, or on purpose without either; with TLS only with a
+     * certificate.
      *
      * @throws IllegalArgumentException if not; the message says what to do
      */

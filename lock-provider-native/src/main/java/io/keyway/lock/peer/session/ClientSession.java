@@ -362,8 +362,9 @@ public final class ClientSession extends ClientSide {
     }
 
     /**
-     * A refusal that is to last fails whoever waits, so that nobody is left for whom the member would be dialled. Its operator
-     * may have mended it since: so whoever comes after the distance between two attempts has the member asked again.
+     * A refusal that is to last fails whoever waits, so that nobody is left for whom the member would be dialled. Its
+     * operator may have mended it since: so whoever comes after the distance between two attempts has the member asked
+     * again.
      */
     @Override
     public void await(Key key, long ttl) {

@@ -114,8 +114,9 @@ final class Dialer {
     }
 
     /**
-     * The link is down; the next attempt comes after a random part of a time that doubles with each failure. A link that breaks soon after its welcome failed too: what this end sends over each may be what the
-     * member breaks it for.
+     * The link is down; the next attempt comes after a random part of a time that doubles with each failure. A link
+     * that breaks soon after its welcome failed too: what this end sends over each may be what the member breaks it
+     * for.
      */
     void down(boolean failed, Turn turn) {
         boolean soon = !forgive(turn) && phase == Phase.UP;

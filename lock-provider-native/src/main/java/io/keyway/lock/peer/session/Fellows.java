@@ -23,7 +23,10 @@ final class Fellows {
         }
     }
 
-    /** Whether a life of that member was met before its present one: then its cluster has run, whatever it was told itself. */
+    /**
+     * Whether a life of that member was met before its present one: then its cluster has run, whatever it was told
+     * itself.
+     */
     boolean livedBefore(String node) {
         return livedBefore.contains(node);
     }

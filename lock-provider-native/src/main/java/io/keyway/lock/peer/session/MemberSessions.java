@@ -239,7 +239,10 @@ public final class MemberSessions extends MemberSide {
         }
     }
 
-    /** Whether another process under the id of a member that says hello is there, and not just a former life of it whose connection has not ended yet. */
+    /**
+     * Whether another process under the id of a member that says hello is there, and not just a former life of it whose
+     * connection has not ended yet.
+     */
     private boolean doubled(Hello hello, SessionTurn turn) {
         if (hello.role() != SessionFrame.Role.MEMBER) {
             return false;
@@ -260,7 +263,8 @@ public final class MemberSessions extends MemberSide {
 
     /**
      * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was cloned. What it granted itself stands; it goes on above that epoch and grants no more
-     * until all leases that it may have forgotten are over. False if the epoch is beyond belief: it would leave no epochs, or next to none, for this member's future.
+     * until all leases that it may have forgotten are over. False if the epoch is beyond belief: it would leave no
+     * epochs, or next to none, for this member's future.
      */
     private boolean heardOfOneself(Hello hello, SessionTurn turn) {
         for (Seen seen : hello.seen()) {
@@ -279,8 +283,9 @@ public final class MemberSessions extends MemberSide {
     }
 
     /**
-     * Has all tokens from now on exceed the floor that a client gives, if it gives one. Only while nobody else has a session, or may come back
-     * with a lease of before: a holder takes tokens of its own range when it re-acquires from its cache.
+     * Has all tokens from now on exceed the floor that a client gives, if it gives one. Only while nobody else has a
+     * session, or may come back with a lease of before: a holder takes tokens of its own range when it re-acquires from
+     * its cache.
      *
      * @return why not; null if so
      */

@@ -12,8 +12,10 @@ import java.util.List;
  * @param shard which of the member's cells this is, from 0
  * @param shards how many cells each member has
  * @param fresh this life of the member began as the first use of the cluster
- * @param longestTtl the longest lease that may be left of former lives of the member, or that this one grants, in nanoseconds
- * @param lastEpoch the highest epoch that anybody may have seen of this member, whatever the clocks of its former lives said; who tells of a higher one is refused
+ * @param longestTtl the longest lease that may be left of former lives of the member, or that this one grants, in
+ *     nanoseconds
+ * @param lastEpoch the highest epoch that anybody may have seen of this member, whatever the clocks of its former lives
+ *     said; who tells of a higher one is refused
  */
 public record Membership(
         String node, List<String> members, int shard, int shards, boolean fresh, long longestTtl, long lastEpoch) {

@@ -31,7 +31,10 @@ final class OpenSession {
     private long owedSince = Turn.NEVER;
     /** When the messages that came are to be acknowledged at the latest. */
     private long ackBy = Turn.NEVER;
-    /** A stamped frame is to be sent by the next flush: the first at once, since it says that all has been told that was to be told. An acknowledgement is. */
+    /**
+     * A stamped frame is to be sent by the next flush: the first at once, since it says that all has been told that was
+     * to be told. An acknowledgement is.
+     */
     private boolean keepNow = true;
 
     private boolean ackNow;

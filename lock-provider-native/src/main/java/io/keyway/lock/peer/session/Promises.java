@@ -7,7 +7,10 @@ import io.keyway.lock.peer.kernel.Turn;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Keeps a member's {@link Horizon}: no frame leaves that makes a lease end, or a place be kept, later than what is on disk. */
+/**
+ * Keeps a member's {@link Horizon}: no frame leaves that makes a lease end, or a place be kept, later than what is on
+ * disk.
+ */
 final class Promises {
     private final Horizon horizon;
     /** By ticket. */
@@ -57,7 +60,10 @@ final class Promises {
         }
     }
 
-    /** Before frames behind which leases end as late as that, {@link Turn#NEVER} for none: they wait for the disk if they must. */
+    /**
+     * Before frames behind which leases end as late as that, {@link Turn#NEVER} for none: they wait for the disk if
+     * they must.
+     */
     void need(long until, long epoch, SessionTurn turn) {
         if (!horizon.kept()) {
             return;

@@ -31,7 +31,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a call does that nobody can answer: it fails, and says what to do. With a shorter patience than that of users. */
+/**
+ * What a call does that nobody can answer: it fails, and says what to do. With a shorter patience than that of users.
+ */
 @Timeout(60)
 class StuckWorldTest {
     private static final Duration MAX_TTL = Duration.ofSeconds(60);

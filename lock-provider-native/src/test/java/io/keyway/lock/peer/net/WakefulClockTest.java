@@ -97,7 +97,10 @@ class WakefulClockTest {
         assertThat(stopped.nanoTime() - start).isEqualTo(27 * SECOND);
     }
 
-    /** A virtual machine that its host suspends, and whose wall clock is set some time later: nothing in it shows the pause before. */
+    /**
+     * A virtual machine that its host suspends, and whose wall clock is set some time later: nothing in it shows the
+     * pause before.
+     */
     @Test
     void aWallClockThatIsSetRightLateShowsTheSleepOnlyThen() {
         long start = clock.nanoTime();

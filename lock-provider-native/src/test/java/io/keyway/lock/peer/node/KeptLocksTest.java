@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Locks of this machine that are to be held at least for some time, though processes end in every way, the host among them. */
+/**
+ * Locks of this machine that are to be held at least for some time, though processes end in every way, the host among
+ * them.
+ */
 class KeptLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration LONG = Duration.ofMinutes(50);

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of six processes of one machine, of which one serves the others, while files of their directory are deleted,
- * processes are killed, stopped and ended, and above all the one that serves: no rule is broken, and everybody goes on after the
- * heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
+ * Random histories of six processes of one machine, of which one serves the others, while files of their directory are
+ * deleted, processes are killed, stopped and ended, and above all the one that serves: no rule is broken, and everybody
+ * goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 @Tag("soak")
 class LocalHistoryTest {

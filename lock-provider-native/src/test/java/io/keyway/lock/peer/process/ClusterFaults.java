@@ -21,8 +21,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * What is done to a cluster: its members are killed, stopped, ended and started, with and without their data; links break in
- * eight ways; and some members, or all, are started with another list of members or another longest ttl.
+ * What is done to a cluster: its members are killed, stopped, ended and started, with and without their data; links
+ * break in eight ways; and some members, or all, are started with another list of members or another longest ttl.
  */
 final class ClusterFaults implements Nemesis.Servers {
     static final Duration TTL = Duration.ofSeconds(1);

@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One life of a client of a cluster: the product's {@link Router}, with cells of the simulator for lines. What is given to its thread waits in one queue, as it does before an event loop. */
+/**
+ * One life of a client of a cluster: the product's {@link Router}, with cells of the simulator for lines. What is given
+ * to its thread waits in one queue, as it does before an event loop.
+ */
 final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     /** The first number of cells that look for the list. */
     static final int ANY = 32;
@@ -114,7 +117,10 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         }
     }
 
-    /** Runs the task behind all that was posted before and what came of that: a word of a user goes through two steps at most. */
+    /**
+     * Runs the task behind all that was posted before and what came of that: a word of a user goes through two steps at
+     * most.
+     */
     void afterwards(Runnable task) {
         run(() -> run(task));
     }

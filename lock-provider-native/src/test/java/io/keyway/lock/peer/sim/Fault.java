@@ -35,9 +35,16 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         CUT_TO_CLIENT,
         /** Both ends of the node's links see them closed. */
         RESET,
-        /** The process gets nothing, and then everything. It stops between two steps, or within its next one: before what that says, or in the middle of it. */
+        /**
+         * The process gets nothing, and then everything. It stops between two steps, or within its next one: before
+         * what that says, or in the middle of it.
+         */
         PAUSE,
-        /** The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member; 2: the member's disk is put back; 3: it is lost; 4: it is lost, and the operator says that the cluster never ran. */
+        /**
+         * The process ends and starts again with an empty memory. {@code amount} 1: its death is proved to the member;
+         * 2: the member's disk is put back; 3: it is lost; 4: it is lost, and the operator says that the cluster never
+         * ran.
+         */
         CRASH,
         /** The client closes in good order, and opens anew. */
         CLOSE,
@@ -58,7 +65,9 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
 
     private static final int LIST_BITS = 32;
 
-    /** The amount of a new list that comes with a {@code maxTtl} of a 2 to the power of {@code shift}th of the world's. */
+    /**
+     * The amount of a new list that comes with a {@code maxTtl} of a 2 to the power of {@code shift}th of the world's.
+     */
     static long listAndTtl(long list, int shift) {
         return list | (long) shift << LIST_BITS;
     }

@@ -103,7 +103,10 @@ final class FaultPlanner {
         }
     }
 
-    /** What a crash does to the disk. That a cluster never ran is said wrongly of one member at most: if it is said of all, nobody knows better. */
+    /**
+     * What a crash does to the disk. That a cluster never ran is said wrongly of one member at most: if it is said of
+     * all, nobody knows better.
+     */
     private int crash() {
         int amount = draws.one(0, 0, 2, 3, 4);
         return amount == 4 && faults.stream().anyMatch(fault -> fault.kind() == Kind.CRASH && fault.amount() == 4)

@@ -107,7 +107,10 @@ final class Faults {
         }
     }
 
-    /** @param stall a process that is stopped wherever it is; null if its machine sleeps, which happens between two steps */
+    /**
+     * @param stall a process that is stopped wherever it is; null if its machine sleeps, which happens between two
+     *     steps
+     */
     private void pause(SimNode node, @Nullable Fault stall, int more) {
         pauses[node.slot()] += more;
         if (pauses[node.slot()] > 0) {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * R20: a lock that is to be held at least for some time, and that somebody used, is nobody else's before that time has passed
- * since its grant, unless somebody broke it.
+ * R20: a lock that is to be held at least for some time, and that somebody used, is nobody else's before that time has
+ * passed since its grant, unless somebody broke it.
  */
 final class HeldAtLeast implements LeaseOracle {
     /** The last grant of a name that asked for such a time; {@code until} in real time. */

@@ -148,7 +148,10 @@ final class LeaseUsers {
         }
     }
 
-    /** Some locks are to be held at least for some time, of these most not for long, and then they are served by no cache. */
+    /**
+     * Some locks are to be held at least for some time, of these most not for long, and then they are served by no
+     * cache.
+     */
     private long atLeast(LeaseUser user, Act act) {
         if (!acquires(act) || draw(user, 6, 12) != 0) {
             return 0;

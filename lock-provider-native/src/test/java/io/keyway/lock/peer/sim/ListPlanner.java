@@ -60,7 +60,10 @@ final class ListPlanner {
         }
     }
 
-    /** Those who are to ask for shorter leases are started anew, some before the members are, some after, and some when all is over. */
+    /**
+     * Those who are to ask for shorter leases are started anew, some before the members are, some after, and some when
+     * all is over.
+     */
     private void restartClients() {
         for (int client = 1; client <= options.clients(); client++) {
             if (draws.chance(600)) {

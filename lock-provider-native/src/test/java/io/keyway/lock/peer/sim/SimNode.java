@@ -27,7 +27,10 @@ final class SimNode {
     private final SimDisk disk = new SimDisk();
     private final ArrayDeque<Event> inbox = new ArrayDeque<>();
     private final List<SimCell> cells = new ArrayList<>();
-    /** The cell through which a life of this client talks to a member, where it is not the one with the member's number: by that life and the member. */
+    /**
+     * The cell through which a life of this client talks to a member, where it is not the one with the member's number:
+     * by that life and the member.
+     */
     private final Map<List<Integer>, Integer> talks = new HashMap<>();
 
     private boolean alive;
@@ -299,8 +302,9 @@ final class SimNode {
     }
 
     /**
-     * What it was about to say is said first. A member learns how late it is before it looks at anything: what waited in its sockets counts as heard in time. It knows the time of its last look, not that of
-     * its stop, and it reads what waits in one go or in two.
+     * What it was about to say is said first. A member learns how late it is before it looks at anything: what waited
+     * in its sockets counts as heard in time. It knows the time of its last look, not that of its stop, and it reads
+     * what waits in one go or in two.
      */
     void resume() {
         if (!paused) {

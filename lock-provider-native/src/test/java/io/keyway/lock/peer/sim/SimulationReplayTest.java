@@ -99,7 +99,10 @@ class SimulationReplayTest {
                 """);
     }
 
-    /** R1: of two records that came to the simulated disk at one instant the former one was left, and a start waited too short. */
+    /**
+     * R1: of two records that came to the simulated disk at one instant the former one was left, and a start waited too
+     * short.
+     */
     @Test
     void theLaterOfTwoPromisesThatComeAtOneInstantStands() {
         assertClean("""

@@ -31,7 +31,10 @@ class UnsafeVariantsTest {
         };
     }
 
-    /** Where the search begins: a crash behind the end of a lease that is kept for longer is rare, and no seed below finds it. */
+    /**
+     * Where the search begins: a crash behind the end of a lease that is kept for longer is rare, and no seed below
+     * finds it.
+     */
     private static long first(Unsafe variant) {
         return variant == Unsafe.PROMISES_LEASES_ONLY ? 1_700 : 0;
     }

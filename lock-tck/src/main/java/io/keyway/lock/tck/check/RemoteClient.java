@@ -24,7 +24,9 @@ public final class RemoteClient implements AutoCloseable {
         this.process = process;
     }
 
-    /** One that has taken that lock, of no other use, and released it: what it then asks takes no longer than it must. */
+    /**
+     * One that has taken that lock, of no other use, and released it: what it then asks takes no longer than it must.
+     */
     static RemoteClient start(Place place, String role, ClientOptions options, String first)
             throws InterruptedException {
         ClientProcess process = ClientProcess.open(

@@ -69,8 +69,9 @@ public final class Server {
     }
 
     /**
-     * Who should listen, by the URL and by what the subject says, and does not though it was started again, by this check or one
-     * before it: then no check can say anything of the provider. Empty if one of them does, or if it is not known where.
+     * Who should listen, by the URL and by what the subject says, and does not though it was started again, by this
+     * check or one before it: then no check can say anything of the provider. Empty if one of them does, or if it is
+     * not known where.
      */
     Optional<String> missing() {
         List<String> all = new ArrayList<>(subject.servers());

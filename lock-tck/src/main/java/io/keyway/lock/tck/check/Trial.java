@@ -99,7 +99,9 @@ public final class Trial extends Passage implements AutoCloseable {
         return place.features().contains(feature);
     }
 
-    /** Whether its provider takes that option, which is none of the common ones, and the subject's URL leaves it open. */
+    /**
+     * Whether its provider takes that option, which is none of the common ones, and the subject's URL leaves it open.
+     */
     public boolean takes(Option<?> option) {
         return place.options().contains(option.name()) && !place.url().options().containsKey(option.name());
     }
@@ -230,7 +232,10 @@ public final class Trial extends Passage implements AutoCloseable {
         return client.admin().show(key).orElse(new LockStatus(key, List.of(), List.of()));
     }
 
-    /** Lets time pass until so many wait for the lock; without LIST, by what clients tell, for a quarter of a ttl at most. */
+    /**
+     * Lets time pass until so many wait for the lock; without LIST, by what clients tell, for a quarter of a ttl at
+     * most.
+     */
     public void untilWaiting(LockClient client, String name, int waiters) throws InterruptedException {
         if (has(Feature.LIST)) {
             Callable<Boolean> waiting =

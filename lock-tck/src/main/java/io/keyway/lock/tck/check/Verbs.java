@@ -101,8 +101,8 @@ public final class Verbs {
     }
 
     /**
-     * One attempt that must be granted; {@code otherwise} says what it means that it is not. One that was not executed is none:
-     * a client that is new, or has to connect anew, may need longer than an attempt may take.
+     * One attempt that must be granted; {@code otherwise} says what it means that it is not. One that was not executed
+     * is none: a client that is new, or has to connect anew, may need longer than an attempt may take.
      */
     public Grant granted(Request request, String otherwise) throws Exception {
         Attempt result = executed(request);

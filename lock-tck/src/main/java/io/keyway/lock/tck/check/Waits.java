@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** How many of a check's clients wait for a lock, by what they tell their listeners: for stores that cannot be asked. */
+/**
+ * How many of a check's clients wait for a lock, by what they tell their listeners: for stores that cannot be asked.
+ */
 final class Waits {
     private final List<Map<LockKey, Integer>> clients = new CopyOnWriteArrayList<>();
 

@@ -18,7 +18,10 @@ import io.keyway.lock.tck.check.Trial;
 
 /** Rules 608 and 609: a floor of tokens, for a store that takes the place of another. */
 final class FloorChecks {
-    /** Further than any store counts during a check, and so little that there is room for hundreds of thousands of checks. */
+    /**
+     * Further than any store counts during a check, and so little that there is room for hundreds of thousands of
+     * checks.
+     */
     private static final long FAR = 1L << 44;
 
     @Check(
@@ -95,7 +98,9 @@ final class FloorChecks {
         above(t, floor, "a client without a floor, for another name", take(t.client("other"), t.freshName()));
     }
 
-    /** A floor that no token of the subject has reached yet; gives the check up if there is none, or no option for it. */
+    /**
+     * A floor that no token of the subject has reached yet; gives the check up if there is none, or no option for it.
+     */
     private static long farAbove(Trial t, LockClient client) throws InterruptedException {
         if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
             throw t.notTried(

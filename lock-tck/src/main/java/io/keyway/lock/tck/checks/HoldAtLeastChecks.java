@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Rules 520 to 522: a lock that is kept for some time at the least. That it passed on too early is certain however slow the
- * machine, since the time is counted from before the grant was asked for, which is before the store began to count.
+ * Rules 520 to 522: a lock that is kept for some time at the least. That it passed on too early is certain however slow
+ * the machine, since the time is counted from before the grant was asked for, which is before the store began to count.
  */
 final class HoldAtLeastChecks {
 

@@ -17,10 +17,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rules 310, 410, 501, 502 and 513 of those that have asked more than once before their turn came, or before they fell silent. */
+/**
+ * Rules 310, 410, 501, 502 and 513 of those that have asked more than once before their turn came, or before they fell
+ * silent.
+ */
 final class LongWaitChecks {
 
-    /** When turns come, in sixteenths of a ttl after the first question. A turn that comes sooner is made good by the first renewal. */
+    /**
+     * When turns come, in sixteenths of a ttl after the first question. A turn that comes sooner is made good by the
+     * first renewal.
+     */
     private static final List<Integer> TURNS = List.of(9, 10, 11, 12);
 
     /** By then a waiter has asked several times. */

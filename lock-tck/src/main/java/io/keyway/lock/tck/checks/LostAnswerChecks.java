@@ -22,8 +22,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules 1402, 1503 and 1512 of an attempt that takes several steps: the answer to the first is lost, then the answer to the second, and
- * so on, until an attempt gets all that it needs. Whoever looks before he takes never comes to his taking if already the answer to the look is lost.
+ * Rules 1402, 1503 and 1512 of an attempt that takes several steps: the answer to the first is lost, then the answer to
+ * the second, and so on, until an attempt gets all that it needs. Whoever looks before he takes never comes to his
+ * taking if already the answer to the look is lost.
  */
 final class LostAnswerChecks {
     private static final int STEPS = 12;
@@ -93,7 +94,10 @@ final class LostAnswerChecks {
         return result != null ? "returned " + result : "threw " + thrown;
     }
 
-    /** The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an attempt alone. */
+    /**
+     * The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an
+     * attempt alone.
+     */
     private static void prepare(Trial t, Verbs verbs, Duration term) throws InterruptedException {
         t.until("an attempt is granted over a link that is whole", () -> {
             Request request = verbs.request(t.freshName(), term);

@@ -21,7 +21,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import org.jspecify.annotations.Nullable;
 
-/** Rules 305, 403, 405, 407 and 408: several that try at the same moment, and a grant and its caller's leaving at the same moment. */
+/**
+ * Rules 305, 403, 405, 407 and 408: several that try at the same moment, and a grant and its caller's leaving at the
+ * same moment.
+ */
 final class RaceChecks {
     private static final String CHANCE = "a window of 1 ms is found in 9 of 10 full runs";
 

@@ -11,8 +11,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a seed does to workers that take locks at random, and to their servers. One set of processes serves many histories: each
- * is a time of faults, then a heal after which everybody must go on, then a check of all that was written. For one thread.
+ * What a seed does to workers that take locks at random, and to their servers. One set of processes serves many
+ * histories: each is a time of faults, then a heal after which everybody must go on, then a check of all that was
+ * written. For one thread.
  */
 public final class Nemesis implements AutoCloseable {
     private static final int MOST_FAULTS = 5;
@@ -29,7 +30,8 @@ public final class Nemesis implements AutoCloseable {
          * Does one thing to a server, or to the links of a worker.
          *
          * @param workers in the order of their numbers; some may have ended
-         * @return what was done, in words, for the message of a history that breaks a rule; empty if there was nothing to do
+         * @return what was done, in words, for the message of a history that breaks a rule; empty if there was nothing
+         *     to do
          */
         String fault(SplittableRandom random, List<ChildJvm> workers) throws Exception;
 

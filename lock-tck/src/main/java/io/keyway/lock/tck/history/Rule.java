@@ -16,8 +16,8 @@ interface Rule {
             new LossIsTold());
 
     /**
-     * Every rule, and those that compare what two users read on one clock at the moment at which it happened: on a clock that a
-     * test moves, time stands still for users while it is moved.
+     * Every rule, and those that compare what two users read on one clock at the moment at which it happened: on a
+     * clock that a test moves, time stands still for users while it is moved.
      */
     List<Rule> ON_THE_MACHINES_CLOCK =
             Stream.concat(ALL.stream(), Stream.of(new TimeToStop())).toList();

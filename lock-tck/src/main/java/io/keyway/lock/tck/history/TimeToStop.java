@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * R3: whoever loses a lease because its time is over has a quarter of the ttl to stop before another is granted, unless it says
- * earlier that it has stopped. Its deadline was no earlier than its last answer says that was "held"; a loss that was told before
- * that came from the store, which no longer knew the lease.
+ * R3: whoever loses a lease because its time is over has a quarter of the ttl to stop before another is granted, unless
+ * it says earlier that it has stopped. Its deadline was no earlier than its last answer says that was "held"; a loss
+ * that was told before that came from the store, which no longer knew the lease.
  */
 final class TimeToStop implements Rule {
     private static final String NAME = "R3 time to stop";

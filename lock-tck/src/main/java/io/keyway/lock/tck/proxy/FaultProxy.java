@@ -97,14 +97,16 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * From the request on that comes after so many others, whichever connection they come by, answers are thrown away. What a
-     * client sends before it has an answer counts as one request.
+     * From the request on that comes after so many others, whichever connection they come by, answers are thrown away.
+     * What a client sends before it has an answer counts as one request.
      */
     public void discardAfter(int answers) {
         command(() -> answersLeft = answers);
     }
 
-    /** The connections that stand move nothing any more, and nobody is told; new ones are served. Until {@link #heal()}. */
+    /**
+     * The connections that stand move nothing any more, and nobody is told; new ones are served. Until {@link #heal()}.
+     */
     public void strand() {
         command(() -> links.forEach(Link::strand));
     }

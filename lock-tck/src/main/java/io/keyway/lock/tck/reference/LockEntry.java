@@ -112,7 +112,9 @@ public final class LockEntry {
         }
     }
 
-    /** The grant is over, and its place stays for as long as it was to be held at least; false if that time has passed. */
+    /**
+     * The grant is over, and its place stays for as long as it was to be held at least; false if that time has passed.
+     */
     boolean keep(Place holder, long now) {
         boolean kept = holder.keep(now);
         if (kept && upgrading == holder) {

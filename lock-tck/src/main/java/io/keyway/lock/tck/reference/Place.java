@@ -27,7 +27,10 @@ public final class Place {
     @Nullable
     String broken;
 
-    /** Until when a holder stays after its release, and after the end of its term, if it was to be held at least so long. */
+    /**
+     * Until when a holder stays after its release, and after the end of its term, if it was to be held at least so
+     * long.
+     */
     long keptUntil;
 
     long outlastsTermUntil;

@@ -7,7 +7,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The histories of checks that failed or have no verdict as files: {@code histories/<check>.txt}, and {@code .svg} with a picture. */
+/**
+ * The histories of checks that failed or have no verdict as files: {@code histories/<check>.txt}, and {@code .svg} with a picture.
+ */
 final class Evidence {
     private Evidence() {}
 

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that a client leaves open, or goes on with when they are dead, before which a proxy of the kit stands. */
+/**
+ * Connections that a client leaves open, or goes on with when they are dead, before which a proxy of the kit stands.
+ */
 @Timeout(120)
 class WiredMutantsTest {
     private static final String DEAD = "LK-304/a-connection-that-is-dead-is-replaced";
