@@ -93,7 +93,7 @@ public final class ClientOptions {
         for (String name : settings.keySet()) {
             if (!names.contains(name)) {
                 throw new IllegalArgumentException("The client option " + name + " is not known to this provider; did"
-                        + " you mean " + Nearest.of(name, names) + "? Known are " + String.join(", ", names) + ".");
+                        + " you mean " + Suggestion.of(name, names) + "? Known are " + String.join(", ", names) + ".");
             }
         }
     }

@@ -28,7 +28,7 @@ public final class LockName implements Comparable<LockName> {
      * @throws IllegalArgumentException if it breaks the rule above; the message says what is wrong and where
      */
     public static LockName of(String text) {
-        LockNames.check(text);
+        NameSyntax.check(text);
         return new LockName(text);
     }
 
@@ -53,7 +53,7 @@ public final class LockName implements Comparable<LockName> {
      * segments stay joined by {@code /}. Different names have different escapes, and {@link #unescape} leads back.
      */
     public String escaped() {
-        return LockNames.escape(value);
+        return NameSyntax.escape(value);
     }
 
     /**
@@ -62,9 +62,9 @@ public final class LockName implements Comparable<LockName> {
      * @throws IllegalArgumentException if it is not such a form
      */
     public static LockName unescape(String text) {
-        LockName name = of(LockNames.unescape(text));
+        LockName name = of(NameSyntax.unescape(text));
         if (!name.escaped().equals(text)) {
-            throw new IllegalArgumentException("not the escaped form of a lock name: " + LockNames.quoted(text));
+            throw new IllegalArgumentException("not the escaped form of a lock name: " + NameSyntax.quoted(text));
         }
         return name;
     }

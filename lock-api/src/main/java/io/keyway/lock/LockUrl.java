@@ -190,8 +190,8 @@ public final class LockUrl {
                 .map(option -> prefix + option.name())
                 .sorted()
                 .toList();
-        return new InvalidLockUrlException("In " + masked + ": option " + LockNames.quoted(prefix + name)
-                + " is not known; did you mean " + Nearest.of(prefix + name, names) + "? Known are "
+        return new InvalidLockUrlException("In " + masked + ": option " + NameSyntax.quoted(prefix + name)
+                + " is not known; did you mean " + Suggestion.of(prefix + name, names) + "? Known are "
                 + String.join(", ", names) + ".");
     }
 }

@@ -2,7 +2,7 @@
 package io.keyway.lock;
 
 import io.keyway.lock.kit.SystemTime;
-import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ public final class Locks {
      * @throws IllegalArgumentException if {@code options} has an option that the provider does not take
      */
     public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader) {
-        return open(url, options, loader, Between.NOTHING);
+        return open(url, options, loader, Interceptor.NOTHING);
     }
 
     /**
@@ -52,7 +52,7 @@ public final class Locks {
      *
      * @param between what to put between the client and what its provider builds it on
      */
-    public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader, Between between) {
+    public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader, Interceptor between) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(between, "between");
         LockProvider provider = Providers.find(url, Objects.requireNonNull(loader, "loader"));
@@ -78,7 +78,7 @@ public final class Locks {
     }
 
     private static LockClient open(
-            LockProvider provider, LockUrl url, ClientOptions options, ClassLoader loader, Between between) {
+            LockProvider provider, LockUrl url, ClientOptions options, ClassLoader loader, Interceptor between) {
         String name = setting(CommonOptions.NAME, url, options);
         SystemTime time = new SystemTime(name);
         try {

@@ -45,7 +45,7 @@ public final class Option<T> {
             @Nullable String fallbackText,
             String description) {
         if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("not a name of an option: " + LockNames.quoted(name));
+            throw new IllegalArgumentException("not a name of an option: " + NameSyntax.quoted(name));
         }
         this.name = name;
         this.type = type;
@@ -261,7 +261,7 @@ public final class Option<T> {
     }
 
     private String shown(String text) {
-        return secret() ? Secrets.MASK : LockNames.quoted(text);
+        return secret() ? Secrets.MASK : NameSyntax.quoted(text);
     }
 
     @SuppressWarnings("unchecked")

@@ -137,8 +137,8 @@ final class Providers {
                 .flatMap(provider -> provider.schemes().stream())
                 .sorted()
                 .toList();
-        String nearest = Nearest.of(url.provider(), schemes);
-        if (!nearest.isEmpty() && Nearest.distance(url.provider(), nearest) <= 2) {
+        String nearest = Suggestion.of(url.provider(), schemes);
+        if (!nearest.isEmpty() && Suggestion.distance(url.provider(), nearest) <= 2) {
             message.append("; did you mean lock:").append(nearest).append('?');
         } else {
             message.append('.');

@@ -98,12 +98,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
             known.add(feature.label());
         }
         PROMISES.forEach(promise -> known.add(promise + ":always"));
-        throw unknown(alone ? "not known" : "not known at " + LockNames.quoted(word), word, known);
+        throw unknown(alone ? "not known" : "not known at " + NameSyntax.quoted(word), word, known);
     }
 
     private static String promise(String word) {
         if (!PROMISES.contains(word)) {
-            throw unknown("not known at " + LockNames.quoted(word), word, PROMISES);
+            throw unknown("not known at " + NameSyntax.quoted(word), word, PROMISES);
         }
         return word;
     }
@@ -114,12 +114,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
                 return grade;
             }
         }
-        throw unknown("not known at " + LockNames.quoted(word), word, List.of("always", "timed", "no"));
+        throw unknown("not known at " + NameSyntax.quoted(word), word, List.of("always", "timed", "no"));
     }
 
     private static IllegalArgumentException unknown(String what, String word, List<String> known) {
         return new IllegalArgumentException(
-                what + "; did you mean " + Nearest.of(word, known) + "? Known are " + String.join(", ", known));
+                what + "; did you mean " + Suggestion.of(word, known) + "? Known are " + String.join(", ", known));
     }
 
     private static Guarantee promised(String promise, Guarantees promised) {

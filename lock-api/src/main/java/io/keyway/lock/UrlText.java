@@ -70,7 +70,7 @@ record UrlText(String raw) {
 
     InvalidLockUrlException refuse(String what) {
         return new InvalidLockUrlException(
-                "The URL " + LockNames.quoted(UrlMask.malformed(raw)) + " " + what + "." + SHAPE);
+                "The URL " + NameSyntax.quoted(UrlMask.malformed(raw)) + " " + what + "." + SHAPE);
     }
 
     private int hex(int index) {

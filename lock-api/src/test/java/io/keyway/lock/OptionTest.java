@@ -149,10 +149,10 @@ class OptionTest {
     @ParameterizedTest
     @CsvSource({"tll,ttl", "TTL,ttl", "lazzy,lazy", "conect,connect", "tokn,tokens", "sceure,secure"})
     void nearestIsWhatWasMeant(String word, String meant) {
-        assertThat(Nearest.of(word, List.of("connect", "lazy", "tokens", "ttl", "secure", "closeTimeout")))
+        assertThat(Suggestion.of(word, List.of("connect", "lazy", "tokens", "ttl", "secure", "closeTimeout")))
                 .isEqualTo(meant);
-        assertThat(Nearest.distance(meant, meant)).isZero();
-        assertThat(Nearest.distance("abcd", "abdc")).isEqualTo(1);
-        assertThat(Nearest.distance("", "abc")).isEqualTo(3);
+        assertThat(Suggestion.distance(meant, meant)).isZero();
+        assertThat(Suggestion.distance("abcd", "abdc")).isEqualTo(1);
+        assertThat(Suggestion.distance("", "abc")).isEqualTo(3);
     }
 }

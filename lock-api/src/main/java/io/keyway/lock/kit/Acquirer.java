@@ -24,9 +24,9 @@ final class Acquirer {
     private final EngineClient client;
     private final LockKey key;
     private final LockMode mode;
-    private final Terms terms;
+    private final ResolvedOptions terms;
 
-    Acquirer(EngineClient client, LockKey key, LockMode mode, Terms terms) {
+    Acquirer(EngineClient client, LockKey key, LockMode mode, ResolvedOptions terms) {
         this.client = client;
         this.key = key;
         this.mode = mode;

@@ -50,7 +50,7 @@ final class AdminView implements LockAdmin {
                 client.engine().breakGrant(key, token, ReasonText.of(reason), client.requestTimeout()),
                 () -> new OutcomeUnknownException(
                         "Breaking token " + token + " of " + key + " was sent and not answered within "
-                                + Terms.text(client.requestTimeout()) + " by " + client.server()
+                                + ResolvedOptions.text(client.requestTimeout()) + " by " + client.server()
                                 + ". It names the token, so it is safe to send it again.",
                         key.name(),
                         client.server(),

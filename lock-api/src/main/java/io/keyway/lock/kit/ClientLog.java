@@ -57,7 +57,7 @@ final class ClientLog {
                 "{0} has had no answer about the {1} for {2} from {3}, and goes on asking: {4}",
                 client,
                 key,
-                Terms.text(waited),
+                ResolvedOptions.text(waited),
                 server,
                 why);
     }
@@ -80,7 +80,7 @@ final class ClientLog {
                 "{0} is answered again by {1}, {2} after it said that it was not",
                 client,
                 server,
-                Terms.text(Duration.ofNanos(after)));
+                ResolvedOptions.text(Duration.ofNanos(after)));
     }
 
     void lost(LockKey key, long token, LeaseLoss loss, long now) {
@@ -101,7 +101,7 @@ final class ClientLog {
                     client,
                     key,
                     String.valueOf(token),
-                    Terms.text(loss.heldFor()),
+                    ResolvedOptions.text(loss.heldFor()),
                     loss.cause(),
                     loss.detail());
         } else if (told == LOSSES + 1) {

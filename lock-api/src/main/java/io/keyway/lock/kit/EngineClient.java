@@ -53,7 +53,7 @@ final class EngineClient implements LockClient {
     private final Map<Long, CompletableFuture<?>> questions = new ConcurrentHashMap<>();
     private final AtomicLong requestIds = new AtomicLong();
     private final ClientLog log;
-    private final Closing closing;
+    private final ClientShutdown closing;
 
     private EngineClient(OpenRequest request, LockEngine engine) {
         this.engine = engine;
@@ -65,7 +65,7 @@ final class EngineClient implements LockClient {
         EventThread own = given == null ? new EventThread(settings.name()) : null;
         this.events = new EventDispatcher(given != null ? given : Objects.requireNonNull(own));
         this.log = new ClientLog(settings.name(), server);
-        this.closing = new Closing(this, own, request.time(), settings.closeTimeout());
+        this.closing = new ClientShutdown(this, own, request.time(), settings.closeTimeout());
     }
 
     static EngineClient open(OpenRequest request, LockEngine engine) {
@@ -196,11 +196,12 @@ final class EngineClient implements LockClient {
         return requestIds.incrementAndGet();
     }
 
-    Terms terms(LockOptions options) {
+    ResolvedOptions terms(LockOptions options) {
         if (options.holdAtLeast().isPresent()) {
             require(Feature.HOLD_AT_LEAST);
         }
-        return Terms.of(options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
+        return ResolvedOptions.of(
+                options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
     }
 
     void tell(LockEvent.Type type, @Nullable LockKey key, OptionalLong token, Optional<String> from, long afterNanos) {
@@ -210,15 +211,15 @@ final class EngineClient implements LockClient {
     /** A part of a sentence, for a store that has said nothing; empty unless it was never connected to. */
     String unconnected() {
         return engine instanceof StoreEngine store && !store.connected()
-                ? ": it is still being connected to, which may take " + Terms.text(settings.connectTimeout())
+                ? ": it is still being connected to, which may take " + ResolvedOptions.text(settings.connectTimeout())
                         + " (connectTimeout)"
                 : "";
     }
 
     LockUnavailableException noAnswer(String what, @Nullable LockName name) {
         return new LockUnavailableException(
-                "No answer about " + what + " within " + Terms.text(settings.requestTimeout()) + " from " + server
-                        + unconnected() + ". Try again, or raise requestTimeout.",
+                "No answer about " + what + " within " + ResolvedOptions.text(settings.requestTimeout()) + " from "
+                        + server + unconnected() + ". Try again, or raise requestTimeout.",
                 name,
                 server,
                 null);

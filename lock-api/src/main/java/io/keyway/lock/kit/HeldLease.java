@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Belief is no part of the word: each question compares the clock with the deadline that the engine moves, and the
  * first one to see the deadline pass turns the word to LOST, for good.
  */
-final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
+final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
 
     private static final Logger LOG = System.getLogger(HeldLease.class.getName());
     private static final VarHandle LOST_STAGE;
@@ -51,7 +51,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     private final LockKey key;
     private final LockMode mode;
     private final int permits;
-    private final Terms terms;
+    private final ResolvedOptions terms;
     private final long askedAt;
     private final @Nullable HoldWarning warning;
 
@@ -74,7 +74,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
     @Nullable
     HeldLease next;
 
-    HeldLease(EngineClient client, LockKey key, LockMode mode, int permits, Terms terms) {
+    HeldLease(EngineClient client, LockKey key, LockMode mode, int permits, ResolvedOptions terms) {
         this.client = client;
         this.key = key;
         this.mode = mode;
@@ -305,7 +305,7 @@ final class HeldLease extends LeaseWord implements Lease, LockEngine.Sink {
         return client == other;
     }
 
-    Terms terms() {
+    ResolvedOptions terms() {
         return terms;
     }
 

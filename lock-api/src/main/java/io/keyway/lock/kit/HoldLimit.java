@@ -25,12 +25,14 @@ final class HoldLimit {
     }
 
     /** The nearer of the two ends; null if the terms have none. */
-    static @Nullable HoldLimit of(Terms terms, long grantedAt, long firstDeadline) {
+    static @Nullable HoldLimit of(ResolvedOptions terms, long grantedAt, long firstDeadline) {
         Duration maxHold = terms.maxHold();
         boolean once = terms.renewal() == Renewal.NONE;
         if (maxHold != null && !(once && firstDeadline - (grantedAt + maxHold.toNanos()) <= 0)) {
             return new HoldLimit(
-                    grantedAt + maxHold.toNanos(), Cause.MAX_HOLD, "held for its maxHold of " + Terms.text(maxHold));
+                    grantedAt + maxHold.toNanos(),
+                    Cause.MAX_HOLD,
+                    "held for its maxHold of " + ResolvedOptions.text(maxHold));
         }
         return once
                 ? new HoldLimit(

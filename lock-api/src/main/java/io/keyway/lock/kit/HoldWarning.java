@@ -42,8 +42,9 @@ final class HoldWarning {
         LOG.log(
                 Level.WARNING,
                 "The " + lease.key() + " (token " + lease.token() + ") has been held for "
-                        + Terms.text(Duration.ofMillis(heldNanos / 1_000_000)) + ", longer than its warnAfter of "
-                        + Terms.text(warnAfter) + "; the stack below acquired it",
+                        + ResolvedOptions.text(Duration.ofMillis(heldNanos / 1_000_000))
+                        + ", longer than its warnAfter of "
+                        + ResolvedOptions.text(warnAfter) + "; the stack below acquired it",
                 acquirer);
     }
 

@@ -20,7 +20,7 @@ final class KeyQueue {
     private final TreeMap<Long, StoreEntry> queued = new TreeMap<>();
 
     /** Which of them were sent. */
-    final Arrivals arrivals = new Arrivals();
+    final SendOrder arrivals = new SendOrder();
 
     private final boolean fifo;
     private final boolean wakes;

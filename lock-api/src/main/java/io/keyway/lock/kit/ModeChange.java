@@ -66,7 +66,7 @@ final class ModeChange {
             endedWith(write, Answer.UNKNOWN);
             throw new OutcomeUnknownException(
                     "The downgrade of " + key + " (token " + write.token() + ") was not confirmed within "
-                            + Terms.text(client.requestTimeout()) + " by " + client.server()
+                            + ResolvedOptions.text(client.requestTimeout()) + " by " + client.server()
                             + ". The lock is being given back in the background; acquire it again.",
                     key.name(),
                     client.server(),
@@ -83,7 +83,7 @@ final class ModeChange {
     }
 
     private PendingAcquire pending(HeldLease from, LockMode mode, boolean queue, Duration wait) {
-        Terms terms = from.terms();
+        ResolvedOptions terms = from.terms();
         HeldLease to = new HeldLease(client, key, mode, 1, terms);
         Request request = new Request(
                 client.nextRequestId(), key, mode, 1, 1, terms.ttl(), queue, terms.owner(), terms.holdAtLeast());

@@ -318,7 +318,8 @@ final class PendingAcquire implements LockEngine.Sink {
         }
         String why = trouble;
         outcome.completeExceptionally(new LockUnavailableException(
-                "No answer about " + request.key() + " within " + Terms.text(wait == null ? Duration.ZERO : wait)
+                "No answer about " + request.key() + " within "
+                        + ResolvedOptions.text(wait == null ? Duration.ZERO : wait)
                         + " from " + client.server()
                         + (why == null ? client.unconnected() : ": " + why.replaceFirst("\\.$", ""))
                         + ". The request was withdrawn; try again, or wait longer.",

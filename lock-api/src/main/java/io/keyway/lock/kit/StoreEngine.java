@@ -88,14 +88,14 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void submitWaiting(Request request, Sink sink) {
-        LentThread lent = lentThread();
+        CallerThread lent = lentThread();
         submit(request, sink, lent);
         if (lent != null) {
             lent.work();
         }
     }
 
-    private void submit(Request request, Sink sink, @Nullable LentThread lent) {
+    private void submit(Request request, Sink sink, @Nullable CallerThread lent) {
         sinks.add(request.id(), sink, lent);
         input((machine, now) -> machine.submit(request, now));
     }
@@ -116,7 +116,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     /** As {@link #release(StoreHold)}, by a thread that waits for the answer. */
     void releaseWaiting(StoreHold hold) {
-        LentThread lent = lentThread();
+        CallerThread lent = lentThread();
         if (lent == null || !sinks.lend(hold.id(), lent)) {
             release(hold);
             return;
@@ -126,10 +126,10 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     /** The calling thread, if it may make a call of the store: an interrupt that is pending would only end the call. */
-    private @Nullable LentThread lentThread() {
+    private @Nullable CallerThread lentThread() {
         boolean lends =
                 backend.prompt() && work.ready() && !Thread.currentThread().isInterrupted();
-        return lends ? new LentThread() : null;
+        return lends ? new CallerThread() : null;
     }
 
     void release(StoreHold hold) {

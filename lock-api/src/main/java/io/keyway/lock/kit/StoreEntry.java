@@ -29,7 +29,7 @@ final class StoreEntry {
     /** A call other than a renewal is under way. */
     boolean inFlight;
 
-    /** Its first call waits for that of an earlier request, see {@link Arrivals}. */
+    /** Its first call waits for that of an earlier request, see {@link SendOrder}. */
     boolean unsent;
 
     /** A hint came while the attempt was under way: it may have looked too early. */

@@ -16,7 +16,7 @@ final class StoreLeases {
     private final StoreMachine machine;
     private final StoreTimers timers;
     private final Conversions conversions;
-    private final Map<Long, RenewalClass> classes = new LinkedHashMap<>();
+    private final Map<Long, RenewalGroup> classes = new LinkedHashMap<>();
 
     StoreLeases(StoreMachine machine, StoreTimers timers, Conversions conversions) {
         this.machine = machine;
@@ -27,7 +27,7 @@ final class StoreLeases {
     /** The entry holds now. */
     void add(StoreEntry entry, long now) {
         entry.renewDue = entry.echo + entry.ttl() / 2;
-        RenewalClass renewals = classOf(entry);
+        RenewalGroup renewals = classOf(entry);
         renewals.add(entry);
         watch(entry, now);
     }
@@ -119,7 +119,7 @@ final class StoreLeases {
      * look.
      */
     private void watch(StoreEntry entry, long now) {
-        RenewalClass renewals = classOf(entry);
+        RenewalGroup renewals = classOf(entry);
         long due = renewals.due(entry, now + entry.ttl());
         if (now - due >= 0) {
             scan(renewals, now);
@@ -130,7 +130,7 @@ final class StoreLeases {
 
     /** All that back off, or are doubted, are renewed now. */
     void scanAll(long now) {
-        for (RenewalClass renewals : List.copyOf(classes.values())) {
+        for (RenewalGroup renewals : List.copyOf(classes.values())) {
             scan(renewals, now);
         }
     }
@@ -163,7 +163,7 @@ final class StoreLeases {
         machine.forgetGranted(entry, now);
     }
 
-    void scan(RenewalClass renewals, long now) {
+    void scan(RenewalGroup renewals, long now) {
         for (StoreEntry entry : renewals.lapsed(now)) {
             lapse(entry, now);
         }
@@ -195,7 +195,7 @@ final class StoreLeases {
         entry.renewDue = now + Math.min(timers.backOff(entry.failures), Math.max(1, entry.ttl() / 16));
     }
 
-    private RenewalClass classOf(StoreEntry entry) {
-        return classes.computeIfAbsent(entry.ttl(), RenewalClass::new);
+    private RenewalGroup classOf(StoreEntry entry) {
+        return classes.computeIfAbsent(entry.ttl(), RenewalGroup::new);
     }
 }

@@ -35,7 +35,7 @@ final class StoreMachine {
     private final StoreTimers timers;
     private final StoreLeases leases;
     private final StoreCleanUp cleanUp;
-    private final StoreNews news;
+    private final StoreSignals news;
     private final StoreAttempts attempts;
     private final Conversions conversions = new Conversions(this);
 
@@ -57,12 +57,12 @@ final class StoreMachine {
         this.leases = new StoreLeases(this, timers, conversions);
         this.cleanUp = new StoreCleanUp(this, timers, sessionBound);
         this.attempts = new StoreAttempts(this, queues, timers, leases, cleanUp);
-        this.news = new StoreNews(this, attempts, leases, entries);
+        this.news = new StoreSignals(this, attempts, leases, entries);
         this.server = server;
     }
 
     /** Hears what the store says unasked. */
-    StoreNews news() {
+    StoreSignals news() {
         return news;
     }
 

@@ -15,10 +15,10 @@ final class StoreSinks {
 
     private static final class Slot {
         final Sink sink;
-        volatile @Nullable LentThread lent;
+        volatile @Nullable CallerThread lent;
         volatile @Nullable StoreHold hold;
 
-        Slot(Sink sink, @Nullable LentThread lent) {
+        Slot(Sink sink, @Nullable CallerThread lent) {
             this.sink = sink;
             this.lent = lent;
         }
@@ -32,12 +32,12 @@ final class StoreSinks {
     }
 
     /** {@code lent} is a thread that waits for the first call of that request, if one does. */
-    void add(long id, Sink sink, @Nullable LentThread lent) {
+    void add(long id, Sink sink, @Nullable CallerThread lent) {
         slots.put(id, new Slot(sink, lent));
     }
 
     /** A thread waits for the release of that grant; false if nothing is left of it. */
-    boolean lend(long id, LentThread lent) {
+    boolean lend(long id, CallerThread lent) {
         Slot slot = slots.get(id);
         if (slot == null) {
             return false;
@@ -48,7 +48,7 @@ final class StoreSinks {
 
     /** The thread that waits for that call, if one does. */
     @Nullable
-    LentThread lent(StoreEffect effect) {
+    CallerThread lent(StoreEffect effect) {
         Slot slot = null;
         if (effect instanceof StoreEffect.Attempt attempt) {
             slot = slots.get(attempt.request().id());

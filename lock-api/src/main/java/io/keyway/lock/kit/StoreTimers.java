@@ -30,7 +30,7 @@ final class StoreTimers {
     }
 
     /** Hands over what is due, also what becomes due by that. */
-    void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalClass> classes) {
+    void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalGroup> classes) {
         while (!timers.isEmpty() && (timers.peek().stale() || now - timers.peek().at >= 0)) {
             Timer timer = timers.poll();
             if (timer.stale()) {
@@ -50,7 +50,7 @@ final class StoreTimers {
         timers.add(new Timer(at, entry, null));
     }
 
-    void arm(RenewalClass renewals, long at) {
+    void arm(RenewalGroup renewals, long at) {
         if (!renewals.armed || renewals.due != at) {
             renewals.armed = true;
             renewals.due = at;
@@ -81,7 +81,7 @@ final class StoreTimers {
 
     /** An armed entry or class; stale once that was armed anew. */
     private record Timer(
-            long at, @Nullable StoreEntry entry, @Nullable RenewalClass renewals) implements Comparable<Timer> {
+            long at, @Nullable StoreEntry entry, @Nullable RenewalGroup renewals) implements Comparable<Timer> {
 
         boolean stale() {
             if (entry != null) {

@@ -71,7 +71,7 @@ final class StoreWork {
             }
             throw unavailable("could not connect: " + StoreCalls.describe(e.getCause()), e.getCause());
         } catch (TimeoutException e) {
-            throw unavailable("could not connect within " + Terms.text(settings.connectTimeout()), e);
+            throw unavailable("could not connect within " + ResolvedOptions.text(settings.connectTimeout()), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw unavailable("interrupted while connecting", e);
@@ -88,7 +88,7 @@ final class StoreWork {
      *
      * @param lent the thread that waits for it, if one does
      */
-    boolean start(StoreEffect effect, @Nullable LentThread lent) {
+    boolean start(StoreEffect effect, @Nullable CallerThread lent) {
         if (effect instanceof StoreEffect.Attempt attempt) {
             Request request = attempt.request();
             Runnable call = () -> attempt(request, store -> store.attempt(request, settings.requestTimeout()));
@@ -113,7 +113,7 @@ final class StoreWork {
         return true;
     }
 
-    private void run(boolean heartbeat, Runnable call, @Nullable LentThread lent) {
+    private void run(boolean heartbeat, Runnable call, @Nullable CallerThread lent) {
         if (heartbeat) {
             workers.routine(call);
         } else if (lent == null || !lent.offer(call)) {

@@ -4,7 +4,7 @@ package io.keyway.lock.spi;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import java.util.Set;
 
 /**
@@ -22,8 +22,8 @@ public interface LockProvider {
     Set<Feature> features(LockUrl url);
 
     /** Returns who can share the locks of that URL, without connecting. */
-    default Reach reach(LockUrl url) {
-        return Reach.NETWORK;
+    default Scope scope(LockUrl url) {
+        return Scope.NETWORK;
     }
 
     /**

@@ -19,7 +19,8 @@ import java.util.Optional;
  * @param time the client's clock and timers; the client that is opened closes it last, if it is AutoCloseable
  * @param between what a test put between the client and its backend or engine; a provider leaves it as it is
  */
-public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, Between between) {
+public record OpenRequest(
+        LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, Interceptor between) {
 
     /** Checks that nothing is null. */
     public OpenRequest {
@@ -32,7 +33,7 @@ public record OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader
 
     /** With nothing between the client and what it is built on. */
     public OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
-        this(url, options, loader, time, Between.NOTHING);
+        this(url, options, loader, time, Interceptor.NOTHING);
     }
 
     /** Returns the same with another clock, for a provider that has one of its own. */

@@ -118,11 +118,11 @@ class StoreMachineTest extends MachineScript {
 
     @Test
     void aBatchIsBounded() {
-        grantAll(RenewalClass.BATCH + 1);
+        grantAll(RenewalGroup.BATCH + 1);
         machine.tick(at(4000));
         List<StoreEffect> effects = machine.effects();
         assertThat(effects).hasSize(2);
-        assertThat(((StoreEffect.Renew) effects.get(0)).grants()).hasSize(RenewalClass.BATCH);
+        assertThat(((StoreEffect.Renew) effects.get(0)).grants()).hasSize(RenewalGroup.BATCH);
         assertThat(((StoreEffect.Renew) effects.get(1)).grants()).hasSize(1);
     }
 

@@ -25,7 +25,7 @@ final class BreakCommand implements Callable<Integer> {
     private final Console console;
 
     @Mixin
-    private final Target target = new Target();
+    private final UrlOptions target = new UrlOptions();
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock.")
     private String name = "";
@@ -49,7 +49,7 @@ final class BreakCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (reason.isBlank()) {
-            throw new Refusal(ExitCode.USAGE, "--reason must say why: the holder reads it.");
+            throw new CommandException(ExitCode.USAGE, "--reason must say why: the holder reads it.");
         }
         LockName lockName = LockName.of(name);
         LockKey key = semaphore ? LockKey.semaphore(lockName) : LockKey.lock(lockName);
@@ -69,7 +69,7 @@ final class BreakCommand implements Callable<Integer> {
             }
             console.out().print(StatusText.of(List.of(new LockStatus(key, holders, List.of()))));
             if (holders.size() > 1) {
-                throw new Refusal(
+                throw new CommandException(
                         ExitCode.USAGE, key + " has " + holders.size() + " holders; choose one with --token.");
             }
             return breakGrant(client, key, holders.get(0));
@@ -88,7 +88,7 @@ final class BreakCommand implements Callable<Integer> {
 
     private int breakGrant(LockClient client, LockKey key, LockStatus.Holder holder) throws InterruptedException {
         if (holder.token().isEmpty()) {
-            throw new Refusal(ExitCode.UNAVAILABLE, "the provider does not tell the token of this grant.");
+            throw new CommandException(ExitCode.UNAVAILABLE, "the provider does not tell the token of this grant.");
         }
         if (!client.admin().breakLease(key, holder.token().getAsLong(), reason)) {
             console.say("that grant had ended by itself; nothing was broken.");

@@ -6,7 +6,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.LockProvider;
 import java.util.List;
 import java.util.Optional;
@@ -40,7 +40,7 @@ final class CommandOptions {
             String scheme = new TreeSet<>(each.schemes()).first();
             LockUrl any = LockUrl.parse("lock:" + scheme + "://x");
             if (!scheme.equals(except)
-                    && each.reach(any) != Reach.JVM
+                    && each.scope(any) != Scope.JVM
                     && each.features(any).contains(feature)) {
                 found.add("lock:" + scheme + ":");
             }
@@ -49,8 +49,8 @@ final class CommandOptions {
     }
 
     /** Who shares these locks; the network where no provider says it. */
-    Reach reach() {
-        return provider.map(each -> each.reach(url)).orElse(Reach.NETWORK);
+    Scope reach() {
+        return provider.map(each -> each.scope(url)).orElse(Scope.NETWORK);
     }
 
     /** The secret of a cluster, from the environment, so that it need not stand on a command line. */

@@ -27,7 +27,7 @@ final class Failures {
         if (console.debug()) {
             failure.printStackTrace(console.err());
         }
-        if (failure instanceof Refusal refusal) {
+        if (failure instanceof CommandException refusal) {
             console.say(sentence(refusal));
             return refusal.exitCode();
         }

@@ -31,7 +31,7 @@ final class GuardedCommand {
     private static final long READY_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Console console;
-    private final CommandWords words;
+    private final CommandLineWords words;
     private final Lease lease;
     private final Supervision supervision;
     private final Signals signals;
@@ -42,7 +42,7 @@ final class GuardedCommand {
     private volatile boolean onlyRestIsLeft;
     private volatile @Nullable Process process;
 
-    GuardedCommand(Console console, CommandWords words, Lease lease, Supervision supervision, Signals signals) {
+    GuardedCommand(Console console, CommandLineWords words, Lease lease, Supervision supervision, Signals signals) {
         this.console = console;
         this.words = words;
         this.lease = lease;
@@ -62,7 +62,7 @@ final class GuardedCommand {
                 return runSupervised(feed);
             }
         } catch (IOException e) {
-            throw new Refusal(
+            throw new CommandException(
                     ExitCode.UNAVAILABLE, "nothing was run, as the supervisor failed: " + e.getMessage() + ".", e);
         }
     }
@@ -122,7 +122,7 @@ final class GuardedCommand {
         } catch (IOException e) {
             String message = String.valueOf(e.getMessage());
             boolean missing = message.contains("error=2,");
-            throw new Refusal(
+            throw new CommandException(
                     missing ? ExitCode.NOT_FOUND : ExitCode.CANNOT_RUN,
                     words.program() + (missing ? " is not found." : " cannot be run: " + reason(message) + "."),
                     e);

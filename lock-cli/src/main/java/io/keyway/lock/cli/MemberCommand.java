@@ -6,7 +6,7 @@ import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.node.ClusterMember;
-import io.keyway.lock.peer.node.MemberPlan;
+import io.keyway.lock.peer.node.MemberConfig;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import java.io.IOException;
@@ -62,9 +62,9 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--cluster",
             paramLabel = "NAME",
-            defaultValue = MemberPlan.CLUSTER,
+            defaultValue = MemberConfig.CLUSTER,
             description = "The cluster's name, the path of the clients' URL. Default: ${DEFAULT-VALUE}.")
-    private String cluster = MemberPlan.CLUSTER;
+    private String cluster = MemberConfig.CLUSTER;
 
     @Option(
             names = "--data",
@@ -97,10 +97,10 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--shards",
             paramLabel = "N",
-            defaultValue = "" + MemberPlan.SHARDS,
+            defaultValue = "" + MemberConfig.SHARDS,
             description =
                     "Into how many parts each member divides its names, 1 to 64; all members say the same. Default: ${DEFAULT-VALUE}.")
-    private int shards = MemberPlan.SHARDS;
+    private int shards = MemberConfig.SHARDS;
 
     @Option(
             names = "--token-floor",
@@ -150,43 +150,43 @@ final class MemberCommand implements Callable<Integer> {
         CountDownLatch failed = new CountDownLatch(1);
         try (ClusterMember member = start(failed::countDown)) {
             failed.await();
-            throw new Refusal(
+            throw new CommandException(
                     ExitCode.UNAVAILABLE, "the member has ended, since it cannot keep its promises; its log says why.");
         } catch (InterruptedException e) {
             if (signals.received() == 0) {
-                throw new Refusal(ExitCode.UNAVAILABLE, "the member was interrupted.", e);
+                throw new CommandException(ExitCode.UNAVAILABLE, "the member was interrupted.", e);
             }
             return ExitCode.OK;
         }
     }
 
     private ClusterMember start(Runnable ended) {
-        MemberPlan plan = plan();
+        MemberConfig plan = plan();
         try {
             return ClusterMember.start(plan, ended);
         } catch (IOException e) {
-            throw new Refusal(ExitCode.UNAVAILABLE, Failures.sentence(e), e);
+            throw new CommandException(ExitCode.UNAVAILABLE, Failures.sentence(e), e);
         }
     }
 
-    private MemberPlan plan() {
+    private MemberConfig plan() {
         if (listen == null || members == null) {
             throw new IllegalStateException("picocli demands both");
         }
         NodeId self = node == null ? listen : node;
-        Quiet.memberLogging(self.toString(), console.debug());
+        LogSetup.memberLogging(self.toString(), console.debug());
         if (!members.members().contains(self)) {
             throw new IllegalArgumentException("--members " + members + " does not have "
                     + (node == null ? "--listen " : "--node ") + self
                     + (node == null ? "; say with --node which of them this is" : ""));
         }
-        return new MemberPlan(
+        return new MemberConfig(
                 self,
                 new InetSocketAddress(listen.host(), listen.port()),
                 members,
                 cluster,
                 data == null
-                        ? MemberPlan.defaultData(System.getProperty("user.home", ""), listen.port())
+                        ? MemberConfig.defaultData(System.getProperty("user.home", ""), listen.port())
                         : data.toAbsolutePath(),
                 init,
                 Set.copyOf(removed),

@@ -42,7 +42,7 @@ final class RunCommand implements Callable<Integer> {
     private final @Nullable List<String> command;
 
     @Mixin
-    private final Target target = new Target();
+    private final UrlOptions target = new UrlOptions();
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock: a path such as backup or db/orders.")
     private String name = "";
@@ -88,21 +88,22 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         if (command == null || command.isEmpty()) {
-            throw new Refusal(ExitCode.USAGE, "say what to run after --, as in: keyway run " + name + " -- sleep 5");
+            throw new CommandException(
+                    ExitCode.USAGE, "say what to run after --, as in: keyway run " + name + " -- sleep 5");
         }
         if (shared && permits != null) {
-            throw new Refusal(ExitCode.USAGE, "--shared and --permits exclude each other.");
+            throw new CommandException(ExitCode.USAGE, "--shared and --permits exclude each other.");
         }
         LockName lockName = LockName.of(name);
-        CommandWords words = CommandWords.check(command, console.environment());
+        CommandLineWords words = CommandLineWords.check(command, console.environment());
         try (Supervision supervision = supervise();
                 LockClient client = target.openToRun(console, supervision)) {
-            Wish wish = wish(client, lockName, words);
+            LockRequest wish = wish(client, lockName, words);
             return run(client, wish, words, supervision);
         }
     }
 
-    private int run(LockClient client, Wish wish, CommandWords words, Supervision supervision) {
+    private int run(LockClient client, LockRequest wish, CommandLineWords words, Supervision supervision) {
         Signals signals = Signals.interrupting(Thread.currentThread());
         try {
             Optional<Lease> lease = acquire(client, wish, signals);
@@ -113,7 +114,7 @@ final class RunCommand implements Callable<Integer> {
             }
             try {
                 return new GuardedCommand(console, words, lease.get(), supervision, signals).run();
-            } catch (Refusal nothingWasRun) {
+            } catch (CommandException nothingWasRun) {
                 keepNoLonger(client, wish.key(), lease.get());
                 throw nothingWasRun;
             }
@@ -141,11 +142,11 @@ final class RunCommand implements Callable<Integer> {
         try {
             return Supervision.begin();
         } catch (IOException e) {
-            throw new Refusal(ExitCode.UNAVAILABLE, "the supervisor cannot be started: " + e.getMessage(), e);
+            throw new CommandException(ExitCode.UNAVAILABLE, "the supervisor cannot be started: " + e.getMessage(), e);
         }
     }
 
-    private Wish wish(LockClient client, LockName lockName, CommandWords words) {
+    private LockRequest wish(LockClient client, LockName lockName, CommandLineWords words) {
         LockOptions options = LockOptions.none().withMetadata(Map.of("command", words.shortName()));
         if (ttl != null) {
             options = options.withTtl(ttl);
@@ -155,13 +156,13 @@ final class RunCommand implements Callable<Integer> {
         }
         try {
             if (shared) {
-                return Wish.shared(client, lockName, options);
+                return LockRequest.shared(client, lockName, options);
             }
             return permits != null
-                    ? Wish.permits(client, lockName, permits, options)
-                    : Wish.exclusive(client, lockName, options);
+                    ? LockRequest.permits(client, lockName, permits, options)
+                    : LockRequest.exclusive(client, lockName, options);
         } catch (UnsupportedFeatureException e) {
-            throw new Refusal(ExitCode.USAGE, lacks(client.url(), e), e);
+            throw new CommandException(ExitCode.USAGE, lacks(client.url(), e), e);
         }
     }
 
@@ -181,7 +182,7 @@ final class RunCommand implements Callable<Integer> {
                 + (others.isEmpty() ? "." : "; " + String.join(" and ", others) + have);
     }
 
-    private Optional<Lease> acquire(LockClient client, Wish wish, Signals signals) throws InterruptedException {
+    private Optional<Lease> acquire(LockClient client, LockRequest wish, Signals signals) throws InterruptedException {
         try (WaitingNotice notice = WaitingNotice.begin(console, client, wish.key())) {
             Optional<Lease> lease = wait == null ? Optional.of(wish.acquire()) : wish.tryAcquire(wait);
             if (signals.received() != 0) {

@@ -26,7 +26,7 @@ final class ShowCommand implements Callable<Integer> {
     private final Console console;
 
     @Mixin
-    private final Target target = new Target();
+    private final UrlOptions target = new UrlOptions();
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "One lock. Default: all.")
     private @Nullable String name;

@@ -58,11 +58,11 @@ final class WrongUsage {
         if (failure.isUnknownOption()) {
             Collection<String> options = command.getCommandSpec().optionsMap().keySet();
             // An option may stand with its value.
-            return meant("there is no option " + word, Nearest.of(word.replaceFirst("=.*", ""), options));
+            return meant("there is no option " + word, CommandSuggestion.of(word.replaceFirst("=.*", ""), options));
         }
         if (!command.getSubcommands().isEmpty()) {
             Collection<String> commands = command.getSubcommands().keySet();
-            return meant("there is no command " + word, Nearest.command(word, commands));
+            return meant("there is no command " + word, CommandSuggestion.command(word, commands));
         }
         if (arguments.begin("run") && arguments.command() == null) {
             return "put -- before the command: " + corrected(failure.getUnmatched());

@@ -48,7 +48,7 @@ class GuardedCommandTest {
                 }
                 return otherwise.of(held);
             });
-            CommandWords words = new CommandWords(
+            CommandLineWords words = new CommandLineWords(
                     List.of("sh", "-c", "echo $$ >'" + said + "'; trap '' TERM; while :; do sleep 1; done"));
             PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
             Console console = new Console(nowhere, nowhere, false, false, Map.of(), CommandClock.SYSTEM);

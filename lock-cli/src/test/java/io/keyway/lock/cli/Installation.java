@@ -70,7 +70,7 @@ final class Installation {
         String classes = directory.resolve("keyway.classes").toString();
         String fast = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
         run(java + " -XX:DumpLoadedClassList=" + classes + " " + fast + " -Dio.netty.jfr.enabled=false -cp " + classPath
-                + " io.keyway.lock.cli.Rehearsal");
+                + " io.keyway.lock.cli.ArchiveWarmup");
         run(java + " -Xshare:dump -XX:SharedClassListFile=" + classes + " -XX:SharedArchiveFile=" + archive
                 + " -XX:+UseG1GC -cp " + classPath);
         Files.writeString(script, """

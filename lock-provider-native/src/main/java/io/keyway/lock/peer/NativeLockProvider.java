@@ -10,12 +10,12 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.peer.cluster.ClusterMode;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.MemoryWorlds;
 import io.keyway.lock.peer.engine.NativeEngine;
-import io.keyway.lock.peer.engine.Seat;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.node.HostedMembers;
 import io.keyway.lock.peer.node.LocalMode;
@@ -65,18 +65,18 @@ public final class NativeLockProvider implements LockProvider {
     }
 
     @Override
-    public Reach reach(LockUrl url) {
+    public Scope scope(LockUrl url) {
         return switch (url.protocol().orElse("")) {
-            case "mem" -> Reach.JVM;
-            case "local" -> Reach.MACHINE;
-            default -> Reach.NETWORK;
+            case "mem" -> Scope.JVM;
+            case "local" -> Scope.MACHINE;
+            default -> Scope.NETWORK;
         };
     }
 
     @Override
     public LockClient open(OpenRequest request) {
         LockUrl url = request.url();
-        if (reach(url) != Reach.JVM) {
+        if (scope(url) != Scope.JVM) {
             NETTY.require(url, NativeLockProvider.class.getClassLoader());
         }
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
@@ -97,7 +97,7 @@ public final class NativeLockProvider implements LockProvider {
         return request.over(engine);
     }
 
-    private static Seat seat(OpenRequest request, NativeEngine engine, Duration maxTtl) {
+    private static ClientRuntime seat(OpenRequest request, NativeEngine engine, Duration maxTtl) {
         LockUrl url = request.url();
         return switch (url.protocol().orElse("")) {
             case "mem" -> mem(request, engine, maxTtl);
@@ -111,7 +111,7 @@ public final class NativeLockProvider implements LockProvider {
         };
     }
 
-    private static Seat mem(OpenRequest request, NativeEngine engine, Duration maxTtl) {
+    private static ClientRuntime mem(OpenRequest request, NativeEngine engine, Duration maxTtl) {
         LockUrl url = request.url();
         if (url.hosts().size() != 1 || url.path().isPresent()) {
             throw new InvalidLockUrlException(url + ": a world has one name, as in lock:native:mem://name");

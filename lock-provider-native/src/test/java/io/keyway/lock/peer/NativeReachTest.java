@@ -4,7 +4,7 @@ package io.keyway.lock.peer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,7 +17,7 @@ class NativeReachTest {
         "'lock:native://a:7400,b:7400/c', NETWORK",
         "'lock:native:lease://a:7400,b:7400/c', NETWORK"
     })
-    void saysWhoCanShareTheLocksOfAUrl(String url, Reach reach) {
-        assertThat(new NativeLockProvider().reach(LockUrl.parse(url))).isEqualTo(reach);
+    void saysWhoCanShareTheLocksOfAUrl(String url, Scope reach) {
+        assertThat(new NativeLockProvider().scope(LockUrl.parse(url))).isEqualTo(reach);
     }
 }

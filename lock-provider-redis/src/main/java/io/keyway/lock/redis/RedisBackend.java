@@ -66,9 +66,9 @@ final class RedisBackend implements LockBackend {
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
-    private final Optional<FloorGift> floor;
+    private final Optional<TokenFloorWriter> floor;
     private final Tokens tokens = new Tokens();
-    private final RequestWords words = new RequestWords(tokens);
+    private final RequestArguments words = new RequestArguments(tokens);
 
     /** Requests of which the next attempt follows the release of what was broken: they go on. */
     private final Set<Long> brokenUnheard = ConcurrentHashMap.newKeySet();
@@ -77,7 +77,7 @@ final class RedisBackend implements LockBackend {
 
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
-    private volatile @Nullable Messages messages;
+    private volatile @Nullable Notifications messages;
 
     RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees, ServerCheck check) {
         this(link, settings, guarantees, check, Optional.empty());
@@ -89,7 +89,7 @@ final class RedisBackend implements LockBackend {
             Guarantees guarantees,
             ServerCheck check,
             Optional<TokenFloor> floor) {
-        this.floor = floor.map(asked -> new FloorGift(link, settings, asked));
+        this.floor = floor.map(asked -> new TokenFloorWriter(link, settings, asked));
         this.link = link;
         this.check = check;
         this.settings = settings;
@@ -119,7 +119,7 @@ final class RedisBackend implements LockBackend {
         signals = told;
         idPrefix = client + ":";
         // What is granted unasked cannot be acknowledged by replicas.
-        messages = new Messages(link, keys, told, client, slots, settings.waitReplicas() == 0, tokens);
+        messages = new Notifications(link, keys, told, client, slots, settings.waitReplicas() == 0, tokens);
     }
 
     @Override
@@ -131,7 +131,7 @@ final class RedisBackend implements LockBackend {
         byte[][] arguments = words.withOptional(
                 request,
                 RedisKeys.bytes(id),
-                RequestWords.millis(request.ttl()),
+                RequestArguments.millis(request.ttl()),
                 words.what(request),
                 Protocol.toByteArray(request.capacity()),
                 queueing(request, askedAt));
@@ -147,7 +147,7 @@ final class RedisBackend implements LockBackend {
         byte[][] arguments = words.withOptional(
                 wanted,
                 RedisKeys.bytes(id),
-                RequestWords.millis(wanted.ttl()),
+                RequestArguments.millis(wanted.ttl()),
                 words.what(wanted),
                 RedisKeys.bytes(id(held.id())),
                 Tokens.counted(held.token()),
@@ -166,7 +166,7 @@ final class RedisBackend implements LockBackend {
     }
 
     private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
-        Messages listener = started(messages);
+        Notifications listener = started(messages);
         long hearing = listener.hearing();
         listener.asks(request);
         Object reply = asked(request, call, deadline);
@@ -175,14 +175,14 @@ final class RedisBackend implements LockBackend {
         }
         if (!(reply instanceof List)) {
             listener.waitsNoMore(request.id());
-            return new Attempt.Granted(Messages.grant(request, tokens.of(reply)));
+            return new Attempt.Granted(Notifications.grant(request, tokens.of(reply)));
         }
         List<?> said = Replies.list(reply);
         long millis = Replies.number(said.get(0));
         if (millis == BROKEN) {
             listener.waitsNoMore(request.id());
             brokenUnheard.add(request.id());
-            Grant broken = Messages.grant(request, tokens.told(Replies.text(said.get(1))));
+            Grant broken = Notifications.grant(request, tokens.told(Replies.text(said.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
         List<Owner> holders = Replies.owners(said);
@@ -232,7 +232,7 @@ final class RedisBackend implements LockBackend {
         List<ScriptCall> calls = new ArrayList<>(grants.size());
         for (Grant grant : grants) {
             byte[][] arguments = {
-                RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token()), RequestWords.millis(grant.ttl())
+                RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token()), RequestArguments.millis(grant.ttl())
             };
             calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
         }
@@ -256,7 +256,7 @@ final class RedisBackend implements LockBackend {
         if (reply instanceof List<?> said) {
             // Said again, before the answer: the message may have been lost.
             started(signals)
-                    .ended(grant.key(), grant.token(), Cause.BROKEN, Messages.broken(Replies.text(said.get(0))));
+                    .ended(grant.key(), grant.token(), Cause.BROKEN, Notifications.broken(Replies.text(said.get(0))));
             return Answer.NOT_HELD;
         }
         return Answer.UNKNOWN;

@@ -167,7 +167,7 @@ final class RedisNode implements AutoCloseable {
         } catch (JedisDataException e) {
             usable = true;
             warnIfForbidden(e);
-            throw Refusals.translated(e);
+            throw ServerErrors.translated(e);
         } catch (JedisConnectionException e) {
             throw broken(e);
         } finally {
@@ -286,7 +286,7 @@ final class RedisNode implements AutoCloseable {
 
     /** Time does not mend it, so the log has to say it; once is enough. */
     void warnIfForbidden(JedisException e) {
-        if ((e instanceof JedisAccessControlException || Refusals.isForbiddenInScript(e))
+        if ((e instanceof JedisAccessControlException || ServerErrors.isForbiddenInScript(e))
                 && warned.compareAndSet(false, true)) {
             LOG.warn("{} does not let this client do its work: {}", this, e.getMessage());
         }

@@ -48,7 +48,7 @@ record ScriptCall(RedisScript script, byte[][] keys, byte[][] arguments) {
         } catch (JedisNoScriptException e) {
             return e;
         } catch (JedisDataException e) {
-            return Refusals.translated(e);
+            return ServerErrors.translated(e);
         }
     }
 }

@@ -62,7 +62,7 @@ final class SingleLink implements RedisLink {
     }
 
     private static NotExecutedException ofACluster(JedisRedirectionException e) {
-        return new NotExecutedException(Refusals.CLUSTER + " (" + e.getMessage() + ")", e);
+        return new NotExecutedException(ServerErrors.CLUSTER + " (" + e.getMessage() + ")", e);
     }
 
     @Override

@@ -4,7 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,7 +26,7 @@ class FailoverHistoryTest {
     @Test
     void allGoOnAfterEachFailoverAndNoRuleIsBroken() throws Exception {
         try (SentinelSet set = SentinelSet.start(RedisExecutable.brought(), directory);
-                HistoryCrew crew = new HistoryCrew(directory, set.url() + "?waitReplicas=2&ttl=8s", NAMES, false)) {
+                WorkerPool crew = new WorkerPool(directory, set.url() + "?waitReplicas=2&ttl=8s", NAMES, false)) {
             for (int i = 0; i < WORKERS; i++) {
                 crew.start();
             }

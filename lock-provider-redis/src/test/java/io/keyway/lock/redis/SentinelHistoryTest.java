@@ -4,8 +4,8 @@ package io.keyway.lock.redis;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
-import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.history.Nemesis;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,7 +42,7 @@ class SentinelHistoryTest {
         try (SentinelSet set = SentinelSet.start(
                         RedisExecutable.brought(), directory, "appendonly yes", "appendfsync always");
                 Nemesis nemesis = new Nemesis(
-                        new HistoryCrew(directory, set.url() + "?waitReplicas=2&ttl=2s", NAMES, false),
+                        new WorkerPool(directory, set.url() + "?waitReplicas=2&ttl=2s", NAMES, false),
                         new Faults(set),
                         WORKERS,
                         NAMES,

@@ -215,8 +215,8 @@ class WakeUpTest {
     @Test
     void whereReplicasHaveToAcknowledgeNothingIsGrantedByAMessage() {
         RedisLink link = new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings());
-        Messages messages =
-                new Messages(link, new RedisKeys(link, "keyway:"), signals, client, null, false, new Tokens());
+        Notifications messages =
+                new Notifications(link, new RedisKeys(link, "keyway:"), signals, client, null, false, new Tokens());
         assertThat(messages.queueing(5, false)).asString(StandardCharsets.UTF_8).isEqualTo("q");
     }
 

@@ -20,7 +20,7 @@ final class Container {
     int users;
 
     /** What is known of the line in it. */
-    final Foresight foresight;
+    final FirstInLine foresight;
 
     private volatile boolean worn;
 

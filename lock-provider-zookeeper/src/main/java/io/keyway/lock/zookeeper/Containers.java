@@ -27,7 +27,7 @@ final class Containers {
     }
 
     /** Makes a container, and what is missing above it. */
-    void make(Session session, String container, Limit limit)
+    void make(Session session, String container, Await limit)
             throws KeeperException, TimeoutException, InterruptedException {
         if (made(session, container, CreateMode.CONTAINER, limit)) {
             return;
@@ -37,7 +37,7 @@ final class Containers {
     }
 
     /** Makes a bucket, or what is beside the buckets, and what is missing above it. */
-    void makeUnderBase(Session session, String path, Limit limit)
+    void makeUnderBase(Session session, String path, Await limit)
             throws KeeperException, TimeoutException, InterruptedException {
         if (!made(session, path, CreateMode.CONTAINER, limit)) {
             String base = paths.base();
@@ -50,7 +50,7 @@ final class Containers {
     }
 
     /** False if its parent is missing. */
-    private static boolean made(Session session, String path, CreateMode mode, Limit limit)
+    private static boolean made(Session session, String path, CreateMode mode, Await limit)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
             limit.await(session.create(path, new byte[0], mode));

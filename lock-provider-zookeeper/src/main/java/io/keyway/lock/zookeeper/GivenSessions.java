@@ -31,7 +31,7 @@ final class GivenSessions implements Sessions {
     private final CuratorFramework framework;
     private final Session.Terms terms;
     private final Session.Listener listener;
-    private final Places places;
+    private final RequestNodes places;
 
     /** Other clients may share the session, and count their requests as this one does. */
     private final String client = "." + Long.toHexString(Incarnation.draw().low());
@@ -40,7 +40,7 @@ final class GivenSessions implements Sessions {
     private volatile @Nullable Session latest;
     private volatile boolean closed;
 
-    GivenSessions(CuratorFramework framework, Session.Terms terms, Session.Listener listener, Places places) {
+    GivenSessions(CuratorFramework framework, Session.Terms terms, Session.Listener listener, RequestNodes places) {
         this.framework = framework;
         this.terms = terms;
         this.listener = listener;
@@ -51,7 +51,7 @@ final class GivenSessions implements Sessions {
     public void runIn(LockBackend.Signals signals) {}
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+    public Session connected(LockKey key, Duration ttl, Await limit, boolean early)
             throws NotExecutedException, InterruptedException {
         Session known = latest;
         if (known != null && known.isConnected()) {
@@ -68,7 +68,7 @@ final class GivenSessions implements Sessions {
         return session;
     }
 
-    private Session current(Limit limit) throws NotExecutedException, InterruptedException {
+    private Session current(Await limit) throws NotExecutedException, InterruptedException {
         if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("no session was begun in time");
         }
@@ -140,14 +140,14 @@ final class GivenSessions implements Sessions {
 
     /** The framework stays open, and so does the session: what is ours in it is taken out. */
     @Override
-    public void close(Limit limit) {
+    public void close(Await limit) {
         closed = true;
         Session session = latest;
         if (session == null || !session.endUntold("the client is closed")) {
             return;
         }
-        Leftovers leftovers = new Leftovers(framework);
-        for (Place place : places.removeAll(session)) {
+        LeftoverNodes leftovers = new LeftoverNodes(framework);
+        for (RequestNode place : places.removeAll(session)) {
             place.leaveTo(leftovers);
         }
         session.breaks().leave();

@@ -101,7 +101,7 @@ final class OwnFramework implements ZookeeperFactory {
     }
 
     /** The session that is not over yet; when one is, Curator is about to make the next. */
-    Session session(Limit limit) throws NotExecutedException, InterruptedException {
+    Session session(Await limit) throws NotExecutedException, InterruptedException {
         try {
             while (true) {
                 CompletableFuture<Session> known = latest;

@@ -62,7 +62,7 @@ final class OwnSessions implements Sessions {
     }
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+    public Session connected(LockKey key, Duration ttl, Await limit, boolean early)
             throws NotExecutedException, InterruptedException {
         Session session = current(key, ttl, limit).session(limit);
         session.awaitConnected(limit, early);
@@ -99,7 +99,7 @@ final class OwnSessions implements Sessions {
         return all;
     }
 
-    private OwnFramework current(LockKey key, Duration ttl, Limit limit)
+    private OwnFramework current(LockKey key, Duration ttl, Await limit)
             throws NotExecutedException, InterruptedException {
         int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTerm.orElse(ttl).toMillis());
         int index = Math.floorMod(key.hashCode(), spread);
@@ -128,7 +128,7 @@ final class OwnSessions implements Sessions {
         }
     }
 
-    private OwnFramework begin(int millis, Limit limit) throws NotExecutedException, InterruptedException {
+    private OwnFramework begin(int millis, Await limit) throws NotExecutedException, InterruptedException {
         CompletableFuture<OwnFramework> begun = new CompletableFuture<>();
         tasks.add(() -> {
             OwnFramework framework = new OwnFramework(terms, target, millis, threads, listener);
@@ -156,7 +156,7 @@ final class OwnSessions implements Sessions {
     }
 
     @Override
-    public void close(Limit limit) {
+    public void close(Await limit) {
         lock.lock();
         try {
             closed = true;

@@ -24,23 +24,23 @@ import org.apache.zookeeper.Watcher;
  */
 final class Renewals {
     private final LockBackend.Signals signals;
-    private final Places places;
-    private final Consumer<Place> gone;
+    private final RequestNodes places;
+    private final Consumer<RequestNode> gone;
 
     /** {@code gone}: is told of places whose nodes are not there any more. */
-    Renewals(LockBackend.Signals signals, Places places, Consumer<Place> gone) {
+    Renewals(LockBackend.Signals signals, RequestNodes places, Consumer<RequestNode> gone) {
         this.signals = signals;
         this.places = places;
         this.gone = gone;
     }
 
-    private record Held(Grant grant, Place place) {}
+    private record Held(Grant grant, RequestNode place) {}
 
-    List<Answer> renew(List<Grant> grants, Limit limit) throws TimeoutException, InterruptedException, KeeperException {
+    List<Answer> renew(List<Grant> grants, Await limit) throws TimeoutException, InterruptedException, KeeperException {
         Map<Grant, Answer> answers = new LinkedHashMap<>();
         Map<Session, List<Held>> bySession = new LinkedHashMap<>();
         for (Grant grant : grants) {
-            Place place = places.get(grant.id());
+            RequestNode place = places.get(grant.id());
             if (place == null) {
                 answers.put(grant, Answer.NOT_HELD);
             } else if (!place.session.isConnected()) {
@@ -72,7 +72,7 @@ final class Renewals {
             List<Held> held,
             CompletableFuture<List<Code>> first,
             Map<Grant, Answer> answers,
-            Limit limit)
+            Await limit)
             throws TimeoutException, InterruptedException {
         List<Held> asked = held;
         try {
@@ -95,7 +95,7 @@ final class Renewals {
                 asked = again;
                 codes = limit.await(check(session, again));
             }
-            Broken broken = session.breaks().heard(limit);
+            BrokenGrants broken = session.breaks().heard(limit);
             for (Held each : asked) {
                 boolean over = broken.reasons().containsKey(each.place.czxid(each.grant));
                 answers.put(each.grant, over ? Answer.NOT_HELD : Answer.DONE);
@@ -132,7 +132,7 @@ final class Renewals {
     }
 
     private void deleted(Held held) {
-        Node node = held.place.node();
+        CreatedNode node = held.place.node();
         if (held.place.held && node != null && held.place.token(node) == held.grant.token()) {
             held.place.broken = true;
             signals.ended(

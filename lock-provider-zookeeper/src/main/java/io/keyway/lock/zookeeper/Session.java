@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A session is over once and for all: by the ensemble's word, when its handle is closed or given up, or when this
  * client has not heard of the ensemble for so long that the handle ends itself.
  */
-final class Session extends Calls implements Watcher {
+final class Session extends EnsembleCalls implements Watcher {
 
     /** Hears of one session; mostly on the thread of its events. */
     interface Listener {
@@ -57,7 +57,7 @@ final class Session extends Calls implements Watcher {
     private final Listener listener;
     private final BooleanSupplier replaced;
     private final CompletableFuture<ZooKeeper> begun = new CompletableFuture<>();
-    private final Breaks breaks;
+    private final BreakMailbox breaks;
     private final Watches watches = new Watches(this);
     private final Map<String, Container> containers = new HashMap<>();
     private final AtomicBoolean ending = new AtomicBoolean();
@@ -85,7 +85,7 @@ final class Session extends Calls implements Watcher {
      * @param acl who may do what with the nodes
      * @param foresight what is known of lines
      */
-    record Terms(String servers, ACLProvider acl, Paths paths, Foresight.Maker foresight) {
+    record Terms(String servers, ACLProvider acl, Paths paths, FirstInLine.Maker foresight) {
 
         /** What is said to whoever the ensemble does not let in. */
         InvalidLockUrlException refusal(Exception cause) {
@@ -108,7 +108,7 @@ final class Session extends Calls implements Watcher {
         this.client = client;
         this.listener = listener;
         this.replaced = replaced;
-        this.breaks = new Breaks(this, terms.paths());
+        this.breaks = new BreakMailbox(this, terms.paths());
     }
 
     /** The handle was made; what it tells waits for this. */
@@ -268,13 +268,13 @@ final class Session extends Calls implements Watcher {
      *     connection
      * @throws InvalidLockUrlException if it refuses the credentials
      */
-    void awaitConnected(Limit limit, boolean early) throws NotExecutedException, InterruptedException {
+    void awaitConnected(Await limit, boolean early) throws NotExecutedException, InterruptedException {
         CompletableFuture<Boolean> up = link;
         if (up.isDone() && !up.isCompletedExceptionally()) {
             return;
         }
         // In any case there is to be time left to say why nothing came.
-        Limit until = wasConnected ? limit.part(15, 16) : early ? limit.most(EARLY) : limit.part(3, 4);
+        Await until = wasConnected ? limit.part(15, 16) : early ? limit.most(EARLY) : limit.part(3, 4);
         try {
             up.get(until.end().nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -329,11 +329,11 @@ final class Session extends Calls implements Watcher {
         return terms.servers();
     }
 
-    Foresight foresight(String container) {
+    FirstInLine foresight(String container) {
         return terms.foresight().of(this, container);
     }
 
-    Breaks breaks() {
+    BreakMailbox breaks() {
         return breaks;
     }
 

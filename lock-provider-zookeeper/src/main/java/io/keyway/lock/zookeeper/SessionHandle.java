@@ -30,7 +30,7 @@ final class SessionHandle extends ZooKeeper {
 
     private static HostProvider redial(String servers, int timeoutMillis, Session session) {
         HostProvider known = new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses());
-        return new Redial(known, timeoutMillis, session::dials);
+        return new ReconnectPolicy(known, timeoutMillis, session::dials);
     }
 
     /**

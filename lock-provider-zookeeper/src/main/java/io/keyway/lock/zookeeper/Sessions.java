@@ -19,14 +19,14 @@ interface Sessions {
      *
      * @param early as {@link Session#awaitConnected}
      */
-    Session connected(LockKey key, Duration ttl, Limit limit, boolean early)
+    Session connected(LockKey key, Duration ttl, Await limit, boolean early)
             throws NotExecutedException, InterruptedException;
 
     /** A session that is connected, if one is. */
     Optional<Session> open();
 
     /** Any session, connected, for calls that create nothing that lasts. */
-    default Session any(LockKey key, Duration ttl, Limit limit) throws NotExecutedException, InterruptedException {
+    default Session any(LockKey key, Duration ttl, Await limit) throws NotExecutedException, InterruptedException {
         Optional<Session> open = open();
         return open.isPresent() ? open.get() : connected(key, ttl, limit, false);
     }
@@ -35,5 +35,5 @@ interface Sessions {
     Optional<CuratorFramework> framework();
 
     /** Ends what this client has begun; what the ensemble does not answer within the limit ends later. */
-    void close(Limit limit);
+    void close(Await limit);
 }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * the lock recipe of ZooKeeper.
  *
  * <p>An uncontended acquire is a creation and a listing, sent together and answered in one round trip, or a
- * creation alone ({@link Foresight}); a release is a deletion. What is believed was confirmed by a majority: by the
+ * creation alone ({@link FirstInLine}); a release is a deletion. What is believed was confirmed by a majority: by the
  * creation of the request's own node, or by a transaction that changes nothing but is written, like any other, only while the session lives ({@link Session#transact}). Reads, which
  * one server answers by itself, only tell whom a request has to wait for: a node that has once been seen to be deleted
  * never comes back.
@@ -64,13 +64,13 @@ final class ZooKeeperBackend implements LockBackend {
 
     private final ZooKeeperSettings settings;
     private final Paths paths;
-    private final Places places = new Places();
+    private final RequestNodes places = new RequestNodes();
     private final Containers containers;
-    private final Floor floor;
+    private final TokenFloorWriter floor;
     private final Session.Terms terms;
     private final Sessions sessions;
-    private final Inspection inspection;
-    private final Departures departures;
+    private final LockInspection inspection;
+    private final NodeRemoval departures;
     private @Nullable Signals signals;
     private @Nullable Renewals renewals;
 
@@ -78,11 +78,11 @@ final class ZooKeeperBackend implements LockBackend {
         this.settings = settings;
         this.paths = new Paths(settings.base());
         this.containers = new Containers(paths);
-        this.floor = new Floor(settings.floor(), paths, containers);
+        this.floor = new TokenFloorWriter(settings.floor(), paths, containers);
         this.terms = new Session.Terms(settings.servers(), settings.acl(), paths, settings.foresight());
-        this.sessions = settings.source().sessions(settings, terms, new News(places, this::signals), places);
-        this.departures = new Departures(sessions, places, containers);
-        this.inspection = new Inspection(paths);
+        this.sessions = settings.source().sessions(settings, terms, new SessionEvents(places, this::signals), places);
+        this.departures = new NodeRemoval(sessions, places, containers);
+        this.inspection = new LockInspection(paths);
     }
 
     @Override
@@ -91,7 +91,7 @@ final class ZooKeeperBackend implements LockBackend {
         renewals = new Renewals(told, places, departures::gone);
         sessions.runIn(told);
         if (settings.eager().isPresent()) {
-            Limit until = Limit.of(settings.eager().get());
+            Await until = Await.of(settings.eager().get());
             floor.give(sessions.connected(settings.anyKey(), settings.ttl(), until, false), until);
         }
     }
@@ -108,13 +108,13 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
+        Await until = Await.of(limit);
         if (departures.isWithdrawn(request.id())) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         long called = System.nanoTime();
         Session session = sessions.connected(request.key(), request.ttl(), until, request.queue());
-        Place place = place(request, session, until);
+        RequestNode place = place(request, session, until);
         place.begin(until);
         try {
             floor.give(session, until);
@@ -135,9 +135,9 @@ final class ZooKeeperBackend implements LockBackend {
         }
     }
 
-    private Place place(Request request, Session session, Limit until) throws Exception {
+    private RequestNode place(Request request, Session session, Await until) throws Exception {
         String container = paths.container(request.key());
-        Place place = places.of(request, session, container, this::turnHasCome);
+        RequestNode place = places.of(request, session, container, this::turnHasCome);
         if (place.request.capacity() != request.capacity()) {
             // Its node says by which capacity everybody is to judge it, and a node's name does not change.
             departures.withdraw(place, until);
@@ -146,11 +146,11 @@ final class ZooKeeperBackend implements LockBackend {
         return place;
     }
 
-    private Attempt attempt(Place place, long called, Limit until) throws Exception {
+    private Attempt attempt(RequestNode place, long called, Await until) throws Exception {
         Session session = place.session;
-        CompletableFuture<Broken> begun = session.breaks().begin();
+        CompletableFuture<BrokenGrants> begun = session.breaks().begin();
         while (true) {
-            Node node = place.node();
+            CreatedNode node = place.node();
             if (node != null && session.isOld(place.lookedAt(), 1)) {
                 place.lookAgain(until);
             }
@@ -162,13 +162,13 @@ final class ZooKeeperBackend implements LockBackend {
                 names.ifPresent(place::lookAtOnce);
                 node = place.node();
             }
-            Standing standing = place.standing();
-            if (node == null || standing.kind() == Standing.Kind.ABSENT) {
+            QueuePosition standing = place.standing();
+            if (node == null || standing.kind() == QueuePosition.Kind.ABSENT) {
                 // Somebody has deleted it: the request begins anew, behind the others.
                 place.lost();
                 continue;
             }
-            boolean granted = standing.kind() == Standing.Kind.GRANTED;
+            boolean granted = standing.kind() == QueuePosition.Kind.GRANTED;
             if (!begun.isDone() || begun.isCompletedExceptionally()) {
                 awaitBreaks(session, until);
                 begun = session.breaks().begin();
@@ -185,7 +185,7 @@ final class ZooKeeperBackend implements LockBackend {
             if (!granted) {
                 return waiting(place, standing);
             }
-            Broken broken = session.breaks().heard(until);
+            BrokenGrants broken = session.breaks().heard(until);
             if (!broken.has(node)) {
                 return granted(place, node, called);
             }
@@ -195,17 +195,17 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     /** Nothing is granted that could not be broken. */
-    private void awaitBreaks(Session session, Limit until) throws Exception {
+    private void awaitBreaks(Session session, Await until) throws Exception {
         try {
-            Broken unused = session.breaks().heard(until);
+            BrokenGrants unused = session.breaks().heard(until);
         } catch (KeeperException.NoNodeException e) {
             containers.makeUnderBase(session, paths.sessions(), until);
-            Broken unused = session.breaks().heard(until);
+            BrokenGrants unused = session.breaks().heard(until);
         }
     }
 
     /** Leaves, so that the container can be deleted and made anew. */
-    private NotExecutedException beyondNumbers(Place place, Limit until) throws Exception {
+    private NotExecutedException beyondNumbers(RequestNode place, Await until) throws Exception {
         departures.leave(place, until);
         place.lost();
         CompletableFuture<Boolean> unused = place.session.delete(place.container);
@@ -214,10 +214,10 @@ final class ZooKeeperBackend implements LockBackend {
     }
 
     /** On the thread of the session's events, or of a caller who has just left. */
-    private void turnHasCome(Place place) {
+    private void turnHasCome(RequestNode place) {
         Session session = place.session;
         long confirmedAt = session.confirmedAt();
-        Node node = place.node();
+        CreatedNode node = place.node();
         if (node != null && isGranted(place, node) && !session.isOld(confirmedAt, 4)) {
             handOut(place);
             signals()
@@ -232,14 +232,15 @@ final class ZooKeeperBackend implements LockBackend {
         }
     }
 
-    private static boolean isGranted(Place place, Node node) {
-        return place.standing().kind() == Standing.Kind.GRANTED
+    private static boolean isGranted(RequestNode place, CreatedNode node) {
+        return place.standing().kind() == QueuePosition.Kind.GRANTED
                 && place.session.breaks().knowsFloor()
                 && !place.session.breaks().isBroken(node)
                 && !place.session.isOver();
     }
 
-    private static Attempt.Granted granted(Place place, Node node, long called) throws NotExecutedException {
+    private static Attempt.Granted granted(RequestNode place, CreatedNode node, long called)
+            throws NotExecutedException {
         handOut(place);
         if (place.session.isOver()) {
             // Its end was told before there was anything to lose by it.
@@ -249,23 +250,23 @@ final class ZooKeeperBackend implements LockBackend {
         return new Attempt.Granted(place.grant(node), Duration.ofNanos(Math.max(0, age)));
     }
 
-    private static void handOut(Place place) {
+    private static void handOut(RequestNode place) {
         boolean waited = place.handOut();
         if (waited) {
             place.announce();
         }
     }
 
-    private static Attempt waiting(Place place, Standing standing) {
+    private static Attempt waiting(RequestNode place, QueuePosition standing) {
         return new Attempt.Waiting(soon(place), standing.ahead(), List.of());
     }
 
-    private static Duration soon(Place place) {
+    private static Duration soon(RequestNode place) {
         return Duration.ofMillis(place.session.timeout().toMillis() / 4);
     }
 
     /** False if the node is not there any more; the place is lost then. */
-    private static boolean confirmed(Place place, Node node, Limit until) throws Exception {
+    private static boolean confirmed(RequestNode place, CreatedNode node, Await until) throws Exception {
         List<KeeperException.Code> codes = until.await(place.session.transact(List.of(Op.check(node.path(), -1))));
         if (codes.get(0) == KeeperException.Code.NONODE) {
             place.lost();
@@ -274,7 +275,7 @@ final class ZooKeeperBackend implements LockBackend {
         return true;
     }
 
-    private Optional<List<String>> enter(Place place, Limit until) throws Exception {
+    private Optional<List<String>> enter(RequestNode place, Await until) throws Exception {
         Container container = place.parent();
         if (container == null) {
             container = containers.entering(place.container, place.session);
@@ -299,17 +300,17 @@ final class ZooKeeperBackend implements LockBackend {
         if (started == null) {
             throw new NotExecutedException("not started");
         }
-        return started.renew(grants, Limit.of(limit));
+        return started.renew(grants, Await.of(limit));
     }
 
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
-        return departures.release(grant, Limit.of(limit));
+        return departures.release(grant, Await.of(limit));
     }
 
     @Override
     public void withdraw(Request request, Duration limit) throws Exception {
-        departures.withdraw(request, Limit.of(limit));
+        departures.withdraw(request, Await.of(limit));
     }
 
     private Exception translated(KeeperException e) {
@@ -330,29 +331,29 @@ final class ZooKeeperBackend implements LockBackend {
 
     @Override
     public LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
+        Await until = Await.of(limit);
         return inspection.list(session(until), prefix, after, max, until);
     }
 
     @Override
     public Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
+        Await until = Await.of(limit);
         return inspection.show(session(until), key, until);
     }
 
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
+        Await until = Await.of(limit);
         return inspection.breakGrant(session(until), key, token, reason, until);
     }
 
     @Override
     public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
-        Limit until = Limit.of(limit);
+        Await until = Await.of(limit);
         return inspection.availablePermits(session(until), key, capacity, until);
     }
 
-    private Session session(Limit until) throws NotExecutedException, InterruptedException {
+    private Session session(Await until) throws NotExecutedException, InterruptedException {
         return sessions.any(settings.anyKey(), settings.ttl(), until);
     }
 
@@ -395,6 +396,6 @@ final class ZooKeeperBackend implements LockBackend {
     @Override
     public void close() {
         sessions.open().ifPresent(containers::deleteAll);
-        sessions.close(Limit.of(settings.closing()));
+        sessions.close(Await.of(settings.closing()));
     }
 }

@@ -35,6 +35,6 @@ public final class ZooKeeperLockProvider implements LockProvider {
 
     @Override
     public LockClient open(OpenRequest request) {
-        return request.over(new ZooKeeperBackend(Opening.settings(request)));
+        return request.over(new ZooKeeperBackend(Connector.settings(request)));
     }
 }

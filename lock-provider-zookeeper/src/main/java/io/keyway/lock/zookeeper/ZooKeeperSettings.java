@@ -36,14 +36,15 @@ record ZooKeeperSettings(
         Duration ttl,
         int sessions,
         Optional<Duration> eager,
-        Foresight.Maker foresight,
+        FirstInLine.Maker foresight,
         Duration closing,
         Optional<TokenFloor> floor,
         ThreadFactory threads) {
 
     /** Where sessions come from. */
     interface Source {
-        Sessions sessions(ZooKeeperSettings settings, Session.Terms terms, Session.Listener listener, Places places);
+        Sessions sessions(
+                ZooKeeperSettings settings, Session.Terms terms, Session.Listener listener, RequestNodes places);
     }
 
     /** Picks a session for what is about no lock in particular. */

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
-import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.history.Nemesis;
+import io.keyway.lock.tck.history.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -33,7 +33,7 @@ class EnsembleHistoryTest {
         long seed = Long.getLong("keyway.seed", 1);
         try (ServerProcesses servers = new ServerProcesses(directory);
                 Nemesis nemesis = new Nemesis(
-                        new HistoryCrew(directory, servers.url(TTL), NAMES, false),
+                        new WorkerPool(directory, servers.url(TTL), NAMES, false),
                         servers,
                         WORKERS,
                         NAMES,

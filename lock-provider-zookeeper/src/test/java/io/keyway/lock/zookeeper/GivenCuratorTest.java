@@ -275,7 +275,7 @@ class GivenCuratorTest {
 
     private int standing() throws Exception {
         return (int) handle().getChildren(container(), false).stream()
-                .filter(node -> Ticket.parse(node).isPresent())
+                .filter(node -> NodeName.parse(node).isPresent())
                 .count();
     }
 

@@ -63,7 +63,7 @@ class HandOverTest {
     private long standing() throws Exception {
         String container = new Paths("/keyway").container(LockKey.lock(LockName.of(name)));
         return handle(first).getChildren(container, false).stream()
-                .filter(node -> Ticket.parse(node).isPresent())
+                .filter(node -> NodeName.parse(node).isPresent())
                 .count();
     }
 

@@ -92,7 +92,7 @@ class LostAnswersTest {
 
     private List<String> standing() throws Exception {
         return watcher.unwrap(ZooKeeper.class).getChildren(container(), false).stream()
-                .filter(node -> Ticket.parse(node).isPresent())
+                .filter(node -> NodeName.parse(node).isPresent())
                 .toList();
     }
 
@@ -194,7 +194,7 @@ class LostAnswersTest {
         await().until(() -> standing().size() == 2);
         String first = standing().stream()
                 .min(Comparator.comparing(
-                        node -> Ticket.parse(node).orElseThrow().number()))
+                        node -> NodeName.parse(node).orElseThrow().number()))
                 .orElseThrow();
 
         watcher.unwrap(ZooKeeper.class).delete(container() + "/" + first, -1);
@@ -268,7 +268,7 @@ class LostAnswersTest {
         for (LockClient each : List.of(client, watcher)) {
             try (Lease lease = each.lock(name).acquire()) {
                 assertThat(lease.token()).isGreaterThan(held.token());
-                assertThat(Ticket.parse(standing().get(0)).orElseThrow().number())
+                assertThat(NodeName.parse(standing().get(0)).orElseThrow().number())
                         .isLessThan(Container.LAST);
             }
         }
@@ -282,7 +282,7 @@ class LostAnswersTest {
         client.lock(name).acquire().release();
 
         try (Lease lease = client.lock(name).acquire()) {
-            assertThat(Ticket.parse(standing().get(0)).orElseThrow().number()).isLessThan(10);
+            assertThat(NodeName.parse(standing().get(0)).orElseThrow().number()).isLessThan(10);
             assertThat(lease.isHeld()).isTrue();
         }
     }

@@ -3,7 +3,7 @@ package io.keyway.lock.tck;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.ProviderInfo;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +40,7 @@ public record TckResult(
         long seed,
         double timeFactor,
         boolean virtualTime,
-        Reach reach,
+        Scope reach,
         Set<Feature> features,
         Optional<Guarantees> guarantees,
         Duration took,
@@ -115,7 +115,7 @@ public record TckResult(
                 config.seed(),
                 config.timeFactor(),
                 false,
-                Reach.NETWORK,
+                Scope.NETWORK,
                 Set.of(),
                 Optional.empty(),
                 Duration.ZERO,

@@ -13,7 +13,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import java.lang.reflect.InvocationTargetException;
@@ -40,7 +40,7 @@ class BackendErrorsTest {
     private final LockClient client = open();
 
     private LockClient open() {
-        Between between = new Between() {
+        Interceptor between = new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 return (LockBackend) Proxy.newProxyInstance(

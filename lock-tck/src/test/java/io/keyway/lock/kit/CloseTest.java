@@ -15,7 +15,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.reference.ReferenceStore;
 import io.keyway.lock.tck.reference.Verb;
@@ -143,7 +143,7 @@ class CloseTest extends ReferenceClients {
     @Test
     void isBoundedThoughTheConnectionDoesNotClose() throws Exception {
         CountDownLatch forever = new CountDownLatch(1);
-        Between hangs = new Between() {
+        Interceptor hangs = new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 return (LockBackend) Proxy.newProxyInstance(

@@ -10,8 +10,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.spi.Attempt;
-import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import java.lang.reflect.InvocationTargetException;
@@ -44,7 +44,7 @@ class GrantByMessageTest extends ReferenceClients {
     }
 
     private LockClient waiter() {
-        Between between = new Between() {
+        Interceptor between = new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 return (LockBackend) Proxy.newProxyInstance(

@@ -4,7 +4,7 @@ package io.keyway.examples.files;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -31,8 +31,8 @@ public final class FilesProvider implements LockProvider {
     }
 
     @Override
-    public Reach reach(LockUrl url) {
-        return Reach.MACHINE;
+    public Scope scope(LockUrl url) {
+        return Scope.MACHINE;
     }
 
     @Override

@@ -8,7 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.spi.NotExecutedException;
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,7 +33,7 @@ class FilesTest {
     @Test
     @Tag("soak")
     void processesThatAreKilledNeverLeaveTwoHoldersOrALowerToken() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=2s", 2, false)) {
+        try (WorkerPool crew = new WorkerPool(temporary, url("locks") + "?ttl=2s", 2, false)) {
             crew.startTwins();
             crew.start();
             crew.start();
@@ -132,7 +132,7 @@ class FilesTest {
 
     @Test
     void aProcessThatStandsStillStopsNobody() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(temporary, url("locks") + "?ttl=2s", 1, false)) {
+        try (WorkerPool crew = new WorkerPool(temporary, url("locks") + "?ttl=2s", 1, false)) {
             crew.start();
             crew.start();
             ChildJvm still = crew.start();

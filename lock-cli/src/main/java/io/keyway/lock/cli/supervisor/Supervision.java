@@ -95,7 +95,7 @@ public final class Supervision implements AutoCloseable {
 
     /** The supervisor, and any that follows it, keeps this byte of the file locked for its life. */
     public synchronized void guard(Path file, long position) {
-        guardLine = Sentence.GUARD + " " + position + " " + file;
+        guardLine = SupervisorProtocol.GUARD + " " + position + " " + file;
         tell(guardLine);
     }
 
@@ -117,7 +117,7 @@ public final class Supervision implements AutoCloseable {
         CountDownLatch told = new CountDownLatch(1);
         synchronized (this) {
             starting = true;
-            tell(Sentence.STARTING, told::countDown);
+            tell(SupervisorProtocol.STARTING, told::countDown);
         }
         if (!told.await(5, TimeUnit.SECONDS)) {
             throw new IOException("the supervisor does not listen");
@@ -128,18 +128,18 @@ public final class Supervision implements AutoCloseable {
     public synchronized void started(long pid) {
         command = pid;
         processes.startedAs(pid);
-        tell(Sentence.COMMAND + " " + pid);
+        tell(SupervisorProtocol.COMMAND + " " + pid);
     }
 
     /** The lease has expired: SIGTERM now, SIGKILL after the grace. */
     public synchronized void terminate() {
-        order = Sentence.TERMINATE;
+        order = SupervisorProtocol.TERMINATE;
         tell(order);
     }
 
     /** The lock may be somebody else's: SIGKILL now. */
     public synchronized void kill() {
-        order = Sentence.KILL;
+        order = SupervisorProtocol.KILL;
         tell(order);
     }
 
@@ -152,7 +152,7 @@ public final class Supervision implements AutoCloseable {
                 return;
             }
             closed = true;
-            tell(Sentence.END, told::countDown);
+            tell(SupervisorProtocol.END, told::countDown);
             outbox.shutdown();
         }
         try {
@@ -183,7 +183,7 @@ public final class Supervision implements AutoCloseable {
     /** Sends a line, then runs {@code then}; before a supervisor is ready nothing is sent, as it is told everything then. */
     private void tell(String line, Runnable then) {
         SupervisorProcess to = current;
-        if (to == null || outbox.isShutdown() || !(currentIsReady || line.equals(Sentence.END))) {
+        if (to == null || outbox.isShutdown() || !(currentIsReady || line.equals(SupervisorProtocol.END))) {
             then.run();
             return;
         }
@@ -198,7 +198,7 @@ public final class Supervision implements AutoCloseable {
     }
 
     private String deadlineLine() {
-        return Sentence.DEADLINE + " " + (deadline + clockOffset) + " " + grace;
+        return SupervisorProtocol.DEADLINE + " " + (deadline + clockOffset) + " " + grace;
     }
 
     private void keepOne(SupervisorProcess first, long firstAsked) {
@@ -238,13 +238,14 @@ public final class Supervision implements AutoCloseable {
         boolean wasReady = false;
         for (String[] words = process.receive(); words != null; words = process.receive()) {
             switch (words[0]) {
-                case Sentence.READY -> {
+                case SupervisorProtocol.READY -> {
                     wasReady = true;
                     welcome(SharedClock.offset(asked, Long.parseLong(words[1]), CommandClock.SYSTEM.nanoTime()));
                 }
-                case Sentence.GUARDING -> guarding.complete(null);
-                case Sentence.UNGUARDED -> unguarded(words.length < 2 ? "" : words[1]);
-                case Sentence.LAPSED, Sentence.ENDED -> over.complete("its lease ended without an extension");
+                case SupervisorProtocol.GUARDING -> guarding.complete(null);
+                case SupervisorProtocol.UNGUARDED -> unguarded(words.length < 2 ? "" : words[1]);
+                case SupervisorProtocol.LAPSED, SupervisorProtocol.ENDED ->
+                    over.complete("its lease ended without an extension");
                 default -> {
                     // A word of a later version.
                 }
@@ -268,10 +269,10 @@ public final class Supervision implements AutoCloseable {
             tell(deadlineLine());
         }
         if (starting) {
-            tell(Sentence.STARTING);
+            tell(SupervisorProtocol.STARTING);
         }
         if (command >= 0) {
-            tell(Sentence.COMMAND + " " + command);
+            tell(SupervisorProtocol.COMMAND + " " + command);
         }
         if (order != null) {
             tell(order);

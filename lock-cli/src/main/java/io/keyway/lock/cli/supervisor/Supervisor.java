@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * on counting. If the job stays stopped beyond the lease, the command is killed where it stands and keyway, continued,
  * finds its lock lost.
  *
- * <p><b>What it is told</b>, line by line on standard input ({@link Sentence}): the end of the lease with each extension,
+ * <p><b>What it is told</b>, line by line on standard input ({@link SupervisorProtocol}): the end of the lease with each extension,
  * and the command's pid. <b>What it does</b>: at the deadline, SIGTERM; a grace later, SIGKILL, again and again until
  * nothing of the command is left. When its input ends, keyway is dead: SIGKILL at once.
  *
@@ -35,7 +35,7 @@ public final class Supervisor {
     private final CommandProcesses processes;
     private final Inbox inbox;
     private final PrintStream replies;
-    private final Watch watch = new Watch();
+    private final LeaseWatch watch = new LeaseWatch();
     private boolean starting;
     private boolean started;
     private boolean ended;
@@ -51,7 +51,7 @@ public final class Supervisor {
         Inbox inbox = new Inbox(System.in);
         inbox.start();
         Supervisor supervisor = new Supervisor(new CommandProcesses(args[0]), inbox, System.out);
-        supervisor.reply(Sentence.READY, CLOCK.nanoTime());
+        supervisor.reply(SupervisorProtocol.READY, CLOCK.nanoTime());
         // Loads what a kill needs, while there is time.
         supervisor.processes.running();
         supervisor.serve();
@@ -84,16 +84,16 @@ public final class Supervisor {
     /** False: nothing is left to do. */
     private boolean obey(String[] words) {
         switch (words[0]) {
-            case Sentence.DEADLINE -> watch.deadline(Long.parseLong(words[1]), Long.parseLong(words[2]));
-            case Sentence.GUARD -> guard(Long.parseLong(words[1]), words[2]);
-            case Sentence.STARTING -> starting = true;
-            case Sentence.COMMAND -> {
+            case SupervisorProtocol.DEADLINE -> watch.deadline(Long.parseLong(words[1]), Long.parseLong(words[2]));
+            case SupervisorProtocol.GUARD -> guard(Long.parseLong(words[1]), words[2]);
+            case SupervisorProtocol.STARTING -> starting = true;
+            case SupervisorProtocol.COMMAND -> {
                 started = true;
                 processes.startedAs(Long.parseLong(words[1]));
             }
-            case Sentence.TERMINATE -> watch.lapsed(CLOCK.nanoTime());
-            case Sentence.KILL -> watch.kill(CLOCK.nanoTime());
-            case Sentence.END -> {
+            case SupervisorProtocol.TERMINATE -> watch.lapsed(CLOCK.nanoTime());
+            case SupervisorProtocol.KILL -> watch.kill(CLOCK.nanoTime());
+            case SupervisorProtocol.END -> {
                 return false;
             }
             default -> throw new IllegalArgumentException(words[0]);
@@ -105,10 +105,10 @@ public final class Supervisor {
     private void guard(long position, String file) {
         try {
             LocalGuard.take(Path.of(file), position);
-            reply(Sentence.GUARDING, CLOCK.nanoTime());
+            reply(SupervisorProtocol.GUARDING, CLOCK.nanoTime());
         } catch (RuntimeException e) {
-            replies.print(
-                    Sentence.UNGUARDED + " " + String.valueOf(e.getMessage()).replace('\n', ' ') + "\n");
+            replies.print(SupervisorProtocol.UNGUARDED + " "
+                    + String.valueOf(e.getMessage()).replace('\n', ' ') + "\n");
             replies.flush();
         }
     }
@@ -117,17 +117,17 @@ public final class Supervisor {
         if (!starting || ended) {
             return;
         }
-        Watch.Step step = watch.at(CLOCK.nanoTime());
-        if (step == Watch.Step.TERMINATE) {
-            reply(Sentence.LAPSED, CLOCK.nanoTime());
+        LeaseWatch.Step step = watch.at(CLOCK.nanoTime());
+        if (step == LeaseWatch.Step.TERMINATE) {
+            reply(SupervisorProtocol.LAPSED, CLOCK.nanoTime());
             processes.terminate();
-        } else if (step == Watch.Step.KILL) {
+        } else if (step == LeaseWatch.Step.KILL) {
             processes.killAll();
         }
         // Until its pid is told, a command without a trace may be one that has not yet begun.
         if (watch.isOver() && started && processes.running().isEmpty()) {
             ended = true;
-            reply(Sentence.ENDED, CLOCK.nanoTime());
+            reply(SupervisorProtocol.ENDED, CLOCK.nanoTime());
         }
     }
 

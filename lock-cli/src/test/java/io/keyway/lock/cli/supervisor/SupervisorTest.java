@@ -30,7 +30,7 @@ class SupervisorTest {
     void startSupervisor() throws IOException {
         supervisor = SupervisorProcess.start(MARK);
         assertThat(supervisor.receive()).isNotNull().satisfies(words -> {
-            assertThat(words[0]).isEqualTo(Sentence.READY);
+            assertThat(words[0]).isEqualTo(SupervisorProtocol.READY);
             assertThat(Long.parseLong(words[1]))
                     .as("one clock for both")
                     .isBetween(System.nanoTime() - 60 * SECOND, System.nanoTime());
@@ -55,8 +55,8 @@ class SupervisorTest {
             pids.add(Long.parseLong(command.line(who + " ").split(" ", -1)[1]));
         }
         deadlineIn(3600 * SECOND, SECOND);
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
 
         supervisor.hangUp();
 
@@ -71,19 +71,19 @@ class SupervisorTest {
         ChildProcess command = command("(setsid sh -c 'echo orphan $$; : >" + said + "; exec sleep 300' >&1 &); "
                 + "while [ ! -e " + said + " ]; do sleep 0.01; done");
         long orphan = Long.parseLong(command.line("orphan ").split(" ", -1)[1]);
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
         command.process().waitFor();
 
-        supervisor.send(Sentence.KILL);
+        supervisor.send(SupervisorProtocol.KILL);
 
-        assertThat(nextWord()).isEqualTo(Sentence.ENDED);
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.ENDED);
         awaitEnd(orphan);
     }
 
     @Test
     void aCommandWhosePidWasNeverToldIsFoundByItsMark() throws Exception {
-        supervisor.send(Sentence.STARTING);
+        supervisor.send(SupervisorProtocol.STARTING);
         ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
 
@@ -97,42 +97,42 @@ class SupervisorTest {
     void atTheDeadlineTheCommandMayEndByItself() throws Exception {
         ChildProcess command = command("trap 'echo bye; exit 7' TERM; echo on; while :; do sleep 0.05; done");
         command.line("on");
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
 
         deadlineIn(0, 60 * SECOND);
 
         assertThat(command.exitCode()).isEqualTo(7);
         assertThat(command.out()).contains("bye");
-        assertThat(nextWord()).isEqualTo(Sentence.LAPSED);
-        assertThat(nextWord()).isEqualTo(Sentence.ENDED);
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.LAPSED);
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.ENDED);
     }
 
     @Test
     void oneThatDoesNotIsKilledAGraceLater() throws Exception {
         ChildProcess command = command("trap '' TERM; echo on; while :; do sleep 0.05; done");
         command.line("on");
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
         long deadline = System.nanoTime() + SECOND / 5;
 
-        supervisor.send(Sentence.DEADLINE + " " + deadline + " " + SECOND / 5);
+        supervisor.send(SupervisorProtocol.DEADLINE + " " + deadline + " " + SECOND / 5);
 
         assertThat(command.exitCode()).isEqualTo(137);
         assertThat(System.nanoTime()).isGreaterThanOrEqualTo(deadline + SECOND / 5);
-        assertThat(nextWord()).isEqualTo(Sentence.LAPSED);
-        assertThat(nextWord()).isEqualTo(Sentence.ENDED);
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.LAPSED);
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.ENDED);
     }
 
     @Test
     void aCommandThatStartsAfterTheDeadlineIsEndedToo() throws Exception {
         deadlineIn(0, 0);
-        supervisor.send(Sentence.STARTING);
+        supervisor.send(SupervisorProtocol.STARTING);
         ChildProcess command = command("echo on; exec sleep 300");
 
         assertThat(command.exitCode()).isEqualTo(137);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
-        assertThat(nextWord()).isEqualTo(Sentence.ENDED);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
+        assertThat(nextWord()).isEqualTo(SupervisorProtocol.ENDED);
     }
 
     @Test
@@ -140,8 +140,8 @@ class SupervisorTest {
         ChildProcess command = command("echo on; while :; do sleep 0.05; done");
         command.line("on");
         command.signal("STOP");
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
 
         deadlineIn(0, SECOND / 10);
 
@@ -153,8 +153,8 @@ class SupervisorTest {
         ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
         deadlineIn(SECOND / 10, 0);
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.END);
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.END);
 
         awaitEnd(supervisor.pid());
         assertThat(command.isAlive()).isTrue();
@@ -167,9 +167,9 @@ class SupervisorTest {
         }
         ChildProcess command = command("echo on; exec sleep 300");
         command.line("on");
-        supervisor.send(Sentence.STARTING);
-        supervisor.send(Sentence.COMMAND + " " + command.pid());
-        supervisor.send(Sentence.KILL);
+        supervisor.send(SupervisorProtocol.STARTING);
+        supervisor.send(SupervisorProtocol.COMMAND + " " + command.pid());
+        supervisor.send(SupervisorProtocol.KILL);
 
         assertThat(command.exitCode()).isEqualTo(137);
     }
@@ -205,7 +205,7 @@ class SupervisorTest {
     }
 
     private void deadlineIn(long nanos, long grace) throws IOException {
-        supervisor.send(Sentence.DEADLINE + " " + (System.nanoTime() + nanos) + " " + grace);
+        supervisor.send(SupervisorProtocol.DEADLINE + " " + (System.nanoTime() + nanos) + " " + grace);
     }
 
     private String nextWord() {

@@ -7,8 +7,8 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.engine.Origin;
-import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.engine.ClientCell;
+import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.security.Security;
@@ -27,14 +27,14 @@ public final class ClusterMode {
     private ClusterMode() {}
 
     /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
-    public static Seat seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, Origin> ears) {
+    public static ClientRuntime seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, ClientCell> ears) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = addresses(url);
         security.checkDialling(addresses.stream().map(NodeId::host).toList());
         String cluster = cluster(url);
         Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), lease, security.authenticator());
-        ClusterPlace place = new ClusterPlace(
+        ClusterConfig place = new ClusterConfig(
                 cluster,
                 addresses,
                 dialled(request),
@@ -42,7 +42,7 @@ public final class ClusterMode {
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));
-        return new ClusterSeat(request.clientName(), place, request.time(), ears);
+        return new ClusterRuntime(request.clientName(), place, request.time(), ears);
     }
 
     private static AddressMap dialled(OpenRequest request) {

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -173,7 +173,7 @@ public final class ListConfirmation {
     }
 
     /** Writes the whole state. */
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(fresh)
                 .put(changed)
                 .put(allFresh)

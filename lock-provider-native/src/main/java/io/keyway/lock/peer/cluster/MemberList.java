@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -63,11 +63,11 @@ public final class MemberList {
 
     /** Which of its owner's cells decides on what has this route key; independent of who the owner is. */
     public static int shard(String routeKey, int shards) {
-        return (int) Long.remainderUnsigned(Canon.mix(hash(routeKey) + SHARD), shards);
+        return (int) Long.remainderUnsigned(StateEncoder.mix(hash(routeKey) + SHARD), shards);
     }
 
     private static long weight(long member, long key) {
-        return Canon.mix(member ^ Canon.mix(key));
+        return StateEncoder.mix(member ^ StateEncoder.mix(key));
     }
 
     /** FNV-1a over UTF-8. */

@@ -10,7 +10,7 @@ import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While a list changes, a client may know the next one and a member still decide by the former one. So only requests
  * are led by the latest list: what belongs to a grant goes to the line that told of the grant
- * ({@link io.keyway.lock.peer.engine.Origin}), and a withdrawal to each line to which any list has ever led its name.
+ * ({@link io.keyway.lock.peer.engine.ClientCell}), and a withdrawal to each line to which any list has ever led its name.
  *
  * <p>The rules alone, without sockets, threads or clocks: whoever runs them brings a {@link World}. All of them run on one thread of it, but for {@link #post}.
  *
  * @param <L> the lines of that world
  */
-public final class Router<L extends Line> {
+public final class Router<L extends MemberConnection> {
     /** What runs the rules. */
     public interface World<L> {
         /** Nanoseconds on the clock of the cells. */
@@ -48,7 +48,7 @@ public final class Router<L extends Line> {
         void after(long nanos, Runnable task);
 
         /** A new line to that authority, at the address that is its id. From any thread. */
-        L line(Authority authority);
+        L line(ShardId authority);
 
         /** A new line to any member, at the addresses that the user named. It dials at once. */
         L finder();
@@ -80,7 +80,7 @@ public final class Router<L extends Line> {
 
     private final World<L> world;
     private final int addresses;
-    private final Map<Authority, L> lines = new ConcurrentHashMap<>();
+    private final Map<ShardId, L> lines = new ConcurrentHashMap<>();
     private volatile @Nullable Routes routes;
     private volatile String trouble = "";
 
@@ -91,8 +91,8 @@ public final class Router<L extends Line> {
     /** Requests whose withdrawal is on its way to their line, which may be about to send them away, and since when. */
     private final LinkedHashMap<Long, Long> withdrawn = new LinkedHashMap<>();
 
-    private final Lobby lobby;
-    private final Map<Long, Survey> surveys = new HashMap<>();
+    private final UnroutedRequests lobby;
+    private final Map<Long, MergedPage> surveys = new HashMap<>();
     private @Nullable L finder;
     private long lastSurvey = FIRST_SURVEY;
     private long foundAt;
@@ -102,7 +102,7 @@ public final class Router<L extends Line> {
     public Router(int addresses, World<L> world) {
         this.addresses = addresses;
         this.world = world;
-        this.lobby = new Lobby(notice -> world.tell(null, notice));
+        this.lobby = new UnroutedRequests(notice -> world.tell(null, notice));
     }
 
     /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
@@ -119,7 +119,7 @@ public final class Router<L extends Line> {
         line(by.authority(command.key().id())).post(command);
     }
 
-    private L line(Authority authority) {
+    private L line(ShardId authority) {
         return lines.computeIfAbsent(authority, world::line);
     }
 
@@ -131,7 +131,7 @@ public final class Router<L extends Line> {
     /** What a request for that name waits for although nobody holds the lock. From any thread. */
     public Optional<Opening> opening(String name) {
         Routes known = routes;
-        Line line = known == null ? null : lines.get(known.authority(name));
+        MemberConnection line = known == null ? null : lines.get(known.authority(name));
         return line == null ? Optional.empty() : line.opening().opening(line.server(), world.now());
     }
 
@@ -157,7 +157,7 @@ public final class Router<L extends Line> {
     }
 
     /** The line's cell has had some turns; {@code greeting} and {@code why} are the last ones of its session. */
-    public void turned(L line, @Nullable Greeting greeting, @Nullable Unreachable why) {
+    public void turned(L line, @Nullable WelcomeInfo greeting, @Nullable Unreachable why) {
         line.opening().greeted(greeting, world.now());
         if (line.greeted(greeting) && greeting != null) {
             try {
@@ -172,12 +172,12 @@ public final class Router<L extends Line> {
     }
 
     /** A line that looked for members and has found one goes on as the line to that member, or ends if there is one. */
-    private void welcomed(L line, Greeting greeting, Routes told) {
+    private void welcomed(L line, WelcomeInfo greeting, Routes told) {
         if (line == finder) {
             NodeId node = NodeId.parse(greeting.node());
             finder = null;
             line.settled(node);
-            if (lines.putIfAbsent(new Authority(node, 0), line) != null) {
+            if (lines.putIfAbsent(new ShardId(node, 0), line) != null) {
                 world.spare(line);
             }
         }
@@ -236,7 +236,7 @@ public final class Router<L extends Line> {
         Routes known = routes;
         if (known == null) {
             lobby.add(command, world.now());
-            Lobby.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
+            UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
         } else if (command.call() instanceof LeaseCall.ListNames question) {
             survey(question, known);
         } else {
@@ -258,9 +258,9 @@ public final class Router<L extends Line> {
         while (oldest.hasNext() && now - oldest.next() > TAKEN_NANOS) {
             oldest.remove();
         }
-        Set<Authority> asked = new LinkedHashSet<>();
+        Set<ShardId> asked = new LinkedHashSet<>();
         for (Routes each : everKnown) {
-            Authority authority = each.authority(command.key().id());
+            ShardId authority = each.authority(command.key().id());
             L line = asked.add(authority) ? lines.get(authority) : null;
             if (line != null) {
                 line.post(command);
@@ -299,7 +299,7 @@ public final class Router<L extends Line> {
 
     /** Whoever sends a request away knows another list, whatever another member said last. */
     private void corrected(L line) {
-        Greeting said = line.greeting();
+        WelcomeInfo said = line.greeting();
         Routes known = routes;
         if (said != null && known != null && known.members().members().contains(NodeId.parse(said.node()))) {
             learn(Routes.of(said));
@@ -325,10 +325,10 @@ public final class Router<L extends Line> {
     }
 
     private void survey(LeaseCall.ListNames question, Routes by) {
-        List<Authority> all = by.all();
+        List<ShardId> all = by.all();
         long number = ++lastSurvey;
-        surveys.put(number, new Survey(question, all.size()));
-        for (Authority authority : all) {
+        surveys.put(number, new MergedPage(question, all.size()));
+        for (ShardId authority : all) {
             // Half of the time, so that some is left to ask for the names that the others have told.
             LeaseCall.ListNames each = new LeaseCall.ListNames(
                     number, question.prefix(), question.after(), question.max(), question.limit() / 2);
@@ -337,14 +337,14 @@ public final class Router<L extends Line> {
     }
 
     private void surveyed(L line, LeaseMessage.Page page) {
-        Survey survey = surveys.get(page.request());
+        MergedPage survey = surveys.get(page.request());
         if (survey != null) {
             survey.add(page);
             surveyed(line, page.request(), survey);
         }
     }
 
-    private void surveyed(L line, long number, Survey survey) {
+    private void surveyed(L line, long number, MergedPage survey) {
         if (survey.complete()) {
             surveys.remove(number);
             world.tell(line, survey.result());
@@ -356,7 +356,7 @@ public final class Router<L extends Line> {
         if (number <= FIRST_SURVEY || number > lastSurvey) {
             return false;
         }
-        Survey survey = surveys.get(number);
+        MergedPage survey = surveys.get(number);
         if (survey != null) {
             survey.silent(why);
             surveyed(line, number, survey);

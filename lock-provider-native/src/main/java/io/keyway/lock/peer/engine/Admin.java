@@ -13,7 +13,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.Party;
+import io.keyway.lock.peer.lease.Participant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,7 +96,7 @@ final class Admin {
                 status.waiters().stream().map(Admin::waiter).toList()));
     }
 
-    private static LockStatus.Holder holder(Party party) {
+    private static LockStatus.Holder holder(Participant party) {
         return new LockStatus.Holder(
                 party.owner().client(),
                 party.mode(),
@@ -107,7 +107,7 @@ final class Admin {
                 party.kept() == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(party.kept())));
     }
 
-    private static LockStatus.Waiter waiter(Party party) {
+    private static LockStatus.Waiter waiter(Participant party) {
         return new LockStatus.Waiter(
                 party.owner().client(),
                 party.mode(),
@@ -117,7 +117,7 @@ final class Admin {
                 party.owner().metadata());
     }
 
-    private static OptionalLong token(Party party) {
+    private static OptionalLong token(Participant party) {
         return party.token() == 0 ? OptionalLong.empty() : OptionalLong.of(party.token());
     }
 

@@ -2,13 +2,12 @@
 package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.NativeOptions;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMembers;
 import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
@@ -16,6 +15,7 @@ import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
@@ -66,7 +66,7 @@ public final class Cells {
     }
 
     private static long hash(String text) {
-        return new Canon(0).put(text).fingerprint();
+        return new StateEncoder(0).put(text).fingerprint();
     }
 
     /** Of the settings that all clients and members share. */
@@ -104,7 +104,7 @@ public final class Cells {
 
     /** A client that starts. */
     public Cell client() {
-        return client(Aim.ONLY_MEMBER, 0, 0);
+        return client(SessionTarget.ONLY_MEMBER, 0, 0);
     }
 
     /** The same cells, for a client whose users have to be stopped before a broken lock is somebody else's. */
@@ -113,7 +113,7 @@ public final class Cells {
     }
 
     /** A client of {@code aim} that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too; both are 0 where there are no such bytes. */
-    public Cell client(Aim aim, long life, long guard) {
+    public Cell client(SessionTarget aim, long life, long guard) {
         return new Cell(
                 new LeaseClients(lease), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
     }

@@ -7,9 +7,9 @@ import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.net.CellEars;
+import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.net.LoopbackWorld;
-import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberPromise;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -53,8 +53,8 @@ public final class MemoryWorlds {
      * @param quarantine how long a restarted member is silent, in nanoseconds
      * @throws IllegalArgumentException if the world is there with another clock
      */
-    public Seat join(
-            String name, boolean manual, Members members, long quarantine, Supplier<Cell> client, CellEars ears) {
+    public ClientRuntime join(
+            String name, boolean manual, Members members, long quarantine, Supplier<Cell> client, CellListener ears) {
         lock.lock();
         try {
             World world = worlds.get(name);
@@ -107,22 +107,22 @@ public final class MemoryWorlds {
 
         private void begin(long silent) {
             loop.member(() -> members.start(epochs.incrementAndGet(), loop.nanoTime(), silent), record -> {
-                if (record instanceof MemberRecord forced) {
+                if (record instanceof MemberPromise forced) {
                     epochs.accumulateAndGet(forced.epoch(), Math::max);
                 }
             });
         }
     }
 
-    private final class WorldSeat implements Seat, MemoryWorld {
+    private final class WorldSeat implements ClientRuntime, MemoryWorld {
         private final World world;
         private final LoopbackWorld.ClientSeat seat;
         private final ConnectionWatch connection = new ConnectionWatch();
         private volatile boolean closed;
 
-        WorldSeat(World world, Supplier<Cell> cell, CellEars ears) {
+        WorldSeat(World world, Supplier<Cell> cell, CellListener ears) {
             this.world = world;
-            this.seat = world.loop.client(cell, new CellEars() {
+            this.seat = world.loop.client(cell, new CellListener() {
                 @Override
                 public void heard(Notice notice) {
                     ears.heard(notice);

@@ -19,7 +19,7 @@ import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.Party;
+import io.keyway.lock.peer.lease.Participant;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
@@ -63,10 +63,10 @@ public final class NativeEngine implements LockEngine {
 
     /** Breaks the circle of an engine that needs a seat and a seat that needs the engine's ears. */
     private static final class SeatHolder {
-        private @Nullable Seat seat;
+        private @Nullable ClientRuntime seat;
 
-        Seat get() {
-            Seat taken = seat;
+        ClientRuntime get() {
+            ClientRuntime taken = seat;
             if (taken == null) {
                 throw new IllegalStateException("the engine has no cell yet");
             }
@@ -89,7 +89,7 @@ public final class NativeEngine implements LockEngine {
         this.admin = new Admin(this::post, this::server);
     }
 
-    public void sit(Seat taken) {
+    public void sit(ClientRuntime taken) {
         seat.seat = taken;
     }
 
@@ -131,7 +131,7 @@ public final class NativeEngine implements LockEngine {
     }
 
     /** What one of several cells tells; on the thread of all these cells. */
-    public void heard(Notice notice, Origin origin) {
+    public void heard(Notice notice, ClientCell origin) {
         if (!(notice instanceof LeaseNotice said)) {
             return;
         }
@@ -187,7 +187,7 @@ public final class NativeEngine implements LockEngine {
         throw new IllegalStateException("a notice for nobody");
     }
 
-    private WordHold hold(CachedGrant word, Origin origin) {
+    private WordHold hold(CachedGrant word, ClientCell origin) {
         return words.compute(
                 word.key().id(),
                 (name, known) -> known != null && known.word == word ? known : new WordHold(word, origin));
@@ -335,7 +335,7 @@ public final class NativeEngine implements LockEngine {
         return metadata.isEmpty() ? plainOwner : new LeaseOwner(plainOwner.client(), metadata);
     }
 
-    private static List<Owner> owners(List<Party> parties) {
+    private static List<Owner> owners(List<Participant> parties) {
         return parties.stream()
                 .map(party -> new Owner(party.owner().client(), party.owner().metadata()))
                 .toList();
@@ -364,9 +364,9 @@ public final class NativeEngine implements LockEngine {
     private final class WordHold implements Hold {
         final CachedGrant word;
         private final Duration ttl;
-        private final Origin origin;
+        private final ClientCell origin;
 
-        WordHold(CachedGrant word, Origin origin) {
+        WordHold(CachedGrant word, ClientCell origin) {
             this.word = word;
             this.origin = origin;
             this.ttl = Duration.ofNanos(word.ttl());

@@ -4,20 +4,20 @@ package io.keyway.lock.peer.engine;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What one member last said of the time at which it grants. Asked by any thread, told by one. */
 public final class OpeningWatch {
-    private record Said(Greeting greeting, long openAt) {}
+    private record Said(WelcomeInfo greeting, long openAt) {}
 
     private volatile @Nullable Said said;
 
     /** The member's last greeting, again and again. */
     @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
-    public void greeted(@Nullable Greeting greeting, long now) {
+    public void greeted(@Nullable WelcomeInfo greeting, long now) {
         Said known = said;
         if (greeting != null && (known == null || known.greeting() != greeting)) {
             said = new Said(greeting, now + greeting.quarantine());

@@ -237,7 +237,7 @@ public final class Cell {
     }
 
     /** Writes the whole state; between turns only. */
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         sessions.encode(out);
         out.put(residents.size());
         for (Map.Entry<Key, Resident> entry : new TreeMap<>(residents).entrySet()) {
@@ -262,7 +262,7 @@ public final class Cell {
     }
 
     public long fingerprint(long now) {
-        Canon canon = new Canon(now);
+        StateEncoder canon = new StateEncoder(now);
         encode(canon);
         return canon.fingerprint();
     }
@@ -382,7 +382,7 @@ public final class Cell {
         }
 
         @Override
-        public void goal(Goal goal) {
+        public void goal(CoverageGoal goal) {
             driver().reached(goal);
         }
 

@@ -23,5 +23,5 @@ public interface Driver {
 
     void deliver(Notice notice);
 
-    default void reached(Goal goal) {}
+    default void reached(CoverageGoal goal) {}
 }

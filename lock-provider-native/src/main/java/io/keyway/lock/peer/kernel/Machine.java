@@ -30,5 +30,5 @@ public interface Machine {
     default void rebind(SessionLayer sessions) {}
 
     /** Writes the whole state; two machines of equal encoding behave alike. */
-    void encode(Canon out);
+    void encode(StateEncoder out);
 }

@@ -58,7 +58,7 @@ public interface SessionLayer {
 
     SessionLayer copy();
 
-    void encode(Canon out);
+    void encode(StateEncoder out);
 
     /** A turn as the session layer sees it. */
     interface SessionTurn extends Turn {

@@ -27,7 +27,7 @@ public interface Turn {
 
     void tell(Notice notice);
 
-    void goal(Goal goal);
+    void goal(CoverageGoal goal);
 
     /** A random number of 1 to 63 bits. */
     long draw(int bits);

@@ -16,7 +16,7 @@ final class Breaks {
                         manager.key(), "break of token " + request.token() + ": " + request.reason()));
                 if (grant.kept) {
                     turn.send(from, new LeaseMessage.Answer(manager.key(), request.request(), true));
-                    KeptPlaces.broken(grant, manager, turn);
+                    KeptNames.broken(grant, manager, turn);
                     return;
                 }
                 grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));

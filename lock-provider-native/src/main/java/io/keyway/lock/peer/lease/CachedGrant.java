@@ -3,8 +3,8 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Belief;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -259,7 +259,7 @@ public final class CachedGrant {
         return new CachedGrant(this);
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         State current = state();
         out.put(token).put(hi).value(mode).put(permits).put(ttl).value(owner).time(belief.deadline());
         if (current instanceof Idle idle) {

@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.List;
 
 /** A grant as its helper knows it. Whether it is in use and believed is in its word. */
@@ -45,8 +45,8 @@ final class ClientGrant {
     }
 
     /** The present use, as a holder. */
-    List<Party> holder(long now) {
-        return List.of(new Party(word.owner(), word.mode(), word.permits(), word.current(), now - word.since()));
+    List<Participant> holder(long now) {
+        return List.of(new Participant(word.owner(), word.mode(), word.permits(), word.current(), now - word.since()));
     }
 
     LeaseMessage.Release release(Key key) {
@@ -90,7 +90,7 @@ final class ClientGrant {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(session).put(request).put(wanted).put(evicted).put(unused);
         out.put(frozen).put(reasserted).put(confirming);
         word.encode(out);

@@ -2,11 +2,11 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 
 /** Asks the directory of a member's cell for pages of names. */
@@ -16,14 +16,14 @@ final class DirectoryClient implements Machine {
     /** How long the session is kept for an answer, as if this were a waiter; nanoseconds. */
     static final long TTL = 10_000_000_000L;
 
-    private final Inquirer inquirer;
+    private final StatusClient inquirer;
     private boolean awaiting;
 
     DirectoryClient() {
-        this(new Inquirer(LeaseKeys.DIRECTORY, INQUIRY));
+        this(new StatusClient(LeaseKeys.DIRECTORY, INQUIRY));
     }
 
-    private DirectoryClient(Inquirer inquirer) {
+    private DirectoryClient(StatusClient inquirer) {
         this.inquirer = inquirer;
     }
 
@@ -79,7 +79,7 @@ final class DirectoryClient implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         inquirer.encode(out);
         out.put(awaiting);
     }

@@ -2,9 +2,9 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,8 +95,8 @@ final class HeldGrant {
     }
 
     /** The holder as far as the manager knows. */
-    Party party(long now) {
-        return new Party(owner, mode, permits, token, now - since, kept ? Math.max(1, keptUntil() - now) : 0);
+    Participant party(long now) {
+        return new Participant(owner, mode, permits, token, now - since, kept ? Math.max(1, keptUntil() - now) : 0);
     }
 
     /** As a member takes it that starts after a clean end. */
@@ -118,7 +118,7 @@ final class HeldGrant {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
         out.value(owner).time(since).put(atLeast).put(kept).time(imported() ? until : Long.MAX_VALUE);
         out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);

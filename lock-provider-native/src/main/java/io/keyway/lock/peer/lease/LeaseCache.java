@@ -2,11 +2,11 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -56,7 +56,7 @@ final class LeaseCache implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(kept.size());
         kept.forEach(out::put);
     }

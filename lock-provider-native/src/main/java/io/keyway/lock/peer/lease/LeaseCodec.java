@@ -255,9 +255,9 @@ public final class LeaseCodec implements BodyCodec {
         out.text(owner.client()).texts(owner.metadata());
     }
 
-    private static void parties(List<Party> parties, WireWriter out) {
+    private static void parties(List<Participant> parties, WireWriter out) {
         out.number(parties.size());
-        for (Party party : parties) {
+        for (Participant party : parties) {
             owner(party.owner(), out);
             mode(party.mode(), out);
             out.number(party.permits()).number(party.token());
@@ -396,11 +396,11 @@ public final class LeaseCodec implements BodyCodec {
         return new LeaseOwner(in.text(MAX_TEXT), in.texts());
     }
 
-    private static List<Party> parties(WireReader in) throws WireException {
+    private static List<Participant> parties(WireReader in) throws WireException {
         int count = in.count(MAX_PARTIES, 6);
-        List<Party> parties = new ArrayList<>(count);
+        List<Participant> parties = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            parties.add(new Party(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
+            parties.add(new Participant(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
         }
         return List.copyOf(parties);
     }

@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 
 /** The rare situations of the lease service. */
-public enum LeaseGoal implements Goal {
+public enum LeaseGoal implements CoverageGoal {
     TWO_WAITERS,
     GRANT_AFTER_EXPIRY,
     GRANT_AFTER_QUARANTINE,

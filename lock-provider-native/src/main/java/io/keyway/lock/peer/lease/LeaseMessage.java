@@ -112,7 +112,7 @@ public sealed interface LeaseMessage extends Message {
             long current,
             long nanos,
             LeaseOwner owner,
-            List<Party> waiters,
+            List<Participant> waiters,
             int more,
             boolean last)
             implements LeaseMessage {}
@@ -125,10 +125,10 @@ public sealed interface LeaseMessage extends Message {
     record Granted(Key key, long request, long token, long hi, boolean wanted) implements LeaseMessage {}
 
     /** Final: no grant. Manager to helper. */
-    record NotGranted(Key key, long request, RefusalCause cause, List<Party> holders) implements LeaseMessage {}
+    record NotGranted(Key key, long request, RefusalCause cause, List<Participant> holders) implements LeaseMessage {}
 
     /** The place of a waiter that asked for it. Manager to helper. */
-    record Place(Key key, long request, int ahead, List<Party> holders) implements LeaseMessage {}
+    record Place(Key key, long request, int ahead, List<Participant> holders) implements LeaseMessage {}
 
     /** RecallRequest: give the lock back if it is idle. Manager to helper. */
     record Recall(Key key, long token) implements LeaseMessage {}
@@ -182,7 +182,7 @@ public sealed interface LeaseMessage extends Message {
      * @param more how many waiters are not listed
      * @param last no part follows
      */
-    record Status(Key key, long request, List<Party> holders, List<Party> waiters, int more, boolean last)
+    record Status(Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last)
             implements LeaseMessage {}
 
     /** Ends the grant that uses this token, and no other. */

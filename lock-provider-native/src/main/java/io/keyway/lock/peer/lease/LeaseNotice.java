@@ -28,14 +28,14 @@ public sealed interface LeaseNotice extends Notice {
             Key key,
             long request,
             int ahead,
-            List<Party> holders,
+            List<Participant> holders,
             @Nullable Object user) implements LeaseNotice {}
 
     /** Final: held by another, and the request does not wait. */
     record Refused(
             Key key,
             long request,
-            List<Party> holders,
+            List<Participant> holders,
             @Nullable Object user) implements LeaseNotice {}
 
     /** The member can't be reached; the request stays, and trying goes on. */

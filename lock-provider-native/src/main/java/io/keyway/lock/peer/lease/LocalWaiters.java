@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.Collection;
 import java.util.Iterator;
@@ -36,7 +36,7 @@ final class LocalWaiters {
             return copy;
         }
 
-        private void encode(Canon out) {
+        private void encode(StateEncoder out) {
             out.put(call.request())
                     .value(call.mode())
                     .put(call.permits())
@@ -66,10 +66,10 @@ final class LocalWaiters {
     }
 
     /** @param local the user of this client who holds the lock; null if none does */
-    void add(LeaseCall.Acquire call, @Nullable List<Party> local, Turn turn) {
+    void add(LeaseCall.Acquire call, @Nullable List<Participant> local, Turn turn) {
         Waiter waiter = new Waiter(call, turn.now() - call.waited());
         (call.queue() ? queue : asks).put(call.request(), waiter);
-        List<Party> holders = local != null || place == null ? local : place.holders();
+        List<Participant> holders = local != null || place == null ? local : place.holders();
         if (holders != null && call.queue() && call.wantPlace()) {
             tellWaiting(waiter, -1, holders, turn);
         }
@@ -92,11 +92,11 @@ final class LocalWaiters {
     }
 
     /** Those who queue, in order, and for how long. */
-    PartyList parties(long now) {
-        PartyList parties = new PartyList();
+    ParticipantList parties(long now) {
+        ParticipantList parties = new ParticipantList();
         for (Waiter waiter : queue.values()) {
             LeaseCall.Acquire call = waiter.call;
-            parties.add(new Party(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
+            parties.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
         }
         return parties;
     }
@@ -169,7 +169,7 @@ final class LocalWaiters {
         }
     }
 
-    private void tellWaiting(Waiter waiter, int ahead, List<Party> holders, Turn turn) {
+    private void tellWaiting(Waiter waiter, int ahead, List<Participant> holders, Turn turn) {
         waiter.told = true;
         turn.tell(new LeaseNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));
     }
@@ -180,7 +180,7 @@ final class LocalWaiters {
     }
 
     /** Another user of this client holds the lock: those who want an answer at once, and whose request was not sent, get it. */
-    void refuseAsks(List<Party> holders, Turn turn) {
+    void refuseAsks(List<Participant> holders, Turn turn) {
         asks.values().removeIf(ask -> {
             if (!ask.sent) {
                 turn.tell(new LeaseNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
@@ -224,7 +224,7 @@ final class LocalWaiters {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(queue.size());
         queue.values().forEach(waiter -> waiter.encode(out));
         out.put(asks.size());

@@ -3,13 +3,13 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 import java.util.Map;
@@ -40,10 +40,10 @@ class LockClientHelper implements Machine {
     private final Key key;
     private final LeaseSettings settings;
     private LocalWaiters waiters;
-    private Inquirer inquirer;
-    private OpenReleases releases;
-    private OpenEndings endings;
-    private @Nullable Offer offer;
+    private StatusClient inquirer;
+    private UnconfirmedReleases releases;
+    private UnconfirmedEnds endings;
+    private @Nullable PendingGrant offer;
     private @Nullable ClientGrant grant;
     /** The ttl with which this key awaits its session; 0 if it does not. */
     private long awaiting;
@@ -52,9 +52,9 @@ class LockClientHelper implements Machine {
         this.key = key;
         this.settings = settings;
         this.waiters = new LocalWaiters(key, settings.cache());
-        this.inquirer = new Inquirer(key, INQUIRY);
-        this.releases = new OpenReleases(key);
-        this.endings = new OpenEndings(key, GRACE);
+        this.inquirer = new StatusClient(key, INQUIRY);
+        this.releases = new UnconfirmedReleases(key);
+        this.endings = new UnconfirmedEnds(key, GRACE);
     }
 
     Phase phase() {
@@ -241,7 +241,7 @@ class LockClientHelper implements Machine {
             returnUnused(from, granted.token(), turn);
             return;
         }
-        offer = new Offer(from, waiter, granted);
+        offer = new PendingGrant(from, waiter, granted);
         turn.client().afterEcho(key);
     }
 
@@ -268,7 +268,7 @@ class LockClientHelper implements Machine {
                 thaw(held, turn);
             }
         }
-        Offer offered = offer;
+        PendingGrant offered = offer;
         if (offered == null) {
             return;
         }
@@ -303,7 +303,7 @@ class LockClientHelper implements Machine {
         }
     }
 
-    private void accept(Offer offered, Belief belief, Turn turn) {
+    private void accept(PendingGrant offered, Belief belief, Turn turn) {
         LocalWaiters.Waiter waiter = offered.waiter();
         CachedGrant word = new CachedGrant(key, offered.grant(), waiter.call, turn.now(), belief);
         ClientGrant held = new ClientGrant(offered.session(), waiter.call.request(), word);
@@ -516,8 +516,8 @@ class LockClientHelper implements Machine {
     private void query(Peer from, LeaseMessage.Query query, Turn turn) {
         ClientGrant held = grant;
         CachedGrant word = held != null && held.word.token() == query.token() ? held.word : null;
-        PartyList waiting = waiters.parties(turn.now());
-        List<List<Party>> parts = waiting.parts();
+        ParticipantList waiting = waiters.parties(turn.now());
+        List<List<Participant>> parts = waiting.parts();
         for (int i = 0; i < parts.size(); i++) {
             boolean last = i == parts.size() - 1;
             turn.send(
@@ -698,7 +698,7 @@ class LockClientHelper implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         waiters.encode(out);
         inquirer.encode(out);
         out.put(offer != null);

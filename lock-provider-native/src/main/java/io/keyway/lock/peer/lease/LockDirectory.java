@@ -2,10 +2,10 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +76,7 @@ final class LockDirectory implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(names.size());
         names.forEach(out::put);
     }

@@ -3,12 +3,12 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The manager of one lock name: who holds it, who waits, and which token comes next. A repaired form of the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
- * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. Its place may be kept for longer ({@link KeptPlaces}). While anybody waits, the holder knows that it is
+ * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. Its place may be kept for longer ({@link KeptNames}). While anybody waits, the holder knows that it is
  * wanted. At rest, nothing of the name is left but the cell's floor of tokens.
  */
 class LockManager implements Machine {
@@ -33,11 +33,11 @@ class LockManager implements Machine {
     private final LeaseSettings settings;
     final List<HeldGrant> grants = new ArrayList<>(1);
     private @Nullable WaitQueue waits;
-    private @Nullable Inquiries inquiries;
+    private @Nullable StatusQueries inquiries;
     /** The highest token that is used up. */
     private long last;
 
-    private Restart restart = new Restart();
+    private Reassertion restart = new Reassertion();
 
     private boolean joined;
 
@@ -104,7 +104,7 @@ class LockManager implements Machine {
             restart.due(this, turn);
             serve(turn);
         } else if (slot == KEPT) {
-            KeptPlaces.due(this, turn);
+            KeptNames.due(this, turn);
         } else if (inquiries != null && inquiries.due(this, turn)) {
             inquiries = null;
         }
@@ -159,7 +159,7 @@ class LockManager implements Machine {
             }
         }
         if (wait.request.noWait()) {
-            if (KeptPlaces.anyIn(grants)) {
+            if (KeptNames.anyIn(grants)) {
                 refuse(wait, RefusalCause.HELD, turn);
             }
             armPatience(queue, turn);
@@ -299,7 +299,7 @@ class LockManager implements Machine {
     private void released(Peer from, LeaseMessage.Release release, Turn turn) {
         HeldGrant grant = current(from, release.token());
         if (grant == null && release.used() < release.token()) {
-            KeptPlaces.unused(release.token(), this, turn);
+            KeptNames.unused(release.token(), this, turn);
         } else {
             finish(grant, release.used(), turn);
         }
@@ -324,7 +324,7 @@ class LockManager implements Machine {
     }
 
     boolean keeps(HeldGrant grant, long used, Turn turn) {
-        return KeptPlaces.keep(grant, used, this, turn);
+        return KeptNames.keep(grant, used, this, turn);
     }
 
     /** That token is used up. */
@@ -393,8 +393,8 @@ class LockManager implements Machine {
         turn.send(wait.peer, new LeaseMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
     }
 
-    private List<Party> holders(Turn turn) {
-        List<Party> holders = new ArrayList<>(grants.size());
+    private List<Participant> holders(Turn turn) {
+        List<Participant> holders = new ArrayList<>(grants.size());
         for (HeldGrant grant : grants) {
             holders.add(grant.party(turn.now()));
         }
@@ -476,7 +476,7 @@ class LockManager implements Machine {
     // Administration
 
     private void show(Peer from, LeaseMessage.Show show, Turn turn) {
-        Inquiries pending = inquiries == null ? new Inquiries() : inquiries;
+        StatusQueries pending = inquiries == null ? new StatusQueries() : inquiries;
         if (!pending.begin(from, show, this, turn)) {
             inquiries = pending;
         }
@@ -568,7 +568,7 @@ class LockManager implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(grants.size());
         for (HeldGrant grant : grants) {
             grant.encode(out);

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -166,7 +166,7 @@ final class WaitQueue {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(inOrder.size());
         for (Wait wait : inOrder.values()) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);

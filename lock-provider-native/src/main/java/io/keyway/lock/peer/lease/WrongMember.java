@@ -2,11 +2,11 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 
 /** Stands where the manager of a name would, at a cell that does not decide on it: whoever asks has another list of members, or an old one. Grants nothing, knows nothing. */
@@ -53,5 +53,5 @@ final class WrongMember implements Machine {
     }
 
     @Override
-    public void encode(Canon out) {}
+    public void encode(StateEncoder out) {}
 }

@@ -20,7 +20,7 @@ public final class Acceptor implements AutoCloseable {
     }
 
     private final Channel server;
-    private final Complaints complaints = new Complaints("a connection to this process");
+    private final RateLimitedLog complaints = new RateLimitedLog("a connection to this process");
 
     /**
      * Listens.

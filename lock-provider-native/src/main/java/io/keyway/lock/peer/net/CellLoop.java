@@ -54,7 +54,7 @@ public final class CellLoop implements Driver, CellHost {
     }
 
     /** What differs between a client's and a member's loop. */
-    public interface Surroundings extends CellEars {
+    public interface Surroundings extends CellListener {
         /** Clients: opens a link and calls {@link CellLoop#opened} or {@link CellLoop#closed}. */
         void dial(long link);
 

@@ -26,7 +26,7 @@ public final class Connector {
     private final FrameCodec codec;
     private final Duration timeout;
     private final @Nullable Tls tls;
-    private final Complaints complaints;
+    private final RateLimitedLog complaints;
 
     /** To the host of this machine. */
     public Connector(CellLoop cell, FrameCodec codec, Duration timeout) {
@@ -44,7 +44,7 @@ public final class Connector {
         this.codec = codec;
         this.timeout = timeout;
         this.tls = tls.orElse(null);
-        this.complaints = new Complaints(about);
+        this.complaints = new RateLimitedLog(about);
     }
 
     /**

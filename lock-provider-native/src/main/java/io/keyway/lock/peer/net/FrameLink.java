@@ -39,7 +39,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private final Channel channel;
     private final FrameCodec codec;
     private final FrameReader reader;
-    private final Complaints complaints;
+    private final RateLimitedLog complaints;
     private final boolean member;
     /** Whether the other side has to prove that it knows a secret. */
     private final boolean secret;
@@ -63,7 +63,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
             long number,
             Channel channel,
             FrameCodec codec,
-            Complaints complaints,
+            RateLimitedLog complaints,
             boolean member,
             boolean secret,
             Runnable whenSettled) {
@@ -78,11 +78,13 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         this.reader = new FrameReader(codec);
     }
 
-    static FrameLink atMember(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
+    static FrameLink atMember(
+            CellLoop cell, long number, Channel channel, FrameCodec codec, RateLimitedLog complaints) {
         return new FrameLink(cell, number, channel, codec, complaints, true, false, () -> {});
     }
 
-    static FrameLink atClient(CellLoop cell, long number, Channel channel, FrameCodec codec, Complaints complaints) {
+    static FrameLink atClient(
+            CellLoop cell, long number, Channel channel, FrameCodec codec, RateLimitedLog complaints) {
         return new FrameLink(cell, number, channel, codec, complaints, false, false, () -> {});
     }
 
@@ -97,7 +99,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
             long number,
             Channel channel,
             FrameCodec codec,
-            Complaints complaints,
+            RateLimitedLog complaints,
             boolean secret,
             Runnable settled) {
         return new FrameLink(cell, number, channel, codec, complaints, true, secret, settled);

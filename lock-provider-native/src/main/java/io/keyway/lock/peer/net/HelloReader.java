@@ -33,7 +33,7 @@ final class HelloReader extends ChannelInboundHandlerAdapter {
 
     private final MemberAcceptor acceptor;
     private final HalfOpenLinks.Half half;
-    private final Complaints complaints;
+    private final RateLimitedLog complaints;
     private final boolean tls;
     private final FrameCodec codec;
     private final FrameReader reader;
@@ -43,7 +43,7 @@ final class HelloReader extends ChannelInboundHandlerAdapter {
 
     private @Nullable Future<?> patience;
 
-    HelloReader(MemberAcceptor acceptor, HalfOpenLinks.Half half, Complaints complaints, boolean tls) {
+    HelloReader(MemberAcceptor acceptor, HalfOpenLinks.Half half, RateLimitedLog complaints, boolean tls) {
         this.acceptor = acceptor;
         this.half = half;
         this.codec = acceptor.codec();

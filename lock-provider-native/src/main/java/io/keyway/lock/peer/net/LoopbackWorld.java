@@ -110,7 +110,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     }
 
     /** Seats a client's cell. */
-    public ClientSeat client(Supplier<Cell> cell, CellEars ears) {
+    public ClientSeat client(Supplier<Cell> cell, CellListener ears) {
         return await(() -> {
             Seat seat = new Seat(cell.get(), ears, record -> {});
             seats.add(seat);
@@ -381,7 +381,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
 
     private final class Seat implements Driver {
         final Cell cell;
-        private final CellEars ears;
+        private final CellListener ears;
         private final Consumer<DurableRecord> disk;
         final ConcurrentLinkedQueue<Input> posted = new ConcurrentLinkedQueue<>();
         private final ArrayDeque<Input> inputs = new ArrayDeque<>();
@@ -391,7 +391,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
         int repliesToDrop;
         private boolean gone;
 
-        Seat(Cell cell, CellEars ears, Consumer<DurableRecord> disk) {
+        Seat(Cell cell, CellListener ears, Consumer<DurableRecord> disk) {
             this.disk = disk;
             this.cell = cell;
             this.ears = ears;

@@ -47,7 +47,7 @@ public final class MemberAcceptor implements AutoCloseable {
     private final List<Shard> shards;
     private final Security security;
     private final Limits limits;
-    private final Complaints complaints;
+    private final RateLimitedLog complaints;
     private final HalfOpenLinks halfOpen;
     private final FrameCodec codec = new FrameCodec(new BodyCodecs());
     private final Channel server;
@@ -63,17 +63,17 @@ public final class MemberAcceptor implements AutoCloseable {
      * @throws IllegalArgumentException if this security does not allow to listen there
      */
     public MemberAcceptor(
-            EventThread thread, InetSocketAddress address, List<Shard> shards, Security security, String name)
+            LoopThread thread, InetSocketAddress address, List<Shard> shards, Security security, String name)
             throws IOException {
-        this(thread, address, shards, security, new Complaints("a connection to " + name), Limits.USUAL);
+        this(thread, address, shards, security, new RateLimitedLog("a connection to " + name), Limits.USUAL);
     }
 
     MemberAcceptor(
-            EventThread thread,
+            LoopThread thread,
             InetSocketAddress address,
             List<Shard> shards,
             Security security,
-            Complaints complaints,
+            RateLimitedLog complaints,
             Limits limits)
             throws IOException {
         security.checkListening(address);

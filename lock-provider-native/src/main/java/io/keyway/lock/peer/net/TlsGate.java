@@ -18,7 +18,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
         this.failed = failed;
     }
 
-    static TlsGate atMember(Complaints complaints) {
+    static TlsGate atMember(RateLimitedLog complaints) {
         return new TlsGate((channel, cause) -> {
             if (!TlsTrouble.hungUp(cause)) {
                 complaints.say(channel, TlsTrouble.atMember(cause));

@@ -14,10 +14,10 @@ final class TlsSniffer extends ByteToMessageDecoder {
     /** Fatal, unexpected_message (RFC 8446, 6.2), in a record of its own. */
     private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 10};
 
-    private final Complaints complaints;
+    private final RateLimitedLog complaints;
     private boolean refused;
 
-    TlsSniffer(Complaints complaints) {
+    TlsSniffer(RateLimitedLog complaints) {
         this.complaints = complaints;
     }
 

@@ -92,11 +92,11 @@ public final class ByteLocks {
 
     /** Says whether a byte that this JVM took is in force: not given back, in the kernel's table, its file in place. */
     public boolean stillHeld(long position) {
-        return standing(position) == Standing.HELD;
+        return standing(position) == OsLockStatus.HELD;
     }
 
     /** Says what has become of a byte that this JVM took. */
-    public Standing standing(long position) {
+    public OsLockStatus standing(long position) {
         return file.standing(position);
     }
 

@@ -12,13 +12,13 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.lease.LeaseTable;
-import io.keyway.lock.peer.net.EventThread;
 import io.keyway.lock.peer.net.HostNames;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
-import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
@@ -46,14 +46,14 @@ public final class ClusterMember implements AutoCloseable {
     private static final long REPORT_MILLIS = 10_000;
     private static final long STANDING_MILLIS = 500;
 
-    private final MemberPlan plan;
-    private final MemberHome home;
+    private final MemberConfig plan;
+    private final DataDirectory home;
     private final Runnable ended;
     private final HostDisk disk;
-    private final PromiseWriter promises;
-    private final Inheritance inherited;
-    private final ListGate gate;
-    private final List<EventThread> threads = new ArrayList<>();
+    private final HorizonWriter promises;
+    private final CarriedOverGrants inherited;
+    private final MembershipGate gate;
+    private final List<LoopThread> threads = new ArrayList<>();
     private final List<MemberCell> cells = new CopyOnWriteArrayList<>();
     private final List<PeerLink> peers = new ArrayList<>();
     private final MemberAcceptor acceptor;
@@ -73,7 +73,7 @@ public final class ClusterMember implements AutoCloseable {
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used
      * @throws IOException if its file or its port cannot be used
      */
-    public static ClusterMember start(MemberPlan plan, Runnable ended) throws IOException {
+    public static ClusterMember start(MemberConfig plan, Runnable ended) throws IOException {
         Cells cells = new Cells(
                         plan.cluster(),
                         plan.maxTtl(),
@@ -81,7 +81,7 @@ public final class ClusterMember implements AutoCloseable {
                         plan.security().authenticator())
                 .among(plan.ids(), plan.shards());
         plan.security().checkListening(plan.listen());
-        MemberHome home = MemberHome.open(plan, cells, new SystemFacts());
+        DataDirectory home = DataDirectory.open(plan, cells, new SystemFacts());
         try {
             return new ClusterMember(plan, cells, home, ended);
         } catch (IOException | RuntimeException e) {
@@ -90,23 +90,23 @@ public final class ClusterMember implements AutoCloseable {
         }
     }
 
-    private ClusterMember(MemberPlan plan, Cells factory, MemberHome home, Runnable ended) throws IOException {
+    private ClusterMember(MemberConfig plan, Cells factory, DataDirectory home, Runnable ended) throws IOException {
         this.plan = plan;
         this.home = home;
         this.ended = ended;
         MemberFile file = home.file();
         long now = System.nanoTime();
-        boolean fresh = file.start() instanceof Start.FirstUse;
+        boolean fresh = file.start() instanceof StartState.FirstUse;
         long ttl = plan.maxTtl().toNanos();
         long longestTtl = Math.max(ttl, file.longestTtl());
         ListConfirmation confirmation = ListConfirmation.start(
                 node(), plan.ids(), file.list(), fresh, plan.removedIds(), SessionSettings.quarantine(longestTtl), now);
-        LastLife last = LastLife.of(file, plan.maxTtl(), now);
+        PreviousRun last = PreviousRun.of(file, plan.maxTtl(), now);
         this.inherited = last.inherited();
         long epoch = file.nextEpoch(Membership.epochAbove(plan.tokenFloor()) - 1);
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-" + node() + "-disk", this::failed);
-        this.promises = new PromiseWriter(
+        this.promises = new HorizonWriter(
                 file,
                 home.facts(),
                 disk,
@@ -130,7 +130,7 @@ public final class ClusterMember implements AutoCloseable {
                 home.path(),
                 fresh ? "; first use, by --init" : last.sentence());
         this.names = new HostNames("keyway-" + node() + "-names");
-        this.gate = new ListGate(
+        this.gate = new MembershipGate(
                 node(),
                 plan.ids(),
                 confirmation,
@@ -168,7 +168,7 @@ public final class ClusterMember implements AutoCloseable {
         List<FrameCodec> codecs = new ArrayList<>();
         int loops = Math.min(plan.shards(), Runtime.getRuntime().availableProcessors());
         for (int i = 0; i < loops; i++) {
-            threads.add(new EventThread("keyway-" + node() + "-io-" + i));
+            threads.add(new LoopThread("keyway-" + node() + "-io-" + i));
             codecs.add(new FrameCodec(new BodyCodecs(new LeaseCodec())));
         }
         MemberList members = plan.members();
@@ -201,7 +201,7 @@ public final class ClusterMember implements AutoCloseable {
                 peers.add(new PeerLink(
                         other,
                         threads.get(0),
-                        factory.client(Aim.peer(node(), other.toString()), 0, 0),
+                        factory.client(SessionTarget.peer(node(), other.toString()), 0, 0),
                         new FrameCodec(new BodyCodecs(new LeaseCodec())),
                         plan.security().tls(),
                         names,
@@ -211,7 +211,7 @@ public final class ClusterMember implements AutoCloseable {
     }
 
     private MemberAcceptor listen() throws IOException {
-        EventThread accepting = new EventThread("keyway-" + node() + "-accept");
+        LoopThread accepting = new LoopThread("keyway-" + node() + "-accept");
         threads.add(accepting);
         return new MemberAcceptor(
                 accepting,
@@ -383,7 +383,7 @@ public final class ClusterMember implements AutoCloseable {
         complete = complete && home.file().forceClean(promises.last(), inherited.table(grants, List.of()));
         names.close();
         home.close();
-        threads.forEach(EventThread::close);
+        threads.forEach(LoopThread::close);
         LOG.info(
                 "member {} has ended {}",
                 node(),
@@ -396,6 +396,6 @@ public final class ClusterMember implements AutoCloseable {
     private void abandon() {
         disk.kill();
         names.close();
-        threads.forEach(EventThread::close);
+        threads.forEach(LoopThread::close);
     }
 }

@@ -89,7 +89,7 @@ public record HostInfo(long pid, Optional<Path> socket, OptionalInt port, String
     static Optional<HostInfo> read(Path path) {
         try {
             Map<String, String> fields = new HashMap<>();
-            for (String line : Lines.of(path)) {
+            for (String line : SmallFiles.of(path)) {
                 int equals = line.indexOf('=');
                 if (equals > 0) {
                     fields.put(line.substring(0, equals), line.substring(equals + 1));

@@ -41,7 +41,7 @@ public final class HostMain {
     }
 
     /** Starts such a process; returns when it is started, not when it serves. */
-    static ProcessHandle launch(LocalPlace place) throws IOException, InterruptedException {
+    static ProcessHandle launch(LocalConfig place) throws IOException, InterruptedException {
         LocalDirectory directory = place.directory();
         return new HostLauncher(
                         jvmArguments(),
@@ -70,9 +70,9 @@ public final class HostMain {
      * @param args the directory, and maxTtl in nanoseconds
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        LocalPlace place = LocalMode.place(
+        LocalConfig place = LocalMode.place(
                 Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), LeaseSettings.defaults(), CONNECT);
-        Arbiter.Hosting hosting = tryHost(place.directory().arbiter());
+        HostElection.Hosting hosting = tryHost(place.directory().arbiter());
         if (hosting == null) {
             LOG.info("another process hosts {}", place.directory().path());
             return;
@@ -87,9 +87,9 @@ public final class HostMain {
     }
 
     /** A client that looks whether anybody hosts has the lock for a moment; only one that stays is a host's. */
-    private static Arbiter.@Nullable Hosting tryHost(Arbiter arbiter) throws InterruptedException {
+    private static HostElection.@Nullable Hosting tryHost(HostElection arbiter) throws InterruptedException {
         for (int i = 0; i < TRIES; i++) {
-            if (arbiter.tryHost() instanceof Arbiter.Hosting hosting) {
+            if (arbiter.tryHost() instanceof HostElection.Hosting hosting) {
                 return hosting;
             }
             TimeUnit.MILLISECONDS.sleep(BETWEEN_TRIES_MILLIS);

@@ -9,7 +9,7 @@ import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.cluster.ClusterMode;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.spi.OpenRequest;
@@ -64,7 +64,7 @@ public final class HostedMembers {
      * @throws InvalidLockUrlException if the member cannot be as the URL says, with what to do
      * @throws LockUnavailableException if its directory or port cannot be used
      */
-    public static Seat open(OpenRequest request, Supplier<Seat> client) {
+    public static ClientRuntime open(OpenRequest request, Supplier<ClientRuntime> client) {
         Optional<String> member = request.find(NativeOptions.MEMBER);
         if (member.isEmpty()) {
             if (request.find(NativeOptions.DATA).isPresent()) {
@@ -90,7 +90,7 @@ public final class HostedMembers {
                     "Cannot host member " + member.get() + ": " + e.getMessage(), null, null, e);
         }
         try {
-            return new HostingSeat(client.get(), () -> OF_THIS_JVM.leave(entry));
+            return new HostingRuntime(client.get(), () -> OF_THIS_JVM.leave(entry));
         } catch (RuntimeException e) {
             OF_THIS_JVM.leave(entry);
             throw e;
@@ -102,7 +102,7 @@ public final class HostedMembers {
         try {
             data = request.find(NativeOptions.DATA)
                     .map(Path::of)
-                    .orElseGet(() -> MemberPlan.defaultData(System.getProperty("user.home", ""), node.port()));
+                    .orElseGet(() -> MemberConfig.defaultData(System.getProperty("user.home", ""), node.port()));
         } catch (InvalidPathException e) {
             throw new IllegalArgumentException("data is not the name of a directory", e);
         }
@@ -138,8 +138,8 @@ public final class HostedMembers {
         }
     }
 
-    private static MemberPlan plan(Terms terms, Security security) {
-        return new MemberPlan(
+    private static MemberConfig plan(Terms terms, Security security) {
+        return new MemberConfig(
                 terms.node(),
                 new InetSocketAddress(terms.node().host(), terms.node().port()),
                 terms.members(),

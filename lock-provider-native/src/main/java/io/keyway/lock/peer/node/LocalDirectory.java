@@ -109,7 +109,7 @@ public final class LocalDirectory {
 
     private static String firstLine(Path file) {
         try {
-            return Lines.of(file).stream().findFirst().orElse("").trim();
+            return SmallFiles.of(file).stream().findFirst().orElse("").trim();
         } catch (IOException e) {
             return "";
         }
@@ -297,8 +297,8 @@ public final class LocalDirectory {
         return path.resolve(LOG);
     }
 
-    public Arbiter arbiter() {
-        return new Arbiter(path);
+    public HostElection arbiter() {
+        return new HostElection(path);
     }
 
     /**
@@ -324,16 +324,18 @@ public final class LocalDirectory {
         Path clients = path.resolve(CLIENTS);
         long start = System.nanoTime();
         while (!Files.exists(clients, LinkOption.NOFOLLOW_LINKS)) {
-            Arbiter.Answer answer = arbiter().tryHost();
-            if (answer instanceof Arbiter.Hosting hosting) {
+            HostElection.Answer answer = arbiter().tryHost();
+            if (answer instanceof HostElection.Hosting hosting) {
                 try (hosting) {
                     markFirstUse.run();
                     return ByteLocks.open(clients);
                 }
             }
             if (System.nanoTime() - start > PATIENCE_NANOS) {
-                String host =
-                        ((Arbiter.Taken) answer).info().map(HostInfo::toString).orElse("another process");
+                String host = ((HostElection.Taken) answer)
+                        .info()
+                        .map(HostInfo::toString)
+                        .orElse("another process");
                 throw unfit(
                         path,
                         CLIENTS + " was removed while " + host

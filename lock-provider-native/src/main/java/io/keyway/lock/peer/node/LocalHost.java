@@ -11,7 +11,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.io.IOException;
@@ -45,20 +45,20 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     private static final long INHERITANCE_MILLIS = 50;
     private static final long STANDING_MILLIS = 500;
 
-    private final LocalPlace place;
-    private final Arbiter.Hosting hosting;
+    private final LocalConfig place;
+    private final HostElection.Hosting hosting;
     private final MemberFile file;
-    private final PromiseWriter promises;
-    private final EventThread io;
+    private final HorizonWriter promises;
+    private final LoopThread io;
     private final HostDisk disk;
     private final Cell cell;
     private final CellLoop loop;
-    private final HostDoor door;
+    private final HostEndpoint door;
     private final Runnable ended;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
     /** Of the disk's thread, after the start. */
-    private final Inheritance inherited;
+    private final CarriedOverGrants inherited;
 
     /** No lease of an earlier life is waited for any more; of the cell's thread. */
     private boolean past;
@@ -76,12 +76,12 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
      * @param ended told once, on some thread, when this host has stopped serving by itself
      * @throws IOException if the file or the socket cannot be used; host.lock is free again then
      */
-    static LocalHost start(LocalPlace place, Arbiter.Hosting hosting, Runnable ended) throws IOException {
+    static LocalHost start(LocalConfig place, HostElection.Hosting hosting, Runnable ended) throws IOException {
         MemberFile file = null;
-        EventThread io = null;
+        LoopThread io = null;
         try {
             file = MemberFile.open(place.directory().memberFile(), place.facts(), place.settings());
-            io = new EventThread("keyway-host-io");
+            io = new LoopThread("keyway-host-io");
             return new LocalHost(place, hosting, file, io, ended);
         } catch (IOException | RuntimeException e) {
             if (io != null) {
@@ -95,14 +95,14 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         }
     }
 
-    private LocalHost(LocalPlace place, Arbiter.Hosting hosting, MemberFile file, EventThread io, Runnable ended)
+    private LocalHost(LocalConfig place, HostElection.Hosting hosting, MemberFile file, LoopThread io, Runnable ended)
             throws IOException {
         this.io = io;
         this.place = place;
         this.hosting = hosting;
         this.file = file;
         this.ended = ended;
-        LastLife last = LastLife.of(file, place.settings().maxTtl(), System.nanoTime());
+        PreviousRun last = PreviousRun.of(file, place.settings().maxTtl(), System.nanoTime());
         this.inherited = last.inherited();
         long wait = last.waitNanos();
         long epoch = file.nextEpoch(0);
@@ -110,7 +110,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         long now = System.nanoTime();
         long awaited = last.awaitedNanos();
         this.disk = new HostDisk("keyway-host-disk", this::cannotServe);
-        this.promises = new PromiseWriter(
+        this.promises = new HorizonWriter(
                 file,
                 place.facts(),
                 disk,
@@ -127,12 +127,12 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         String secret = HostInfo.newSecret();
         this.cell = place.cells()
                 .proving(HostInfo.authenticator(socket, secret))
-                .member(LocalPlace.NODE, epoch, now + wait, new Horizon(now + awaited, ttl / 2));
+                .member(LocalConfig.NODE, epoch, now + wait, new Horizon(now + awaited, ttl / 2));
         this.loop = new CellLoop(io.loop(), cell, this, STALL_TOLERANCE);
         try {
             List<Input> imports = inherited.imports();
             io.run(() -> loop.begin(imports));
-            this.door = new HostDoor(place, hosting, loop, socket, secret);
+            this.door = new HostEndpoint(place, hosting, loop, socket, secret);
         } catch (IOException | RuntimeException e) {
             disk.kill();
             throw e;
@@ -227,8 +227,8 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     }
 
     private void checkStanding() {
-        Standing standing = hosting.standing();
-        if (standing != Standing.HELD) {
+        OsLockStatus standing = hosting.standing();
+        if (standing != OsLockStatus.HELD) {
             LOG.error("this process hosts no longer: {}", standing.sentence());
             stop();
         } else if (!place.stands()) {
@@ -257,8 +257,8 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     }
 
     private void checkHosting() throws IOException {
-        Standing standing = hosting.standing();
-        if (standing != Standing.HELD) {
+        OsLockStatus standing = hosting.standing();
+        if (standing != OsLockStatus.HELD) {
             throw new IOException("host.lock: " + standing.sentence());
         }
     }

@@ -55,7 +55,7 @@ final class LocalHosts {
      * @return false if another process has host.lock, or this one under another class loader
      * @throws IOException if this process could host, but the files do not let it
      */
-    boolean tryHost(LocalPlace place) throws IOException {
+    boolean tryHost(LocalConfig place) throws IOException {
         Path directory = place.directory().path();
         lock.lock();
         try {
@@ -66,7 +66,7 @@ final class LocalHosts {
             if (!place.stands()) {
                 throw new IOException("clients.lock was removed or replaced; try again");
             }
-            if (place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting) {
+            if (place.directory().arbiter().tryHost() instanceof HostElection.Hosting hosting) {
                 entry.host = LocalHost.start(place, hosting, () -> forget(directory));
                 return true;
             }

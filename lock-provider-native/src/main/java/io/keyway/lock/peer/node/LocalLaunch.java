@@ -17,12 +17,12 @@ final class LocalLaunch {
      *
      * @throws IOException if no process can be started
      */
-    boolean underWay(LocalPlace place) throws IOException {
+    boolean underWay(LocalConfig place) throws IOException {
         ProcessHandle started = launched;
         if (started != null && started.isAlive() && System.nanoTime() - launchedAt < AGAIN_NANOS) {
             return true;
         }
-        if (!(place.directory().arbiter().tryHost() instanceof Arbiter.Hosting hosting)) {
+        if (!(place.directory().arbiter().tryHost() instanceof HostElection.Hosting hosting)) {
             return false;
         }
         hosting.close();

@@ -6,9 +6,9 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.engine.Seat;
+import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.net.CellEars;
+import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.spi.OpenRequest;
 import java.nio.file.Path;
@@ -23,7 +23,7 @@ public final class LocalMode {
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
-    public static Seat seat(OpenRequest request, LeaseSettings lease, CellEars ears) {
+    public static ClientRuntime seat(OpenRequest request, LeaseSettings lease, CellListener ears) {
         LockUrl url = request.url();
         if (!url.hosts().isEmpty()) {
             throw new InvalidLockUrlException(
@@ -33,9 +33,9 @@ public final class LocalMode {
             HostMain.check(url, HostLauncher.classPath());
         }
         Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
-        LocalPlace place =
+        LocalConfig place =
                 place(directory, request.get(NativeOptions.MAX_TTL), lease, request.get(CommonOptions.CONNECT_TIMEOUT));
-        return new LocalSeat(
+        return new LocalRuntime(
                 request.clientName(),
                 place,
                 request.get(NativeOptions.HOST),
@@ -46,17 +46,17 @@ public final class LocalMode {
                 request.get(CommonOptions.CLOSE_TIMEOUT));
     }
 
-    static LocalPlace place(Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout) {
+    static LocalConfig place(Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout) {
         return place(path, maxTtl, lease, connectTimeout, new SystemFacts());
     }
 
-    static LocalPlace place(
+    static LocalConfig place(
             Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
-        Cells cells = new Cells(LocalPlace.CLUSTER, maxTtl, lease, Authenticator.none());
+        Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, lease, Authenticator.none());
         MemberSettings unbound = new MemberSettings(
-                LocalPlace.CLUSTER, LocalPlace.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
+                LocalConfig.CLUSTER, LocalConfig.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
         ByteLocks bytes = directory.clients(facts, unbound);
-        return new LocalPlace(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
+        return new LocalConfig(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
     }
 }

@@ -128,10 +128,9 @@ final class LockFile {
         for (int i = 0; i < TRIES && kernelName.isEmpty(); i++) {
             long position = draw();
             try (FileLock lock = channel.tryLock(position, 1, false)) {
-                Optional<KernelLocks.Place> place =
-                        lock == null ? Optional.empty() : KernelLocks.SELF.find(position, "");
+                Optional<ProcLocks.Place> place = lock == null ? Optional.empty() : ProcLocks.SELF.find(position, "");
                 if (place.isPresent()) {
-                    kernel = List.of(KernelLocks.SELF.open(place.get().descriptor()));
+                    kernel = List.of(ProcLocks.SELF.open(place.get().descriptor()));
                     kernelName = place.get().file();
                 }
             } catch (OverlappingFileLockException e) {
@@ -330,17 +329,17 @@ final class LockFile {
     }
 
     /** What has become of a byte that this JVM took. Without {@link #checkable} a vanished lock counts as held. */
-    Standing standing(long position) {
+    OsLockStatus standing(long position) {
         guard.lock();
         try {
             FileLock lock = own.get(position);
             if (lock == null) {
-                return Standing.RELEASED;
+                return OsLockStatus.RELEASED;
             }
             if (!sameFile()) {
-                return Standing.REPLACED;
+                return OsLockStatus.REPLACED;
             }
-            return lock.isValid() && inKernel(position) ? Standing.HELD : Standing.VANISHED;
+            return lock.isValid() && inKernel(position) ? OsLockStatus.HELD : OsLockStatus.VANISHED;
         } finally {
             guard.unlock();
         }
@@ -349,13 +348,13 @@ final class LockFile {
     private boolean inKernel(long position) {
         for (RandomAccessFile descriptor : kernel) {
             try {
-                if (KernelLocks.at(descriptor, position, kernelName).isPresent()) {
+                if (ProcLocks.at(descriptor, position, kernelName).isPresent()) {
                     return true;
                 }
             } catch (IOException e) {
                 break; // somebody closed that descriptor: look at the others
             }
         }
-        return !checkable() || KernelLocks.SELF.find(position, kernelName).isPresent();
+        return !checkable() || ProcLocks.SELF.find(position, kernelName).isPresent();
     }
 }

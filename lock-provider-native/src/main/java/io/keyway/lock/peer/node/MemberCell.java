@@ -9,10 +9,10 @@ import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseTable;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.Shard;
+import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
-import io.keyway.lock.peer.session.MemberDoubled;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.time.Duration;
@@ -40,7 +40,7 @@ final class MemberCell implements CellLoop.Surroundings {
     private static final Logger LOG = LoggerFactory.getLogger(MemberCell.class);
     private static final long STALL_TOLERANCE = Duration.ofMillis(100).toNanos();
 
-    private final EventThread thread;
+    private final LoopThread thread;
     private final Cell cell;
     private final CellLoop loop;
     private final FrameCodec codec;
@@ -49,7 +49,7 @@ final class MemberCell implements CellLoop.Surroundings {
     private boolean failed;
 
     /** @param codec of that thread alone */
-    MemberCell(EventThread thread, Cell cell, FrameCodec codec, Whole whole) {
+    MemberCell(LoopThread thread, Cell cell, FrameCodec codec, Whole whole) {
         this.thread = thread;
         this.cell = cell;
         this.codec = codec;
@@ -127,7 +127,7 @@ final class MemberCell implements CellLoop.Surroundings {
             LOG.warn("{}", alarm.shown());
         } else if (notice instanceof EpochAdopted adopted) {
             whole.epochAdopted(this, adopted.epoch());
-        } else if (notice instanceof MemberDoubled doubled) {
+        } else if (notice instanceof DuplicateMember doubled) {
             LOG.error(
                     "two processes run as member {}, and both talk to this one: the later one is refused; end it at once, and remove its copy of the data directory",
                     doubled.node());

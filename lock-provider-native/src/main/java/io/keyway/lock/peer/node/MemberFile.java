@@ -37,7 +37,7 @@ public final class MemberFile implements AutoCloseable {
     private final MemberSettings settings;
     private final RandomAccessFile file;
     private final long inode;
-    private final Start start;
+    private final StartState start;
     private final Optional<ListConfirmation.Stored> list;
     private final boolean provable;
     private MemberSettings written;
@@ -100,7 +100,7 @@ public final class MemberFile implements AutoCloseable {
     }
 
     /** What was found when the file was opened. */
-    public Start start() {
+    public StartState start() {
         return start;
     }
 
@@ -114,9 +114,9 @@ public final class MemberFile implements AutoCloseable {
      * if it knows of none.
      */
     public long longestTtl() {
-        Optional<StoredRecord> stored = start instanceof Start.Restarted last
+        Optional<StoredRecord> stored = start instanceof StartState.Restarted last
                 ? Optional.of(last.stored())
-                : start instanceof Start.Foreign other ? other.stored() : Optional.empty();
+                : start instanceof StartState.Foreign other ? other.stored() : Optional.empty();
         return stored.map(last -> last.record().largestTtlNanos()).orElse(0L);
     }
 

@@ -41,8 +41,8 @@ final class MemberFileReader {
      * @param list the member list of the last life; empty if there was none, or none that can be read
      * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
      */
-    record Found(Start start, long sequence, Optional<ListConfirmation.Stored> list, boolean provable) {
-        static final Found NOTHING = new Found(new Start.Missing(), 0, Optional.empty(), false);
+    record Found(StartState start, long sequence, Optional<ListConfirmation.Stored> list, boolean provable) {
+        static final Found NOTHING = new Found(new StartState.Missing(), 0, Optional.empty(), false);
     }
 
     Found read() throws IOException {
@@ -51,8 +51,8 @@ final class MemberFileReader {
         Content b = MemberSlot.decode(slot(file, 1));
         Optional<Whole> newest = newest(a, b);
         long sequence = newest.map(w -> w.stored().sequence()).orElse(0L);
-        Start start = judge(a, b, newest, now);
-        Optional<ListConfirmation.Stored> list = start instanceof Start.Damaged
+        StartState start = judge(a, b, newest, now);
+        Optional<ListConfirmation.Stored> list = start instanceof StartState.Damaged
                 ? Optional.empty()
                 : newest.map(Whole::stored).filter(this::ofThisMember).map(stored -> list(stored, now));
         return new Found(start, sequence, list, provable(a, b, newest, now));
@@ -118,44 +118,44 @@ final class MemberFileReader {
                 : b instanceof Whole second ? Optional.of(second) : Optional.empty();
     }
 
-    private Start judge(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) throws IOException {
+    private StartState judge(Content a, Content b, Optional<Whole> newest, Optional<FileFacts> now) throws IOException {
         long epoch = newest.map(w -> w.stored().record().epoch()).orElse(0L);
         for (Content content : List.of(a, b)) {
             if (content instanceof OtherFormat other) {
-                return new Start.Foreign(
+                return new StartState.Foreign(
                         "its format is " + other.format() + ", which this version does not know",
                         newest.map(Whole::stored));
             }
         }
         if (a instanceof Broken || b instanceof Broken) {
             // The newer of two slots may be the broken one, and a promise in it.
-            return new Start.Damaged(
+            return new StartState.Damaged(
                     newest.isPresent() ? "one of its halves cannot be read" : "it cannot be read", epoch);
         }
         if (newest.isEmpty()) {
-            return new Start.Damaged("it is empty", 0);
+            return new StartState.Damaged("it is empty", 0);
         }
         StoredRecord stored = newest.get().stored();
         Optional<String> foreign = foreign(stored);
         if (foreign.isPresent()) {
-            return new Start.Foreign(foreign.get(), Optional.of(stored));
+            return new StartState.Foreign(foreign.get(), Optional.of(stored));
         }
         Optional<String> whyNot = whyNot(stored, now);
         if (stored.state() == State.FRESH && whyNot.isEmpty()) {
-            return new Start.FirstUse();
+            return new StartState.FirstUse();
         }
         if (stored.state() == State.CLEAN && whyNot.isEmpty()) {
             Optional<List<byte[]>> grants = table(newest.get().table());
             return grants.isEmpty()
-                    ? new Start.Damaged("its table of grants cannot be read", epoch)
-                    : new Start.Restarted(withGrants(stored, grants.get()), whyNot);
+                    ? new StartState.Damaged("its table of grants cannot be read", epoch)
+                    : new StartState.Restarted(withGrants(stored, grants.get()), whyNot);
         }
         if (stored.state() == State.CLEAN && altered(stored, now).isEmpty()) {
             // What is kept beyond leases is kept by name whatever the clocks say of the time since.
-            return new Start.Restarted(
+            return new StartState.Restarted(
                     withGrants(stored, table(newest.get().table()).orElse(List.of())), whyNot);
         }
-        return new Start.Restarted(stored, whyNot);
+        return new StartState.Restarted(stored, whyNot);
     }
 
     private Optional<String> foreign(StoredRecord stored) {

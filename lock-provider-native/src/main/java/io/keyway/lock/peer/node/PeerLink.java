@@ -10,11 +10,11 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
-import io.keyway.lock.peer.net.EventThread;
 import io.keyway.lock.peer.net.HostNames;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.security.Tls;
 import io.keyway.lock.peer.session.ClientSession;
-import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class PeerLink implements CellLoop.Surroundings {
     /** Who is told; on the link's thread. */
     interface Watcher {
-        void welcomed(NodeId peer, Greeting greeting);
+        void welcomed(NodeId peer, WelcomeInfo greeting);
 
         void left(NodeId peer);
 
@@ -37,12 +37,12 @@ final class PeerLink implements CellLoop.Surroundings {
     private static final Duration CONNECT = Duration.ofSeconds(5);
 
     private final NodeId peer;
-    private final EventThread thread;
+    private final LoopThread thread;
     private final CellLoop loop;
     private final Connector connector;
     private final HostNames names;
     private final Watcher watcher;
-    private @Nullable Greeting greeting;
+    private @Nullable WelcomeInfo greeting;
     private @Nullable Unreachable trouble;
     private boolean up;
 
@@ -52,7 +52,7 @@ final class PeerLink implements CellLoop.Surroundings {
      */
     PeerLink(
             NodeId peer,
-            EventThread thread,
+            LoopThread thread,
             Cell cell,
             FrameCodec codec,
             Optional<Tls> tls,
@@ -109,7 +109,7 @@ final class PeerLink implements CellLoop.Surroundings {
     public void turned(SessionLayer layer) {
         ClientSession session = (ClientSession) layer;
         boolean now = session.connected();
-        Greeting said = session.greeting();
+        WelcomeInfo said = session.greeting();
         if (now && said != null && (!up || !said.equals(greeting))) {
             greeting = said;
             watcher.welcomed(peer, said);

@@ -26,26 +26,26 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
     }
 
     /** Computes the wait from what was found at the start. */
-    public static Quarantine of(Start start, MemberSettings settings, MachineFacts facts) {
-        if (start instanceof Start.FirstUse) {
+    public static Quarantine of(StartState start, MemberSettings settings, MachineFacts facts) {
+        if (start instanceof StartState.FirstUse) {
             return new Quarantine(Duration.ZERO, "first use: nothing was ever granted here");
         }
-        if (start instanceof Start.Missing) {
+        if (start instanceof StartState.Missing) {
             return whole(settings.maxTtl(), "the member file is missing");
         }
-        if (start instanceof Start.Damaged damaged) {
+        if (start instanceof StartState.Damaged damaged) {
             return whole(settings.maxTtl(), "the member file is damaged: " + damaged.why());
         }
-        if (start instanceof Start.Foreign foreign) {
+        if (start instanceof StartState.Foreign foreign) {
             Duration ttl =
                     foreign.stored().map(stored -> longest(stored, settings)).orElse(settings.maxTtl());
             Duration kept = foreign.stored().map(stored -> kept(stored, facts)).orElse(Duration.ZERO);
             return whole(ttl, "the member file is not of this member: " + foreign.why(), kept);
         }
-        return restarted((Start.Restarted) start, settings, facts);
+        return restarted((StartState.Restarted) start, settings, facts);
     }
 
-    private static Quarantine restarted(Start.Restarted start, MemberSettings settings, MachineFacts facts) {
+    private static Quarantine restarted(StartState.Restarted start, MemberSettings settings, MachineFacts facts) {
         Duration ttl = longest(start.stored(), settings);
         Duration kept = kept(start.stored(), facts);
         if (start.whyNot().isPresent()) {

@@ -82,7 +82,7 @@ public final class SystemFacts implements MachineFacts {
 
     private static Optional<String> firstLine(Path path) {
         try {
-            return Lines.of(path).stream().findFirst().map(String::trim).filter(line -> !line.isEmpty());
+            return SmallFiles.of(path).stream().findFirst().map(String::trim).filter(line -> !line.isEmpty());
         } catch (IOException e) {
             return Optional.empty();
         }

@@ -3,11 +3,11 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView.Certain;
 import io.keyway.lock.peer.kernel.ClientView.Doubted;
 import io.keyway.lock.peer.kernel.ClientView.Lapsed;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -173,7 +173,7 @@ final class Beliefs {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(echoed).time(echo).put(classes.size());
         for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
             TtlClass of = entry.getValue();

@@ -1,13 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView.Dismissed;
 import io.keyway.lock.peer.kernel.ClientView.Disowned;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Data;
@@ -35,8 +35,8 @@ public final class ClientSession extends ClientSide {
     private static final int WAKE = 0;
 
     private final SessionSettings settings;
-    private final Introduction introduction;
-    private Pace pace;
+    private final ClientHandshake introduction;
+    private Keepalive pace;
     private Dialer dialer = new Dialer();
     private @Nullable Unreachable trouble;
 
@@ -46,7 +46,7 @@ public final class ClientSession extends ClientSide {
      * @param seen the highest epochs that this client's process knows of; at most {@value #MAX_SEEN}, which fit into a hello
      */
     public ClientSession(SessionSettings settings, Incarnation self, List<Seen> seen) {
-        this(settings, self, Aim.ONLY_MEMBER, seen, 0, 0);
+        this(settings, self, SessionTarget.ONLY_MEMBER, seen, 0, 0);
     }
 
     /**
@@ -56,15 +56,16 @@ public final class ClientSession extends ClientSide {
      * @param life the byte of the machine's lock file that this client keeps locked; 0 where there is none
      * @param guard the byte of a process that works under this client's leases; 0 if there is none
      */
-    public ClientSession(SessionSettings settings, Incarnation self, Aim aim, List<Seen> seen, long life, long guard) {
-        this(settings, new Introduction(settings, self, aim, seen));
+    public ClientSession(
+            SessionSettings settings, Incarnation self, SessionTarget aim, List<Seen> seen, long life, long guard) {
+        this(settings, new ClientHandshake(settings, self, aim, seen));
         introduction.lives(life, guard);
     }
 
-    private ClientSession(SessionSettings settings, Introduction introduction) {
+    private ClientSession(SessionSettings settings, ClientHandshake introduction) {
         this.settings = settings;
         this.introduction = introduction;
-        this.pace = new Pace(Turn.NEVER, Turn.NEVER, settings.maxTtl(), 0);
+        this.pace = new Keepalive(Turn.NEVER, Turn.NEVER, settings.maxTtl(), 0);
     }
 
     @Override
@@ -86,7 +87,7 @@ public final class ClientSession extends ClientSide {
     }
 
     private void beginUp(OpenSession session, SessionTurn turn) {
-        Pace pace = pace(session);
+        Keepalive pace = pace(session);
         if (session.silent(pace, turn.now())) {
             turn.goal(SessionGoal.SILENT_LINK);
             turn.hangUp(dialer.link());
@@ -97,7 +98,7 @@ public final class ClientSession extends ClientSide {
         }
     }
 
-    private Pace pace(OpenSession session) {
+    private Keepalive pace(OpenSession session) {
         long waited = Math.min(waits.smallest(), introduction.attention());
         pace = pace.of(session.beliefs().smallest(), waited, dialer.roundTrip());
         return pace;
@@ -197,7 +198,7 @@ public final class ClientSession extends ClientSide {
 
     private void challenged(long link, Challenge challenge, SessionTurn turn) {
         Hello hello = dialer.hello();
-        Introduction.Objection objection = introduction.objection(hello, challenge, turn.now());
+        ClientHandshake.Objection objection = introduction.objection(hello, challenge, turn.now());
         if (objection != null) {
             failed(objection.why(), objection.lasting(), turn);
             return;
@@ -388,7 +389,7 @@ public final class ClientSession extends ClientSide {
             return next;
         }
         next = Clocks.earlier(next, session.beliefs().next());
-        Pace pace = pace(session);
+        Keepalive pace = pace(session);
         if (dialer.up()) {
             return Clocks.earlier(next, session.nextWork(pace));
         }
@@ -401,7 +402,7 @@ public final class ClientSession extends ClientSide {
     }
 
     /** What the last welcome said; null before the first. */
-    public @Nullable Greeting greeting() {
+    public @Nullable WelcomeInfo greeting() {
         return introduction.greeting();
     }
 
@@ -427,7 +428,7 @@ public final class ClientSession extends ClientSide {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         introduction.encode(out);
         waits.encode(out);
         dialer.encode(out);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the machines of a client ask and tell its session. What comes over links is the business of {@link ClientSession}. */
 abstract class ClientSide implements SessionLayer, ClientView {
-    Waits waits = new Waits();
+    AwaitedKeys waits = new AwaitedKeys();
 
     @Nullable
     OpenSession open;

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import org.jspecify.annotations.Nullable;
@@ -166,7 +166,7 @@ final class Dialer {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(phase.name())
                 .put(link)
                 .time(next)

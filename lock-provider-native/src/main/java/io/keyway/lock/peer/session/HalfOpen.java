@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -50,7 +50,7 @@ final class HalfOpen {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(links.size());
         for (Map.Entry<Long, Half> entry : links.entrySet()) {
             Half half = entry.getValue();

@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,8 +21,8 @@ final class MemberSession {
     final Incarnation client;
     final long life;
     final long guard;
-    Stream stream = new Stream();
-    Retry retry = new Retry();
+    MessageStream stream = new MessageStream();
+    ResendTimer retry = new ResendTimer();
     TtlClasses classes = new TtlClasses();
     final Set<Key> listeners = new LinkedHashSet<>();
     /** The link that was admitted last, or {@link #NO_LINK}. */
@@ -101,7 +101,7 @@ final class MemberSession {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(peer)
                 .put(client.high())
                 .put(client.low())

@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
@@ -35,9 +35,9 @@ public final class MemberSessions extends MemberSide {
     private final Membership membership;
     private final Incarnation self;
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
-    private final Doorkeeper door;
-    private final Promises promises;
-    private Fellows fellows = new Fellows();
+    private final ServerHandshake door;
+    private final HorizonGate promises;
+    private KnownMembers fellows = new KnownMembers();
     private long epoch;
     private long floor;
     /** The floor of tokens that a client has given to this life of the member; 0 if none has. */
@@ -79,9 +79,9 @@ public final class MemberSessions extends MemberSide {
                 self,
                 epoch,
                 quarantineUntil,
-                new Doorkeeper(settings, membership, self),
+                new ServerHandshake(settings, membership, self),
                 null,
-                new Promises(horizon));
+                new HorizonGate(horizon));
     }
 
     private MemberSessions(
@@ -90,9 +90,9 @@ public final class MemberSessions extends MemberSide {
             Incarnation self,
             long epoch,
             long quarantineUntil,
-            Doorkeeper door,
+            ServerHandshake door,
             @Nullable SessionTable table,
-            Promises promises) {
+            HorizonGate promises) {
         super(table == null ? new SessionTable(settings, door.admissions()) : table);
         this.settings = settings;
         this.membership = membership;
@@ -251,9 +251,9 @@ public final class MemberSessions extends MemberSide {
             if (session.from.equals(hello.from())
                     && !session.client.equals(hello.client())
                     && session.connected()
-                    && turn.now() - session.heard < Introduction.attention(settings) / 2) {
+                    && turn.now() - session.heard < ClientHandshake.attention(settings) / 2) {
                 if (fellows.doubled(hello.client())) {
-                    turn.tell(new MemberDoubled(hello.from()));
+                    turn.tell(new DuplicateMember(hello.from()));
                 }
                 return true;
             }
@@ -486,7 +486,7 @@ public final class MemberSessions extends MemberSide {
     private void newEpoch(long next, Turn turn) {
         epoch = checkedEpoch(next);
         floor = 0;
-        turn.force(new MemberRecord(epoch, promises.horizon(), promises.kept()));
+        turn.force(new MemberPromise(epoch, promises.horizon(), promises.kept()));
     }
 
     /** A live session, for searches; null if it is over. */
@@ -518,7 +518,7 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public MemberSessions copy() {
-        Doorkeeper copiedDoor = door.copy();
+        ServerHandshake copiedDoor = door.copy();
         MemberSessions copy = new MemberSessions(
                 settings,
                 membership,
@@ -539,7 +539,7 @@ public final class MemberSessions extends MemberSide {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         fellows.encode(out);
         out.put(self.high())
                 .put(self.low())

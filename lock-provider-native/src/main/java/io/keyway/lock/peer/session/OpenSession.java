@@ -1,11 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 final class OpenSession {
     final Peer peer;
     final Incarnation member;
-    private Stream stream = new Stream();
-    private Retry retry = new Retry();
+    private MessageStream stream = new MessageStream();
+    private ResendTimer retry = new ResendTimer();
     private Beliefs beliefs;
-    private Expectations expectations = new Expectations();
+    private AckCallbacks expectations = new AckCallbacks();
     /** When the last frame came. */
     private long heard;
 
@@ -54,7 +54,7 @@ final class OpenSession {
         return beliefs;
     }
 
-    Expectations expectations() {
+    AckCallbacks expectations() {
         return expectations;
     }
 
@@ -88,7 +88,7 @@ final class OpenSession {
     }
 
     /** True if an answer is missing for so long that another link is to be tried. */
-    boolean silent(Pace pace, long now) {
+    boolean silent(Keepalive pace, long now) {
         return owed() && now - owedSince >= pace.silence();
     }
 
@@ -97,7 +97,7 @@ final class OpenSession {
     }
 
     /** A turn begins while a link is up: what is due is sent by the next flush. */
-    void look(Pace pace, SessionTurn turn) {
+    void look(Keepalive pace, SessionTurn turn) {
         long now = turn.now();
         if (retry.due(now)) {
             retry.again(now);
@@ -162,13 +162,13 @@ final class OpenSession {
      * @return why the peer is out of its mind; null if it is not
      */
     @Nullable
-    String take(Data frame, int algorithm, boolean open, Pace pace, SessionTurn turn) {
-        Stream.Fit fit = frame.session() == peer.session() ? stream.fit(frame) : Stream.Fit.BROKEN;
-        if (fit == Stream.Fit.GAP) {
+    String take(Data frame, int algorithm, boolean open, Keepalive pace, SessionTurn turn) {
+        MessageStream.Fit fit = frame.session() == peer.session() ? stream.fit(frame) : MessageStream.Fit.BROKEN;
+        if (fit == MessageStream.Fit.GAP) {
             turn.goal(SessionGoal.GAP_DROPPED);
             return null;
         }
-        if (fit == Stream.Fit.BROKEN || (frame.stamped() && (!stamped || frame.stamp() - stamp > 0))) {
+        if (fit == MessageStream.Fit.BROKEN || (frame.stamped() && (!stamped || frame.stamp() - stamp > 0))) {
             return "the member answers what was never sent";
         }
         heard = turn.now();
@@ -179,7 +179,7 @@ final class OpenSession {
         if (!accept(frame, algorithm, open, turn)) {
             return "the member sends messages of another algorithm";
         }
-        ackNow |= stream.received() - ackedReceived >= Stream.WINDOW / 2;
+        ackNow |= stream.received() - ackedReceived >= MessageStream.WINDOW / 2;
         if (frame.stamped() && beliefs.echoed(frame.stamp(), turn)) {
             turn.goal(SessionGoal.EXTENDED);
             progress = true;
@@ -218,7 +218,7 @@ final class OpenSession {
     }
 
     /** Sends what is queued, stamped, or an acknowledgement if one is due. The stamp is taken before encoding, and goes with the last frame: only behind all that was said. */
-    void transmit(long link, Pace pace, SessionTurn turn) {
+    void transmit(long link, Keepalive pace, SessionTurn turn) {
         if (keepNow || stream.unsent()) {
             stamp(turn.clock(), turn.now());
             do {
@@ -255,7 +255,7 @@ final class OpenSession {
     }
 
     /** When it has something to do while a link is up. */
-    long nextWork(Pace pace) {
+    long nextWork(Keepalive pace) {
         long next = Clocks.earlier(retry.at(), ackBy);
         next = Clocks.earlier(next, lastStamp() + pace.heartbeat());
         return owed() ? Clocks.earlier(next, owedSince + pace.silence()) : next;
@@ -289,7 +289,7 @@ final class OpenSession {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(peer).put(member.high()).put(member.low()).time(heard);
         out.put(stamped).time(stamped ? stamp : Turn.NEVER).time(owedSince).time(ackBy);
         out.put(keepNow).put(ackNow);

@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 
 /** What a search or a simulation of sessions must have met. */
-public enum SessionGoal implements Goal {
+public enum SessionGoal implements CoverageGoal {
     /** A session went on over a new link. */
     RESUMED,
     /** A message was sent again. */

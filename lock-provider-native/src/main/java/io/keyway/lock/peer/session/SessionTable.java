@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView.Expired;
 import io.keyway.lock.peer.kernel.MemberView.Heard;
@@ -9,6 +8,7 @@ import io.keyway.lock.peer.kernel.MemberView.SessionEnded;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
 /** The live sessions of a member: what comes in over their links, what goes out, and what is over. */
 final class SessionTable {
     private final SessionSettings settings;
-    private final Admissions admissions;
+    private final NewestLinks admissions;
     private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
     private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
     /** The sessions that the next flush looks at, each once. */
     private final List<MemberSession> dirty = new ArrayList<>();
 
-    private final Dues dues = new Dues();
+    private final DeadlineQueue dues = new DeadlineQueue();
     private long lastSession;
     /** How long this member stood still; of this input only. */
     private long stalled;
 
-    SessionTable(SessionSettings settings, Admissions admissions) {
+    SessionTable(SessionSettings settings, NewestLinks admissions) {
         this.settings = settings;
         this.admissions = admissions;
     }
@@ -178,10 +178,11 @@ final class SessionTable {
     }
 
     void data(MemberSession session, Data frame, SessionTurn turn) {
-        Stream stream = session.stream;
-        Stream.Fit fit = frame.session() == session.peer.session() ? stream.fit(frame) : Stream.Fit.BROKEN;
-        if (fit != Stream.Fit.FITS) {
-            if (fit == Stream.Fit.GAP) {
+        MessageStream stream = session.stream;
+        MessageStream.Fit fit =
+                frame.session() == session.peer.session() ? stream.fit(frame) : MessageStream.Fit.BROKEN;
+        if (fit != MessageStream.Fit.FITS) {
+            if (fit == MessageStream.Fit.GAP) {
                 turn.goal(SessionGoal.GAP_DROPPED);
             } else {
                 breakLink(session, turn);
@@ -233,11 +234,11 @@ final class SessionTable {
     }
 
     private long retryBase(MemberSession session) {
-        return Retry.base(session.classes.smallest(settings.maxTtl()));
+        return ResendTimer.base(session.classes.smallest(settings.maxTtl()));
     }
 
     private Data header(MemberSession session, List<Message> messages, boolean complete) {
-        Stream stream = session.stream;
+        MessageStream stream = session.stream;
         boolean echo = complete && session.stamped;
         return new Data(
                 session.peer.session(),
@@ -286,7 +287,7 @@ final class SessionTable {
 
     private void transmit(MemberSession session, SessionTurn turn) {
         if (session.connected()) {
-            Stream stream = session.stream;
+            MessageStream stream = session.stream;
             while (stream.unsent() && stream.room() > 0) {
                 List<Message> messages = stream.send(Math.min(stream.room(), MemberSessions.MAX_MESSAGES));
                 turn.transmit(session.link, header(session, messages, !stream.unsent()));
@@ -308,7 +309,7 @@ final class SessionTable {
         return dues.next();
     }
 
-    SessionTable copy(Admissions copiedAdmissions) {
+    SessionTable copy(NewestLinks copiedAdmissions) {
         SessionTable copy = new SessionTable(settings, copiedAdmissions);
         copy.lastSession = lastSession;
         for (MemberSession session : sessions.values()) {
@@ -325,7 +326,7 @@ final class SessionTable {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(lastSession).put(sessions.size());
         for (MemberSession session : sessions.values()) {
             session.encode(out);

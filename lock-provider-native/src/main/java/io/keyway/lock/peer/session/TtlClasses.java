@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView.Grant;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -136,7 +136,7 @@ final class TtlClasses {
         return copy;
     }
 
-    void encode(Canon out) {
+    void encode(StateEncoder out) {
         out.put(classes.size());
         for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
             TtlClass of = entry.getValue();

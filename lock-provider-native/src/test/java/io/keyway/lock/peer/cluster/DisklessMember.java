@@ -9,7 +9,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseCodec;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.EventThread;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.security.Security;
@@ -32,7 +32,7 @@ final class DisklessMember implements AutoCloseable {
     static final String CLUSTER = "orders";
 
     private final NodeId id;
-    private final EventThread io;
+    private final LoopThread io;
     private final List<CellLoop> loops = new ArrayList<>();
     private final MemberAcceptor acceptor;
 
@@ -42,7 +42,7 @@ final class DisklessMember implements AutoCloseable {
 
     DisklessMember(NodeId id, MemberList list, Security security, long epoch, Duration maxTtl) throws IOException {
         this.id = id;
-        this.io = new EventThread("member-" + id);
+        this.io = new LoopThread("member-" + id);
         List<String> members = list.members().stream().map(NodeId::toString).toList();
         Cells cells =
                 new Cells(CLUSTER, maxTtl, LeaseSettings.defaults(), security.authenticator()).among(members, SHARDS);

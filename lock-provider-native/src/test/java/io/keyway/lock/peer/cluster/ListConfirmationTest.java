@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 import java.util.Optional;
@@ -158,7 +158,7 @@ final class ListConfirmationTest {
     }
 
     private static long print(ListConfirmation confirmation) {
-        Canon canon = new Canon(0);
+        StateEncoder canon = new StateEncoder(0);
         confirmation.encode(canon);
         return canon.fingerprint();
     }

@@ -12,8 +12,8 @@ import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.session.Greeting;
 import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +28,7 @@ class RouterTest {
     private final Hands world = new Hands();
     private final Router<Wire> router = new Router<>(1, world);
 
-    private static final class Wire extends Line {
+    private static final class Wire extends MemberConnection {
         final List<Input> posted = new ArrayList<>();
 
         Wire(String server, @Nullable NodeId node) {
@@ -46,7 +46,7 @@ class RouterTest {
         final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
         final ArrayDeque<Runnable> later = new ArrayDeque<>();
         final List<Wire> finders = new ArrayList<>();
-        final Map<Authority, Wire> lines = new HashMap<>();
+        final Map<ShardId, Wire> lines = new HashMap<>();
         final List<Notice> told = new ArrayList<>();
         long now;
 
@@ -75,7 +75,7 @@ class RouterTest {
         }
 
         @Override
-        public Wire line(Authority authority) {
+        public Wire line(ShardId authority) {
             Wire line = new Wire(authority.node().toString(), authority.node());
             lines.put(authority, line);
             return line;
@@ -107,8 +107,8 @@ class RouterTest {
         }
     }
 
-    private static Greeting greeting(String node, String... members) {
-        return new Greeting(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false, 0);
+    private static WelcomeInfo greeting(String node, String... members) {
+        return new WelcomeInfo(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false, 0);
     }
 
     /** A member is found, and it is alone. */
@@ -160,7 +160,7 @@ class RouterTest {
         router.post(acquire(key, 2, 0));
         world.runAll();
         assertThat(a.posted).containsExactly(acquire(key, 1, 0), withdraw(key, 1));
-        Wire b = world.lines.get(new Authority(NodeId.parse("b:1"), 0));
+        Wire b = world.lines.get(new ShardId(NodeId.parse("b:1"), 0));
         assertThat(b)
                 .isNotNull()
                 .extracting(line -> line.posted)

@@ -9,9 +9,9 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseNotice;
 import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.Party;
-import io.keyway.lock.peer.session.Greeting;
+import io.keyway.lock.peer.lease.Participant;
 import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +24,8 @@ class OpeningWatchTest {
 
     private final OpeningWatch watch = new OpeningWatch();
 
-    private static Greeting greeting(long quarantine) {
-        return new Greeting("a:1", new Incarnation(1, 2), 3, quarantine, List.of("a:1"), 1, false, 60 * SECOND);
+    private static WelcomeInfo greeting(long quarantine) {
+        return new WelcomeInfo("a:1", new Incarnation(1, 2), 3, quarantine, List.of("a:1"), 1, false, 60 * SECOND);
     }
 
     @Test
@@ -35,14 +35,14 @@ class OpeningWatchTest {
         assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
         assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
                 .contains(new LeaseNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
-        Party holder = new Party(new LeaseOwner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
+        Participant holder = new Participant(new LeaseOwner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
         assertThat(watch.why(new LeaseNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
                 .isEmpty();
     }
 
     @Test
     void theTimeIsThatOfTheLastWelcome() {
-        Greeting first = greeting(40 * SECOND);
+        WelcomeInfo first = greeting(40 * SECOND);
         watch.greeted(null, 0);
         assertThat(watch.opening("a:1", 0)).isEmpty();
         watch.greeted(first, 0);

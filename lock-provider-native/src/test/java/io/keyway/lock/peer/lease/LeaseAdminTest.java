@@ -71,11 +71,14 @@ class LeaseAdminTest {
             world.settle();
         }
         LeaseMessage.Status status = show("a");
-        assertThat(status.holders()).singleElement().extracting(Party::token).isEqualTo(c(0).believes("a"));
+        assertThat(status.holders())
+                .singleElement()
+                .extracting(Participant::token)
+                .isEqualTo(c(0).believes("a"));
         assertThat(status.waiters())
                 .extracting(waiter -> waiter.owner().client())
                 .containsExactlyElementsOf(expected);
-        assertThat(status.waiters()).extracting(Party::nanos).isSortedAccordingTo((a, b) -> Long.compare(b, a));
+        assertThat(status.waiters()).extracting(Participant::nanos).isSortedAccordingTo((a, b) -> Long.compare(b, a));
         assertThat(status.more()).isZero();
     }
 
@@ -95,10 +98,10 @@ class LeaseAdminTest {
 
     @Test
     void waitersBeyondTheBoundAreCounted() {
-        PartyList list = new PartyList();
+        ParticipantList list = new ParticipantList();
         LeaseOwner owner = new LeaseOwner("c", java.util.Map.of("k", "v".repeat(1_000)));
         for (int i = 0; i < 2_000; i++) {
-            list.add(new Party(owner, io.keyway.lock.LockMode.EXCLUSIVE, 1, 0, i));
+            list.add(new Participant(owner, io.keyway.lock.LockMode.EXCLUSIVE, 1, 0, i));
         }
         int listed = list.parts().stream().mapToInt(List::size).sum();
         assertThat(listed + list.more()).isEqualTo(2_000);
@@ -129,7 +132,10 @@ class LeaseAdminTest {
         c(0).release("a");
         assertThat(show("a").holders()).isEmpty();
         long token = c(0).reuse("a");
-        assertThat(show("a").holders()).singleElement().extracting(Party::token).isEqualTo(token);
+        assertThat(show("a").holders())
+                .singleElement()
+                .extracting(Participant::token)
+                .isEqualTo(token);
     }
 
     @Test
@@ -143,7 +149,10 @@ class LeaseAdminTest {
         world.advance(1_000 * MS);
         LeaseMessage.Status status =
                 (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
-        assertThat(status.holders()).singleElement().extracting(Party::token).isEqualTo(c(0).believes("a"));
+        assertThat(status.holders())
+                .singleElement()
+                .extracting(Participant::token)
+                .isEqualTo(c(0).believes("a"));
         c(0).holdToClient(false);
     }
 

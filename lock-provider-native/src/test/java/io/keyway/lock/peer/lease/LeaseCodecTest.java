@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 class LeaseCodecTest {
     private static final Key KEY = LeaseKeys.lock("jobs/näme");
     private static final LeaseOwner OWNER = new LeaseOwner("billing-7", Map.of("pid", "17", "host", "a"));
-    private static final Party PARTY = new Party(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
+    private static final Participant PARTY =
+            new Participant(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
     private static final List<Message> ALL = List.of(
             new LeaseMessage.Acquire(

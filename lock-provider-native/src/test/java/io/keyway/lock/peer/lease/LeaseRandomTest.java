@@ -3,8 +3,8 @@ package io.keyway.lock.peer.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -136,7 +136,7 @@ class LeaseRandomTest {
     }
 
     private static long[] words(Cell cell, long now) {
-        Canon canon = new Canon(now);
+        StateEncoder canon = new StateEncoder(now);
         cell.encode(canon);
         return canon.words();
     }

@@ -5,10 +5,10 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
@@ -45,7 +45,7 @@ final class LeaseWorld {
     final List<String> trace = new ArrayList<>();
     final List<String> violations = new ArrayList<>();
     final List<Notice> memberNotices = new ArrayList<>();
-    final Set<Goal> goals = new LinkedHashSet<>();
+    final Set<CoverageGoal> goals = new LinkedHashSet<>();
     private PlainMember sessions;
     private Cell member;
     private long now = 1_000_000 * MS;
@@ -247,7 +247,7 @@ final class LeaseWorld {
         }
 
         @Override
-        public void reached(Goal goal) {
+        public void reached(CoverageGoal goal) {
             goals.add(goal);
         }
     }
@@ -632,7 +632,7 @@ final class LeaseWorld {
         public void persist(DurableRecord record, long ticket) {}
 
         @Override
-        public void reached(Goal goal) {
+        public void reached(CoverageGoal goal) {
             goals.add(goal);
         }
     }

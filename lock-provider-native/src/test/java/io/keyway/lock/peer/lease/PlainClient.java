@@ -3,13 +3,13 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -260,7 +260,7 @@ final class PlainClient implements SessionLayer, ClientView {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(session).time(echo).time(lastStamp).put(sent).put(heartbeat);
         beliefs.values().forEach(belief -> out.put(belief.ttl()).time(belief.deadline()));
         out.value(holders)

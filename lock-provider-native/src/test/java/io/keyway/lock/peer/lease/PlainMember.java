@@ -2,13 +2,13 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -279,7 +279,7 @@ final class PlainMember implements SessionLayer, MemberView {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         out.put(epoch).put(floor).time(opens).value(openers);
         sessions.values().forEach(session -> {
             out.put(session.peer)

@@ -3,7 +3,6 @@ package io.keyway.lock.peer.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -12,6 +11,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseSettings;
@@ -108,7 +108,7 @@ class CellLoopTest {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             throw new AssertionError("nothing is encoded");
         }
     }
@@ -273,7 +273,7 @@ class CellLoopTest {
 
     @Test
     void whatIsPostedToAThreadThatHasEndedIsDropped() {
-        EventThread thread = new EventThread("ended");
+        LoopThread thread = new LoopThread("ended");
         CellLoop loop = new CellLoop(
                 thread.loop(),
                 new Cell(new LeaseClients(LeaseSettings.defaults()), deadline),

@@ -30,7 +30,7 @@ class FailingClientTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final class Client implements CellLoop.Surroundings, AutoCloseable {
-        private final EventThread thread = new EventThread("failing");
+        private final LoopThread thread = new LoopThread("failing");
         private final List<Notice> notices = new CopyOnWriteArrayList<>();
         private final List<Throwable> failures = new CopyOnWriteArrayList<>();
         private final TcpMember member;

@@ -2,12 +2,12 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.kernel.Algorithm;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseSettings;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -85,7 +85,7 @@ final class Listening implements SessionLayer {
     }
 
     @Override
-    public void encode(Canon out) {
+    public void encode(StateEncoder out) {
         throw new AssertionError("nobody compares");
     }
 }

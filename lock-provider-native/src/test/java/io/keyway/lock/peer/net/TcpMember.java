@@ -38,8 +38,8 @@ final class TcpMember implements AutoCloseable {
     final Cells cells;
     final MemberAcceptor acceptor;
     private final Security security;
-    private final EventThread accepting = new EventThread("accepting");
-    private final List<EventThread> threads = new ArrayList<>();
+    private final LoopThread accepting = new LoopThread("accepting");
+    private final List<LoopThread> threads = new ArrayList<>();
     private final List<CellLoop> loops = new ArrayList<>();
 
     TcpMember(int shards, Security security, MemberAcceptor.Limits limits) throws IOException {
@@ -47,7 +47,7 @@ final class TcpMember implements AutoCloseable {
         this.cells = cells(security);
         List<Shard> places = new ArrayList<>();
         for (int i = 0; i < shards; i++) {
-            EventThread thread = new EventThread("cell-" + i);
+            LoopThread thread = new LoopThread("cell-" + i);
             Membership membership =
                     new Membership("m", List.of("m"), i, shards, false, 0, Membership.LARGEST_EPOCH - 1);
             Cell cell = cells.member(membership, name -> true, 1, System.nanoTime(), Horizon.NONE);
@@ -62,7 +62,7 @@ final class TcpMember implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 places,
                 security,
-                new Complaints("a connection to m", log::add, System::nanoTime),
+                new RateLimitedLog("a connection to m", log::add, System::nanoTime),
                 limits);
     }
 

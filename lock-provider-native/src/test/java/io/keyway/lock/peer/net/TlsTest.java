@@ -245,7 +245,7 @@ class TlsTest {
     /** The loop of a client's cell, which dials what it is told to and keeps what it hears. */
     private static final class Dialling implements CellLoop.Surroundings, AutoCloseable {
         private final BlockingQueue<String> outcomes = new ArrayBlockingQueue<>(100);
-        private final EventThread thread = new EventThread("dialling");
+        private final LoopThread thread = new LoopThread("dialling");
         private final Connector connector;
         private final CellLoop loop;
 

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import java.nio.file.Path;
@@ -14,13 +14,13 @@ final class BeliefCrew implements AutoCloseable {
     static final String MAX_TTL = "2s";
 
     private final Path directory;
-    private final HistoryCrew crew;
+    private final WorkerPool crew;
 
     /** @param options of the URL, each with a leading ampersand */
     BeliefCrew(Path directory, String options) {
         this.directory = directory;
         String url = "lock:native:local://" + locks() + "?ttl=" + TTL.toMillis() + "ms&maxTtl=" + MAX_TTL + options;
-        this.crew = new HistoryCrew(directory, url, 2, true);
+        this.crew = new WorkerPool(directory, url, 2, true);
     }
 
     /** The directory in which they meet. */
@@ -28,13 +28,13 @@ final class BeliefCrew implements AutoCloseable {
         return directory.resolve("locks");
     }
 
-    HistoryCrew history() {
+    WorkerPool history() {
         return crew;
     }
 
     /** The worker that hosts now, if host.info names one. */
     Optional<ChildJvm> host() {
-        long pid = new Arbiter(locks()).info().map(HostInfo::pid).orElse(0L);
+        long pid = new HostElection(locks()).info().map(HostInfo::pid).orElse(0L);
         return crew.workers().stream().filter(worker -> worker.pid() == pid).findFirst();
     }
 

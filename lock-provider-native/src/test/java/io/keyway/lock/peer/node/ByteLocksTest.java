@@ -38,7 +38,7 @@ class ByteLocksTest {
         assertThat(locks.stillHeld(position)).isTrue();
         assertThat(locks.probe(position)).isEqualTo(Life.THIS_JVM);
         locks.release(position);
-        assertThat(locks.standing(position)).isEqualTo(Standing.RELEASED);
+        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.RELEASED);
         assertThat(locks.probe(position)).isEqualTo(Life.DEAD);
     }
 
@@ -81,8 +81,8 @@ class ByteLocksTest {
         assertThat(file.take(5)).isEqualTo(LockFile.Outcome.TAKEN);
         assertThat(file.take(6)).isEqualTo(LockFile.Outcome.TAKEN);
         file.release(5);
-        assertThat(file.standing(5)).isEqualTo(Standing.RELEASED);
-        assertThat(file.standing(6)).isEqualTo(Standing.HELD);
+        assertThat(file.standing(5)).isEqualTo(OsLockStatus.RELEASED);
+        assertThat(file.standing(6)).isEqualTo(OsLockStatus.HELD);
     }
 
     @Test
@@ -90,7 +90,7 @@ class ByteLocksTest {
         assumeTrue(locks.checkable(), "needs /proc");
         long position = locks.take();
         FileChannel.open(path, StandardOpenOption.READ).close();
-        assertThat(locks.standing(position)).isEqualTo(Standing.VANISHED);
+        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.VANISHED);
         long next = locks.take();
         assertThat(locks.stillHeld(next)).as("a new byte is in force").isTrue();
     }
@@ -123,9 +123,9 @@ class ByteLocksTest {
         long position = locks.take();
         Files.move(path, directory.resolve("aside"));
         assertThat(locks.sameFile()).isFalse();
-        assertThat(locks.standing(position)).isEqualTo(Standing.REPLACED);
+        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.REPLACED);
         Files.createFile(path);
-        assertThat(locks.standing(position)).isEqualTo(Standing.REPLACED);
+        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.REPLACED);
         assertThat(locks.probe(position + 1)).isEqualTo(Life.UNKNOWN);
         assertThat(locks.others(Set.of())).isEqualTo(Others.UNKNOWN);
         assertThatThrownBy(locks::take)
@@ -174,9 +174,9 @@ class ByteLocksTest {
 
     @Test
     void withoutProcAVanishedLockIsNotClaimedToBeSeen() {
-        assertThat(new KernelLocks(directory).find(1, "")).isEmpty();
-        assertThat(new KernelLocks(directory.resolve("none")).find(1, "")).isEmpty();
-        assertThat(new KernelLocks(directory.resolve("none")).at("3", 1, "")).isEmpty();
+        assertThat(new ProcLocks(directory).find(1, "")).isEmpty();
+        assertThat(new ProcLocks(directory.resolve("none")).find(1, "")).isEmpty();
+        assertThat(new ProcLocks(directory.resolve("none")).at("3", 1, "")).isEmpty();
     }
 
     @Test
@@ -184,9 +184,9 @@ class ByteLocksTest {
         Files.writeString(
                 directory.resolve("7"),
                 "pos:\t0\nlock:\t1: POSIX  ADVISORY  WRITE 10 fe:00:21 12 14\nlock:\t2: FLOCK  ADVISORY  WRITE 10 fe:00:21 0 EOF\n");
-        KernelLocks kernel = new KernelLocks(directory);
+        ProcLocks kernel = new ProcLocks(directory);
         assertThat(kernel.at("7", 13, "fe:00:21")).isPresent();
-        assertThat(kernel.find(13, "fe:00:21")).contains(new KernelLocks.Place("7", "fe:00:21"));
+        assertThat(kernel.find(13, "fe:00:21")).contains(new ProcLocks.Place("7", "fe:00:21"));
         assertThat(kernel.at("7", 15, "fe:00:21")).as("outside of the range").isEmpty();
         assertThat(kernel.at("7", 13, "fe:00:22")).as("another inode").isEmpty();
         assertThat(kernel.at("8", 13, "fe:00:21")).as("no such descriptor").isEmpty();

@@ -13,8 +13,8 @@ final class HostProcess {
 
     @SuppressWarnings("SystemOut") // the line protocol of this process
     public static void main(String[] args) throws IOException, InterruptedException {
-        Arbiter arbiter = new Arbiter(Path.of(args[0]));
-        if (!(arbiter.tryHost() instanceof Arbiter.Hosting hosting)) {
+        HostElection arbiter = new HostElection(Path.of(args[0]));
+        if (!(arbiter.tryHost() instanceof HostElection.Hosting hosting)) {
             System.out.println("taken");
             return;
         }

@@ -36,7 +36,7 @@ class HostileBytesTest {
     static Path directory;
 
     private static BeliefCrew crew;
-    private static LocalPlace place;
+    private static LocalConfig place;
     private static SocketAddress host;
     private static long start;
 
@@ -48,7 +48,7 @@ class HostileBytesTest {
         crew.history().awaitProgress("of the host");
         crew.history().start();
         crew.history().awaitProgress("of both");
-        host = new Arbiter(crew.locks()).info().orElseThrow().address();
+        host = new HostElection(crew.locks()).info().orElseThrow().address();
         place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5));
     }
 
@@ -110,7 +110,7 @@ class HostileBytesTest {
         SessionFrame proof = new SessionFrame.Proof(new Mac(new byte[32]));
         SessionFrame data = new SessionFrame.Data(1, 1, 0, true, 1, 0, List.of());
         SessionFrame welcome =
-                new SessionFrame.Welcome(1, 0, LocalPlace.NODE, 1, 0, List.of(LocalPlace.NODE), 1, false, 0);
+                new SessionFrame.Welcome(1, 0, LocalConfig.NODE, 1, 0, List.of(LocalConfig.NODE), 1, false, 0);
         for (SessionFrame first : List.of(proof, data, welcome)) {
             try (RawPeer peer = new RawPeer(host)) {
                 peer.send(first);

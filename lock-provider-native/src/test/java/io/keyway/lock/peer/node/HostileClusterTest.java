@@ -78,15 +78,15 @@ class HostileClusterTest {
     }
 
     private LockClient client(String name) {
-        return Locks.open("lock:native://" + list + "/" + MemberPlan.CLUSTER + "?ttl=20s&maxTtl=60s&name=" + name);
+        return Locks.open("lock:native://" + list + "/" + MemberConfig.CLUSTER + "?ttl=20s&maxTtl=60s&name=" + name);
     }
 
     private SessionFrame.Hello hello(long client, int shard) {
-        Cells cells = new Cells(MemberPlan.CLUSTER, MAX_TTL, LeaseSettings.defaults(), Authenticator.none());
+        Cells cells = new Cells(MemberConfig.CLUSTER, MAX_TTL, LeaseSettings.defaults(), Authenticator.none());
         return new SessionFrame.Hello(
                 1,
                 1,
-                MemberPlan.CLUSTER,
+                MemberConfig.CLUSTER,
                 cells.settingsHash(),
                 0,
                 LeaseKeys.ALGORITHM,
@@ -209,7 +209,7 @@ class HostileClusterTest {
                     nonsense(member, number);
                 }
             }
-            greedy(owner, "greedy/", MemberList.shard("held", MemberPlan.SHARDS));
+            greedy(owner, "greedy/", MemberList.shard("held", MemberConfig.SHARDS));
         } catch (Exception e) {
             throw new AssertionError(e);
         }

@@ -208,17 +208,17 @@ class LocalDirectoryTest {
     void firstUseIsAWordInTheMemberFile() throws IOException {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, SETTINGS);
-        assertThat(start(directory)).isInstanceOf(Start.FirstUse.class);
+        assertThat(start(directory)).isInstanceOf(StartState.FirstUse.class);
         assertThat(directory.arbiter().tryHost())
                 .as("host.lock is free again")
-                .isInstanceOfSatisfying(Arbiter.Hosting.class, Arbiter.Hosting::close);
+                .isInstanceOfSatisfying(HostElection.Hosting.class, HostElection.Hosting::close);
     }
 
     @Test
     void firstUseIsStillFirstUseForAnotherVersionsSettings() throws IOException {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, new MemberSettings("local", "host", 4, 5, Duration.ofSeconds(10), ""));
-        assertThat(start(directory)).isInstanceOf(Start.FirstUse.class);
+        assertThat(start(directory)).isInstanceOf(StartState.FirstUse.class);
     }
 
     @Test
@@ -227,7 +227,7 @@ class LocalDirectoryTest {
         directory.clients(facts, SETTINGS);
         Files.delete(directory.memberFile());
         directory.clients(facts, SETTINGS);
-        assertThat(start(directory)).isInstanceOf(Start.Missing.class);
+        assertThat(start(directory)).isInstanceOf(StartState.Missing.class);
     }
 
     @Test
@@ -240,7 +240,7 @@ class LocalDirectoryTest {
         Files.delete(directory.path().resolve("clients.lock"));
         ByteLocks second = directory.clients(facts, SETTINGS);
         try (MemberFile member = MemberFile.open(directory.memberFile(), facts, with(second))) {
-            assertThat(member.start()).isInstanceOf(Start.Restarted.class);
+            assertThat(member.start()).isInstanceOf(StartState.Restarted.class);
             assertThat(member.quarantine().reason()).contains("clients.lock was removed or replaced");
             assertThat(member.quarantine().duration()).isEqualTo(Quarantine.full(SETTINGS.maxTtl()));
         }
@@ -250,7 +250,8 @@ class LocalDirectoryTest {
     void clientsLockRemovedUnderALiveHostIsAnError() throws IOException {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, SETTINGS);
-        try (Arbiter.Hosting hosting = (Arbiter.Hosting) directory.arbiter().tryHost()) {
+        try (HostElection.Hosting hosting =
+                (HostElection.Hosting) directory.arbiter().tryHost()) {
             hosting.publish(HostInfo.onPort(4711, HostInfo.newSecret()));
             Files.delete(directory.path().resolve("clients.lock"));
             assertUnfit(
@@ -279,7 +280,7 @@ class LocalDirectoryTest {
                         .distinct()
                         .toList();
                 assertThat(keys).hasSize(1);
-                assertThat(start(LocalDirectory.open(path, facts))).isInstanceOf(Start.FirstUse.class);
+                assertThat(start(LocalDirectory.open(path, facts))).isInstanceOf(StartState.FirstUse.class);
             }
         } finally {
             pool.shutdown();
@@ -291,7 +292,7 @@ class LocalDirectoryTest {
         return new MemberSettings("local", "host", 0, 0, Duration.ofSeconds(60), clients.fileKey());
     }
 
-    private Start start(LocalDirectory directory) throws IOException {
+    private StartState start(LocalDirectory directory) throws IOException {
         try (MemberFile member = MemberFile.open(directory.memberFile(), facts, SETTINGS)) {
             return member.start();
         }

@@ -12,11 +12,11 @@ final class LocalHello {
     private LocalHello() {}
 
     /** A hello that a client of this place would send, but for the wire versions. */
-    static SessionFrame.Hello of(LocalPlace place, int wireLow, int wireHigh) {
+    static SessionFrame.Hello of(LocalConfig place, int wireLow, int wireHigh) {
         return new SessionFrame.Hello(
                 wireLow,
                 wireHigh,
-                LocalPlace.CLUSTER,
+                LocalConfig.CLUSTER,
                 place.cells().settingsHash(),
                 0,
                 LeaseKeys.ALGORITHM,

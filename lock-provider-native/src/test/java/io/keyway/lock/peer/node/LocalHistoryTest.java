@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.history.Nemesis;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ class LocalHistoryTest {
         Path locks = directory.resolve("locks");
         String url = "lock:native:local://" + locks + "?ttl=" + BeliefCrew.TTL.toMillis() + "ms&maxTtl="
                 + MAX_TTL.toMillis() + "ms";
-        HistoryCrew crew = new HistoryCrew(directory, url, NAMES, true);
+        WorkerPool crew = new WorkerPool(directory, url, NAMES, true);
         try (Nemesis nemesis = new Nemesis(
                 crew,
                 new Deletions(locks, crew),
@@ -52,17 +52,17 @@ class LocalHistoryTest {
     }
 
     private static final class Deletions implements Nemesis.Servers {
-        private static final List<String> FILES =
-                List.of(Arbiter.LOCK, Arbiter.INFO, "host.sock", LocalDirectory.CLIENTS, LocalDirectory.MEMBER);
+        private static final List<String> FILES = List.of(
+                HostElection.LOCK, HostElection.INFO, "host.sock", LocalDirectory.CLIENTS, LocalDirectory.MEMBER);
 
         /** A host that trusts no proof waits for the longest ttl, and so may the one after it. */
         private static final Duration GO_ON_WITHIN = MAX_TTL.multipliedBy(2).plusSeconds(8);
 
         private final Path locks;
-        private final HistoryCrew crew;
+        private final WorkerPool crew;
         private final Set<ChildJvm> stopped = new HashSet<>();
 
-        Deletions(Path locks, HistoryCrew crew) {
+        Deletions(Path locks, WorkerPool crew) {
             this.locks = locks;
             this.crew = crew;
         }
@@ -88,7 +88,7 @@ class LocalHistoryTest {
         }
 
         private ChildJvm host(List<ChildJvm> workers) {
-            long pid = new Arbiter(locks).info().map(HostInfo::pid).orElse(0L);
+            long pid = new HostElection(locks).info().map(HostInfo::pid).orElse(0L);
             return workers.stream()
                     .filter(worker -> worker.pid() == pid && crew.workers().contains(worker))
                     .findFirst()

@@ -44,7 +44,7 @@ class LocalPortTest {
     }
 
     private HostInfo info() {
-        return new Arbiter(locks).info().orElseThrow();
+        return new HostElection(locks).info().orElseThrow();
     }
 
     @Test
@@ -71,7 +71,7 @@ class LocalPortTest {
         }
         try (ServerSocket other = new ServerSocket()) {
             other.bind(HostInfo.onLoopback(0));
-            HostInfo.onPort(other.getLocalPort(), HostInfo.newSecret()).write(locks.resolve(Arbiter.INFO));
+            HostInfo.onPort(other.getLocalPort(), HostInfo.newSecret()).write(locks.resolve(HostElection.INFO));
             try (LockClient client = Locks.open(url)) {
                 assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
             }
@@ -84,7 +84,7 @@ class LocalPortTest {
             host.lock("a").acquire().close();
             HostInfo right = info();
             String wrong = HostInfo.newSecret();
-            new HostInfo(right.pid(), Optional.empty(), right.port(), wrong).write(locks.resolve(Arbiter.INFO));
+            new HostInfo(right.pid(), Optional.empty(), right.port(), wrong).write(locks.resolve(HostElection.INFO));
             try (LockClient client = Locks.open(url)) {
                 assertThatThrownBy(() -> client.lock("a").tryAcquire(PATIENCE))
                         .isInstanceOf(LockUnavailableException.class)
@@ -99,7 +99,7 @@ class LocalPortTest {
     void aClientThatCannotProveTheSecretIsRefusedAndNeverSeesIt() throws Exception {
         try (LockClient host = Locks.open(url)) {
             host.lock("a").acquire().close();
-            LocalPlace place =
+            LocalConfig place =
                     LocalMode.place(locks, Duration.ofSeconds(10), LeaseSettings.defaults(), Duration.ofSeconds(5));
             try (RawPeer peer = new RawPeer(info().address())) {
                 peer.send(LocalHello.of(place, 1, 1));

@@ -50,20 +50,21 @@ class LocalRepairTest {
         url = "lock:native:local://" + locks + "?ttl=2s&maxTtl=2s";
     }
 
-    private LocalPlace place(MachineFacts facts) {
+    private LocalConfig place(MachineFacts facts) {
         return LocalMode.place(locks, Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5), facts);
     }
 
-    private LocalHost host(LocalPlace place) throws IOException {
-        Arbiter.Hosting hosting = (Arbiter.Hosting) place.directory().arbiter().tryHost();
+    private LocalHost host(LocalConfig place) throws IOException {
+        HostElection.Hosting hosting =
+                (HostElection.Hosting) place.directory().arbiter().tryHost();
         return LocalHost.start(place, hosting, () -> {});
     }
 
     @Test
     void aFormerHostLeavesTheSocketOfTheNextOneAlone() throws Exception {
         try (LocalHost former = host(place(new SystemFacts()))) {
-            Files.delete(locks.resolve(Arbiter.LOCK));
-            Path socket = new Arbiter(locks).info().orElseThrow().socket().orElseThrow();
+            Files.delete(locks.resolve(HostElection.LOCK));
+            Path socket = new HostElection(locks).info().orElseThrow().socket().orElseThrow();
             Files.delete(socket);
             try (LocalHost next = host(place(new SystemFacts()))) {
                 former.close();
@@ -73,15 +74,15 @@ class LocalRepairTest {
                 assertThat(next.idle()).isPositive();
             }
         }
-        assertThat(locks.toFile().list()).doesNotContain("host.sock", "host.soc~", Arbiter.INFO);
+        assertThat(locks.toFile().list()).doesNotContain("host.sock", "host.soc~", HostElection.INFO);
     }
 
     @Test
     void aHostThatFailsStopsAndLeavesTheDirectoryToTheNext() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
-        LocalPlace place = place(new SystemFacts());
+        LocalConfig place = place(new SystemFacts());
         try (LocalHost failing = LocalHost.start(
-                place, (Arbiter.Hosting) place.directory().arbiter().tryHost(), ended::countDown)) {
+                place, (HostElection.Hosting) place.directory().arbiter().tryHost(), ended::countDown)) {
             assertThat(failing.failed(new IllegalStateException("poison"))).isEmpty();
             assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             try (LockClient client = Locks.open(url)) {
@@ -94,14 +95,14 @@ class LocalRepairTest {
     void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
         MachineFacts facts = new SystemFacts();
         Duration hour = Duration.ofHours(1);
-        LocalPlace former = LocalMode.place(locks, hour, LeaseSettings.defaults(), PATIENCE, facts);
+        LocalConfig former = LocalMode.place(locks, hour, LeaseSettings.defaults(), PATIENCE, facts);
         long alive = former.bytes().take(); // of whoever believes
         Path member = former.directory().memberFile();
         try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
             long horizon = BootClock.horizon(facts, hour.toNanos());
             file.force(new MemberRecord(file.nextEpoch(0), hour.toNanos(), horizon, true));
         }
-        LocalPlace place = place(facts);
+        LocalConfig place = place(facts);
         try (LocalHost next = host(place)) {
             assertThat(next.idle()).isPositive();
         }
@@ -115,8 +116,8 @@ class LocalRepairTest {
     void aHostThatCannotBeFoundAnyMoreIsFoundAgain() throws Exception {
         try (LockClient client = Locks.open(url)) {
             Lease lease = client.lock("a").acquire();
-            Path socket = new Arbiter(locks).info().orElseThrow().socket().orElseThrow();
-            for (Path gone : new Path[] {locks.resolve(Arbiter.INFO), socket}) {
+            Path socket = new HostElection(locks).info().orElseThrow().socket().orElseThrow();
+            for (Path gone : new Path[] {locks.resolve(HostElection.INFO), socket}) {
                 Files.delete(gone);
                 try (LockClient other = Locks.open(url + "&host=none")) {
                     assertThat(other.lock("b").tryAcquire(PATIENCE))
@@ -222,7 +223,7 @@ class LocalRepairTest {
         assumeTrue(ByteLocks.open(directory.resolve("probe.lock")).checkable(), "needs /proc");
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch disk = new CountDownLatch(1);
-        LocalPlace slow = LocalMode.place(
+        LocalConfig slow = LocalMode.place(
                 directory.resolve("slow"),
                 Duration.ofSeconds(2),
                 LeaseSettings.defaults(),
@@ -260,7 +261,7 @@ class LocalRepairTest {
         }
     }
 
-    private static void startHost(LocalPlace place) {
+    private static void startHost(LocalConfig place) {
         try {
             LocalHosts.OF_THIS_JVM.tryHost(place);
         } catch (IOException e) {

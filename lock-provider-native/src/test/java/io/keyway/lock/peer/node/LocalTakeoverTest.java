@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -33,7 +33,7 @@ class LocalTakeoverTest {
     private void underFire(int processes, int faults, long seed) throws Exception {
         SplittableRandom random = new SplittableRandom(seed);
         try (BeliefCrew crew = new BeliefCrew(directory, "")) {
-            HistoryCrew history = crew.history();
+            WorkerPool history = crew.history();
             for (int i = 0; i < processes; i++) {
                 history.start();
                 history.awaitProgress("at the start", i + 1);

@@ -8,7 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -35,7 +35,7 @@ class LocalTroubleTest {
     Path directory;
 
     private BeliefCrew crew;
-    private HistoryCrew history;
+    private WorkerPool history;
     private Path member;
 
     @BeforeEach
@@ -113,11 +113,11 @@ class LocalTroubleTest {
         other.ask("open " + crew.locks().resolve(LocalDirectory.CLIENTS), "closed");
         // While that process counts as dead to whoever tries its byte, the host changes.
         crew.replaceByForce(host);
-        history.awaitLog(crew.locks() + "/clients.lock: " + Standing.VANISHED.sentence());
+        history.awaitLog(crew.locks() + "/clients.lock: " + OsLockStatus.VANISHED.sentence());
         history.awaitProgress("after clients.lock was closed by other code");
 
         ChildJvm next = crew.awaitHost();
-        next.ask("open " + crew.locks().resolve(Arbiter.LOCK), "closed");
+        next.ask("open " + crew.locks().resolve(HostElection.LOCK), "closed");
         history.awaitLog("this process hosts no longer: ");
         history.awaitProgress("after host.lock was closed by other code");
         history.endAndCheck("trouble", 9);

@@ -10,11 +10,11 @@ import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseOwner;
 import io.keyway.lock.peer.lease.LeaseTable;
-import io.keyway.lock.peer.node.Start.Damaged;
-import io.keyway.lock.peer.node.Start.FirstUse;
-import io.keyway.lock.peer.node.Start.Foreign;
-import io.keyway.lock.peer.node.Start.Missing;
-import io.keyway.lock.peer.node.Start.Restarted;
+import io.keyway.lock.peer.node.StartState.Damaged;
+import io.keyway.lock.peer.node.StartState.FirstUse;
+import io.keyway.lock.peer.node.StartState.Foreign;
+import io.keyway.lock.peer.node.StartState.Missing;
+import io.keyway.lock.peer.node.StartState.Restarted;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -54,7 +54,7 @@ class MemberFileTest {
         return MemberFile.open(path, facts, settings);
     }
 
-    private Start start() throws IOException {
+    private StartState start() throws IOException {
         try (MemberFile file = open()) {
             return file.start();
         }
@@ -238,7 +238,7 @@ class MemberFileTest {
             MemberRecord kept = new MemberRecord(record.epoch(), TTL, record.horizonNanos(), true, KEPT.toNanos());
             file.force(kept);
             List<LeaseTable.Entry> left = List.of(entry("kept", 0, KEPT), entry("held", TTL, Duration.ZERO));
-            assertThat(file.forceClean(kept, Inheritance.none().table(left, List.of())))
+            assertThat(file.forceClean(kept, CarriedOverGrants.none().table(left, List.of())))
                     .isTrue();
         }
         facts.file(path);
@@ -247,7 +247,7 @@ class MemberFileTest {
         facts.nano = Duration.ofSeconds(12).toNanos();
         try (MemberFile file = open()) {
             assertThat(file.provable()).isTrue();
-            LastLife last = LastLife.of(file, settings.maxTtl(), facts.nano);
+            PreviousRun last = PreviousRun.of(file, settings.maxTtl(), facts.nano);
             assertThat(last.waitNanos())
                     .as("leases may be believed in elsewhere")
                     .isEqualTo(FULL.toNanos());
@@ -672,7 +672,7 @@ class MemberFileTest {
         assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, true));
 
         settings = among(List.of("a:1", "b:1"));
-        assertThat(start()).isInstanceOf(Start.Foreign.class);
+        assertThat(start()).isInstanceOf(StartState.Foreign.class);
         assertThat(list()).hasValue(new ListConfirmation.Stored(MEMBERS, true));
     }
 

@@ -52,7 +52,7 @@ class MemberProcessTest {
             assertThat(member.awaitExit()).isZero();
         }
         try (MemberFile file = open()) {
-            Start.Restarted start = (Start.Restarted) file.start();
+            StartState.Restarted start = (StartState.Restarted) file.start();
             assumeTrue(start.horizonUsable(), "the machine stood still for a second during the last write");
             assertThat(start.stored().grants()).containsExactly(new byte[] {7});
             assertThat(file.quarantine().duration()).isZero();

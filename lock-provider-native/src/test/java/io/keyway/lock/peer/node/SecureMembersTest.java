@@ -87,7 +87,7 @@ class SecureMembersTest {
         ClusterMember b = members.start("b", "ab", MAX_TTL, true);
         await().atMost(PATIENCE).until(() -> !a.quarantined() && !b.quarantined());
         Certificates.Pair client = authority.issue("client", "client");
-        String url = "lock:native://" + members.id("b") + "/" + MemberPlan.CLUSTER
+        String url = "lock:native://" + members.id("b") + "/" + MemberConfig.CLUSTER
                 + "?secret=the%20secret%20of%20this%20cluster&tlsCa=" + authority.authority() + "&tlsCert="
                 + client.certificate() + "&tlsKey=" + client.key();
         try (LockClient opened = Locks.open(url)) {
@@ -130,7 +130,7 @@ class SecureMembersTest {
                         UnaryOperator.identity())));
         ClusterMember a = members.start("a", "a", MAX_TTL, true);
         await().atMost(PATIENCE).until(() -> !a.quarantined());
-        String url = "lock:native://" + members.id("a") + "/" + MemberPlan.CLUSTER + "?ttl=5s&tlsCa="
+        String url = "lock:native://" + members.id("a") + "/" + MemberConfig.CLUSTER + "?ttl=5s&tlsCa="
                 + authority.authority();
         LockKey key = LockKey.lock(LockName.of("a"));
         try (LockClient client = Locks.open(url);

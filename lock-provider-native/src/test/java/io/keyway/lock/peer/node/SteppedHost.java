@@ -18,13 +18,14 @@ final class SteppedHost {
     }
 
     public static void main(String[] args) throws IOException {
-        LocalPlace place = LocalMode.place(
+        LocalConfig place = LocalMode.place(
                 Path.of(args[0]),
                 Duration.ofSeconds(2),
                 LeaseSettings.defaults(),
                 Duration.ofSeconds(5),
                 new Stepped(Long.parseLong(args[1])));
-        Arbiter.Hosting hosting = (Arbiter.Hosting) place.directory().arbiter().tryHost();
+        HostElection.Hosting hosting =
+                (HostElection.Hosting) place.directory().arbiter().tryHost();
         try (LocalHost host = LocalHost.start(place, hosting, () -> {})) {
             System.out.println("hosting");
             if (System.in.read() < 0) {

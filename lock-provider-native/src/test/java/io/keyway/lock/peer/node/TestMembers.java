@@ -105,16 +105,16 @@ final class TestMembers implements AutoCloseable {
             Path data,
             Set<String> removed)
             throws IOException {
-        MemberPlan plan = new MemberPlan(
+        MemberConfig plan = new MemberConfig(
                 node(letter),
                 listen,
                 list(list),
-                MemberPlan.CLUSTER,
+                MemberConfig.CLUSTER,
                 data,
                 init,
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
-                MemberPlan.SHARDS,
+                MemberConfig.SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 0);
         ClusterMember member = ClusterMember.start(plan, () -> ended.add(letter));

@@ -3,7 +3,7 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.tck.history.HistoryCrew;
+import io.keyway.lock.tck.history.WorkerPool;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,7 +15,7 @@ class UnsharedLocksTest {
 
     @Test
     void locksOfOneProcessAloneDoNotExcludeOthers() throws Exception {
-        try (HistoryCrew crew = new HistoryCrew(directory, "lock:native:mem://own?ttl=400ms", 1, false)) {
+        try (WorkerPool crew = new WorkerPool(directory, "lock:native:mem://own?ttl=400ms", 1, false)) {
             crew.start();
             crew.start();
             for (int i = 0; i < 10; i++) {

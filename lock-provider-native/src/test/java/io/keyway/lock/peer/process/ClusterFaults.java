@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.history.Nemesis;
+import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.proxy.Arrivals;
 import io.keyway.lock.tck.proxy.Direction;
@@ -39,7 +39,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private static final Duration GO_ON_WITHIN = TTL.plusSeconds(3);
 
     private final Cluster cluster;
-    private final HistoryCrew crew;
+    private final WorkerPool crew;
     private final boolean changesLists;
     private final Map<Integer, Long> cutSince = new HashMap<>();
     private final Set<FaultProxy> spoiled = new HashSet<>();
@@ -54,7 +54,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private boolean restarted;
 
     /** {@code changesLists}: the list of members and the longest ttl are changed, too. */
-    ClusterFaults(Cluster cluster, HistoryCrew crew, boolean changesLists) {
+    ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists) {
         this.cluster = cluster;
         this.crew = crew;
         this.changesLists = changesLists;

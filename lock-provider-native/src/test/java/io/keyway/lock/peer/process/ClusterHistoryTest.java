@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.tck.history.HistoryCrew;
 import io.keyway.lock.tck.history.Nemesis;
+import io.keyway.lock.tck.history.WorkerPool;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,7 +44,7 @@ class ClusterHistoryTest {
     private void histories(int count, long seed, boolean changesLists) throws Exception {
         Cluster cluster = new Cluster(
                 directory, ClusterFaults.MEMBERS, ClusterFaults.SPARES, ClusterFaults.CLIENTS, ClusterFaults.TTL);
-        HistoryCrew crew = new HistoryCrew(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,

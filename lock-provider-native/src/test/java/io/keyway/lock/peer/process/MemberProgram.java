@@ -4,7 +4,7 @@ package io.keyway.lock.peer.process;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.node.ClusterMember;
-import io.keyway.lock.peer.node.MemberPlan;
+import io.keyway.lock.peer.node.MemberConfig;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import java.io.IOException;
@@ -30,16 +30,16 @@ final class MemberProgram {
 
     public static void main(String[] args) throws IOException {
         List<NodeId> members = nodes(args[2]);
-        MemberPlan plan = new MemberPlan(
+        MemberConfig plan = new MemberConfig(
                 NodeId.parse(args[1]),
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0])),
                 new MemberList(members),
-                MemberPlan.CLUSTER,
+                MemberConfig.CLUSTER,
                 Path.of(args[3]),
                 args[6].equals("init"),
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
-                MemberPlan.SHARDS,
+                MemberConfig.SHARDS,
                 security(Path.of(args[5])),
                 0);
         try (ClusterMember member = ClusterMember.start(plan, () -> System.exit(FAILED))) {

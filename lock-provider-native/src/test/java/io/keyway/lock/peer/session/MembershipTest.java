@@ -19,14 +19,14 @@ class MembershipTest {
                 .saying("maxTtl=60s", "list " + members);
     }
 
-    private static World world(Membership membership, long membersOfMember, long membersOfCaller, Aim aim) {
+    private static World world(Membership membership, long membersOfMember, long membersOfCaller, SessionTarget aim) {
         World world = new World(settings(membersOfMember), settings(membersOfCaller), membership, aim);
         world.client.work(turn -> {});
         world.settle();
         return world;
     }
 
-    private static World asked(Aim aim) {
+    private static World asked(SessionTarget aim) {
         World world = new World(settings(22), settings(22), SECOND_OF_B, aim);
         world.client.work(turn -> turn.client().await(Numbered.KEY, World.MAX_TTL));
         world.settle();
@@ -35,9 +35,9 @@ class MembershipTest {
 
     @Test
     void aWelcomeTellsWhoTheMembersAre() {
-        World world = asked(Aim.at("b:1", 1));
+        World world = asked(SessionTarget.at("b:1", 1));
         assertThat(world.clientSide().connected()).isTrue();
-        Greeting greeting = world.clientSide().greeting();
+        WelcomeInfo greeting = world.clientSide().greeting();
         assertThat(greeting.node()).isEqualTo("b:1");
         assertThat(greeting.members()).isEqualTo(MEMBERS);
         assertThat(greeting.shards()).isEqualTo(4);
@@ -48,7 +48,7 @@ class MembershipTest {
 
     @Test
     void anotherMemberAtThatAddressIsNotTalkedTo() {
-        World world = asked(Aim.at("a:1", 1));
+        World world = asked(SessionTarget.at("a:1", 1));
         assertThat(world.clientSide().exists()).isFalse();
         assertThat(world.memberSide().size()).isZero();
         assertThat(world.clientSide().trouble().why()).contains("node is b:1 there and a:1 here");
@@ -59,7 +59,7 @@ class MembershipTest {
 
     @Test
     void anotherCellIsNotTalkedTo() {
-        World world = asked(Aim.at("b:1", 2));
+        World world = asked(SessionTarget.at("b:1", 2));
         assertThat(world.clientSide().exists()).isFalse();
         assertThat(world.member.lastSent(Refuse.class)).isEqualTo(new Refuse(RefuseCode.SHARD, "shard", "1", "2"));
     }
@@ -67,14 +67,14 @@ class MembershipTest {
     @Test
     void aClientNeedNotKnowTheList() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
-        World world = world(first, 22, 33, Aim.ANY_MEMBER);
+        World world = world(first, 22, 33, SessionTarget.ANY_MEMBER);
         assertThat(world.clientSide().greeting().node()).isEqualTo("b:1");
     }
 
     @Test
     void whoLooksForTheMembersStaysOnlyUntilItIsGreeted() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
-        World world = world(first, 22, 0, Aim.ANY_MEMBER);
+        World world = world(first, 22, 0, SessionTarget.ANY_MEMBER);
         assertThat(world.clientSide().connected()).isTrue();
         world.reachable = false;
         world.cut(world.open.first());
@@ -89,7 +89,7 @@ class MembershipTest {
     @Test
     void membersOfOneListKeepInTouch() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
-        World world = world(first, 22, 22, Aim.peer("a:1", "b:1"));
+        World world = world(first, 22, 22, SessionTarget.peer("a:1", "b:1"));
         assertThat(world.clientSide().connected()).isTrue();
         world.pass(10 * World.MAX_TTL);
         assertThat(world.clientSide().connected()).isTrue();
@@ -102,7 +102,7 @@ class MembershipTest {
     @Test
     void aMemberNoticesWithinSecondsThatAnotherIsSilent() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
-        World world = world(first, 22, 22, Aim.peer("a:1", "b:1"));
+        World world = world(first, 22, 22, SessionTarget.peer("a:1", "b:1"));
         world.deaf = true;
         world.pass(3_000 * World.MS);
         assertThat(world.clientSide().connected()).isFalse();
@@ -111,7 +111,7 @@ class MembershipTest {
     @Test
     void membersOfDifferentListsRefuseEachOtherAndShowBoth() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
-        World world = world(first, 22, 33, Aim.peer("a:1", "b:1"));
+        World world = world(first, 22, 33, SessionTarget.peer("a:1", "b:1"));
         assertThat(world.clientSide().exists()).isFalse();
         assertThat(world.member.lastSent(Refuse.class).code()).isEqualTo(RefuseCode.MEMBERS);
         assertThat(world.clientSide().trouble().why()).contains("members is list 22 there and list 33 here");
@@ -119,7 +119,7 @@ class MembershipTest {
 
     @Test
     void theOnlyMemberHasNoPeers() {
-        World world = world(Membership.single("b:1"), 22, 22, Aim.peer("a:1", "b:1"));
+        World world = world(Membership.single("b:1"), 22, 22, SessionTarget.peer("a:1", "b:1"));
         assertThat(world.member.lastSent(Refuse.class))
                 .isEqualTo(new Refuse(RefuseCode.ROLE, "role", Role.CLIENT.name(), Role.MEMBER.name()));
     }

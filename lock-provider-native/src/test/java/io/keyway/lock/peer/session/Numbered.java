@@ -3,12 +3,12 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.function.Consumer;
 
@@ -71,7 +71,7 @@ class Numbered implements Algorithm {
             }
 
             @Override
-            public void encode(Canon out) {}
+            public void encode(StateEncoder out) {}
         };
     }
 }

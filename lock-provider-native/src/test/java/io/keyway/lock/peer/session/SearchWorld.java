@@ -3,17 +3,17 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.Numbered.Item;
 import io.keyway.lock.peer.session.SessionFrame.Data;
@@ -463,7 +463,7 @@ final class SearchWorld implements Driver {
     }
 
     long fingerprint() {
-        Canon canon = new Canon(now);
+        StateEncoder canon = new StateEncoder(now);
         memberPrint = memberPrint == 0 ? member.fingerprint(now) : memberPrint;
         clientPrint = clientPrint == 0 ? client.fingerprint(now) : clientPrint;
         canon.put(memberPrint)
@@ -484,7 +484,7 @@ final class SearchWorld implements Driver {
         return canon.fingerprint();
     }
 
-    private void encode(Canon canon, ArrayDeque<Input> queue) {
+    private void encode(StateEncoder canon, ArrayDeque<Input> queue) {
         canon.put(queue.size());
         for (Input input : queue) {
             if (input instanceof Input.Arrived arrived && arrived.frame() instanceof Data data && data.stamped()) {
@@ -550,7 +550,7 @@ final class SearchWorld implements Driver {
     public void persist(DurableRecord record, long ticket) {}
 
     @Override
-    public void reached(Goal goal) {
+    public void reached(CoverageGoal goal) {
         shared.goals.add(goal.name());
     }
 }

@@ -67,20 +67,20 @@ class SessionRulesTest {
         world.deaf = true;
         world.member.sent.clear();
         world.member.work(turn -> {
-            for (int i = 0; i < 3 * Stream.WINDOW; i++) {
+            for (int i = 0; i < 3 * MessageStream.WINDOW; i++) {
                 turn.send(peer, World.number(i));
             }
         });
-        world.member.work(turn -> turn.send(peer, World.number(3L * Stream.WINDOW)));
+        world.member.work(turn -> turn.send(peer, World.number(3L * MessageStream.WINDOW)));
         long onTheirWay = world.member.sent.stream()
                 .mapToInt(frame -> ((Data) frame).messages().size())
                 .sum();
-        assertThat(onTheirWay).isEqualTo(Stream.WINDOW);
+        assertThat(onTheirWay).isEqualTo(MessageStream.WINDOW);
         assertThat(world.member.sent).noneMatch(frame -> ((Data) frame).stamped());
         world.deaf = false;
         long before = world.now;
         world.pass(1_500 * MS); // what was lost is sent again, the rest at once
-        assertThat(world.client.heard()).hasSize(3 * Stream.WINDOW + 1).isSorted();
+        assertThat(world.client.heard()).hasSize(3 * MessageStream.WINDOW + 1).isSorted();
         assertThat(world.clientSide().belief(TTL).deadline()).isGreaterThan(before);
     }
 
@@ -246,7 +246,7 @@ class SessionRulesTest {
         });
         world.settle();
         assertThat(world.client.heard()).isEmpty();
-        assertThat(world.member.unforced.values()).containsExactly(new MemberRecord(7, world.now + TTL + 60_000 * MS));
+        assertThat(world.member.unforced.values()).containsExactly(new MemberPromise(7, world.now + TTL + 60_000 * MS));
         world.member.force();
         world.settle();
         assertThat(world.client.heard()).containsExactly(9L);
@@ -288,7 +288,7 @@ class SessionRulesTest {
         assertThat(world.client.heard()).containsExactly(9L);
         assertThat(world.member.unforced.values())
                 .as("also where the horizon covers it")
-                .containsExactly(new MemberRecord(7, promised, kept));
+                .containsExactly(new MemberPromise(7, promised, kept));
         world.member.force();
         world.settle();
         assertThat(world.client.heard()).containsExactly(9L, 10L);
@@ -334,8 +334,8 @@ class SessionRulesTest {
         world.restartMember(new Incarnation(0xA, 2), 3, 0);
         world.keepHorizon(new Incarnation(0xA, 2), 3, MS);
         world.pass(100 * MS);
-        MemberRecord record =
-                (MemberRecord) world.member.unforced.values().iterator().next();
+        MemberPromise record =
+                (MemberPromise) world.member.unforced.values().iterator().next();
         assertThat(record.epoch()).isEqualTo(8);
         assertThat(record.horizon())
                 .as("the next start must wait as long as this one")

@@ -21,7 +21,10 @@ class TokenFloorRulesTest {
     private static final long FLOOR = 500L << 31;
 
     private final World world = new World(
-            settings(), settings(), new Membership("b:1", List.of("b:1"), 0, 1, true, 0, LAST_EPOCH), Aim.ONLY_MEMBER);
+            settings(),
+            settings(),
+            new Membership("b:1", List.of("b:1"), 0, 1, true, 0, LAST_EPOCH),
+            SessionTarget.ONLY_MEMBER);
 
     private static SessionSettings settings() {
         return SessionSettings.of("c", 11, 22, Numbered.ID, World.MAX_TTL, Authenticator.none());

@@ -2,18 +2,18 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ final class World {
 
         @Override
         public long random() {
-            return Canon.mix(++draws * (member ? 1 : -1));
+            return StateEncoder.mix(++draws * (member ? 1 : -1));
         }
 
         @Override
@@ -135,7 +135,7 @@ final class World {
         }
 
         @Override
-        public void reached(Goal goal) {
+        public void reached(CoverageGoal goal) {
             goals.add(goal.name());
         }
     }
@@ -158,10 +158,10 @@ final class World {
     Predicate<Frame> keep = frame -> true;
 
     World(SessionSettings ofMember, SessionSettings ofClient) {
-        this(ofMember, ofClient, Membership.single("a:1"), Aim.ONLY_MEMBER);
+        this(ofMember, ofClient, Membership.single("a:1"), SessionTarget.ONLY_MEMBER);
     }
 
-    World(SessionSettings ofMember, SessionSettings ofClient, Membership membership, Aim aim) {
+    World(SessionSettings ofMember, SessionSettings ofClient, Membership membership, SessionTarget aim) {
         MemberSessions sessions = new MemberSessions(ofMember, membership, MEMBER, 7, now, Horizon.NONE);
         member = new End(true, new Cell(new Numbered(), sessions));
         client = new End(false, new Cell(new Numbered(), new ClientSession(ofClient, CLIENT, aim, List.of(), 0, 0)));

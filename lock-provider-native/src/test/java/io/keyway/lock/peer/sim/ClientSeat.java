@@ -1,17 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.cluster.Authority;
-import io.keyway.lock.peer.cluster.Line;
+import io.keyway.lock.peer.cluster.MemberConnection;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.cluster.Router;
 import io.keyway.lock.peer.cluster.Routes;
+import io.keyway.lock.peer.cluster.ShardId;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseCall;
 import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.SessionTarget;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
@@ -29,7 +29,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     private static final long SLOWEST_STEP = 50 * Nanos.MICRO;
 
     /** A cell, as the router sees it. */
-    static final class SimLine extends Line {
+    static final class SimLine extends MemberConnection {
         private final ClientSeat seat;
         private final SimCell cell;
 
@@ -194,9 +194,9 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     }
 
     @Override
-    public SimLine line(Authority authority) {
+    public SimLine line(ShardId authority) {
         SimNode member = cluster.node(authority.node());
-        Aim aim = Aim.at(authority.node().toString(), authority.shard());
+        SessionTarget aim = SessionTarget.at(authority.node().toString(), authority.shard());
         SimCell cell = node.open(member.slot(), cells.client(node, maxTtl, member.slot(), aim), member);
         return opened(cell, authority.node().toString(), authority.node());
     }
@@ -207,8 +207,8 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
             world.goals().reached(ClusterGoal.LOOKED_FOR_THE_LIST);
         }
         int number = ANY + searches++;
-        SimLine finder =
-                opened(node.open(number, cells.client(node, maxTtl, number, Aim.ANY_MEMBER), null), "cluster", null);
+        SimLine finder = opened(
+                node.open(number, cells.client(node, maxTtl, number, SessionTarget.ANY_MEMBER), null), "cluster", null);
         finder.cell.flush();
         return finder;
     }

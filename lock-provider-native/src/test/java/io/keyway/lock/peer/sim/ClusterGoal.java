@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 
 /** What a campaign over several members must have seen. */
-enum ClusterGoal implements Goal {
+enum ClusterGoal implements CoverageGoal {
     /** All members of a first use had confirmed each other, and opened at once. */
     OPENED_FRESH,
     /** A changed list was opened, a quarantine after the last confirmation. */

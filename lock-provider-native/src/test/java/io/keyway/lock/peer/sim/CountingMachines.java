@@ -4,7 +4,6 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -13,6 +12,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -158,7 +158,7 @@ final class CountingMachines {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             out.value(sent).value(grants).put(tokens);
         }
     }
@@ -388,7 +388,7 @@ final class CountingMachines {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             out.value(wants).put(index).put(awaiting).put(offers.size()).put(grants.size());
             for (Grant grant : offers.values()) {
                 out.put(grant.request).put(grant.token).put(grant.ttl).put(grant.session);

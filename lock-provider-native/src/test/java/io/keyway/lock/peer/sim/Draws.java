@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 
 /**
  * Random numbers that are a function of the seed and of what they are for, and of nothing else. So one fault or operation can be taken out of a plan and all other draws stay as they were: without
@@ -16,11 +16,11 @@ final class Draws {
     }
 
     static long of(long seed, long purpose) {
-        return Canon.mix(Canon.mix(seed) ^ purpose);
+        return StateEncoder.mix(StateEncoder.mix(seed) ^ purpose);
     }
 
     long next() {
-        return Canon.mix(seed + count++);
+        return StateEncoder.mix(seed + count++);
     }
 
     /** From 0 to bound - 1. */

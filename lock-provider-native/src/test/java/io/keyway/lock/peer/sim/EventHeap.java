@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Canon;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +31,7 @@ final class EventHeap {
     Event push(long time, Event.Kind kind, SimNode node) {
         Event event = pooled > 0 ? pool[--pooled] : new Event();
         event.time = time;
-        event.order = Canon.mix(seed + pushed++);
+        event.order = StateEncoder.mix(seed + pushed++);
         event.kind = kind;
         event.node = node;
         event.incarnation = node.incarnation();

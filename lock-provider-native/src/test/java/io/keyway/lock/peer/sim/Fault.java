@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 
 /**
  * One thing that goes wrong.
@@ -21,7 +21,7 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
     }
 
     /** As a goal: it struck something. */
-    enum Kind implements Goal {
+    enum Kind implements CoverageGoal {
         /** Frames of the node's links take longer by {@code amount} nanoseconds, both ways. */
         DELAY,
         /** {@code amount} of 1000 frames are lost. */

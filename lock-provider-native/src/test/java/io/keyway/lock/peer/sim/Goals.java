@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -14,28 +14,28 @@ final class Goals {
     /** The goals of one enum. */
     private static final class Family {
         final Class<?> type;
-        final Goal[] goals;
+        final CoverageGoal[] goals;
         final long[] counts;
 
         Family(Class<?> type) {
             this.type = type;
-            this.goals = (Goal[]) type.getEnumConstants();
+            this.goals = (CoverageGoal[]) type.getEnumConstants();
             this.counts = new long[goals.length];
         }
     }
 
     private final List<Family> families = new ArrayList<>(4);
 
-    void reached(Goal goal) {
+    void reached(CoverageGoal goal) {
         family(goal).counts[index(goal)]++;
     }
 
     @SuppressWarnings("EnumOrdinal") // counts of one process, on a hot path
-    private static int index(Goal goal) {
+    private static int index(CoverageGoal goal) {
         return ((Enum<?>) goal).ordinal();
     }
 
-    private Family family(Goal goal) {
+    private Family family(CoverageGoal goal) {
         Class<?> type = ((Enum<?>) goal).getDeclaringClass();
         for (int i = 0; i < families.size(); i++) {
             if (families.get(i).type == type) {
@@ -56,18 +56,18 @@ final class Goals {
         }
     }
 
-    long count(Goal goal) {
+    long count(CoverageGoal goal) {
         return family(goal).counts[index(goal)];
     }
 
-    List<Goal> missing(Collection<? extends Goal> named) {
+    List<CoverageGoal> missing(Collection<? extends CoverageGoal> named) {
         return named.stream()
                 .filter(goal -> count(goal) == 0)
-                .map(goal -> (Goal) goal)
+                .map(goal -> (CoverageGoal) goal)
                 .toList();
     }
 
-    static List<Goal> all(Goal[]... enums) {
+    static List<CoverageGoal> all(CoverageGoal[]... enums) {
         return Arrays.stream(enums).flatMap(Arrays::stream).toList();
     }
 
@@ -75,7 +75,7 @@ final class Goals {
     public String toString() {
         Map<String, Long> sorted = new TreeMap<>();
         for (Family family : families) {
-            for (Goal goal : family.goals) {
+            for (CoverageGoal goal : family.goals) {
                 if (count(goal) > 0) {
                     sorted.put(goal.name(), count(goal));
                 }

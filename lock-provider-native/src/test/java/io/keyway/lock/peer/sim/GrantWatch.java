@@ -3,7 +3,6 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -12,6 +11,7 @@ import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseMessage;
 import io.keyway.lock.peer.lease.LockManagerView;
@@ -278,7 +278,7 @@ final class GrantWatch {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             manager.encode(out);
         }
     }

@@ -5,12 +5,12 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -72,12 +72,12 @@ final class LeaseCells {
         return settings(ttl).among(text.hashCode(), text);
     }
 
-    Cell client(SimNode node, int number, Aim aim) {
+    Cell client(SimNode node, int number, SessionTarget aim) {
         return client(node, maxTtl, number, aim);
     }
 
     /** What a client that is given that {@code maxTtl} talks to a member with. */
-    Cell client(SimNode node, long ttl, int number, Aim aim) {
+    Cell client(SimNode node, long ttl, int number, SessionTarget aim) {
         return new Cell(
                 kit.clients().apply(lease),
                 new ClientSession(settings(ttl), Sessions.incarnation(node, number), aim, List.of(), 0, 0));
@@ -90,7 +90,7 @@ final class LeaseCells {
                 new ClientSession(
                         among(ttl, members),
                         Sessions.incarnation(node, number),
-                        Aim.peer(Cluster.id(node).toString(), other),
+                        SessionTarget.peer(Cluster.id(node).toString(), other),
                         List.of(),
                         0,
                         0));

@@ -4,7 +4,7 @@ package io.keyway.lock.peer.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.lease.LeaseGoal;
 import io.keyway.lock.peer.session.SessionGoal;
 import io.keyway.lock.peer.sim.LeaseUsers.UserGoal;
@@ -25,11 +25,11 @@ class LeaseSimulationTest {
      * What no world reaches: two claims of one lock need broken clocks, a claim after the quarantine a clock that is worse still, a used-up range 65,536 uses of one grant. The tests of the lease and of the
      * session packages reach them.
      */
-    private static final Set<? extends Goal> ELSEWHERE =
+    private static final Set<? extends CoverageGoal> ELSEWHERE =
             Set.of(LeaseGoal.REASSERTIONS_IN_CONFLICT, LeaseGoal.RANGE_USED_UP);
 
     /** What one member on the machine of its clients cannot meet. */
-    private static final Set<? extends Goal> OF_CLUSTERS = Set.of(
+    private static final Set<? extends CoverageGoal> OF_CLUSTERS = Set.of(
             LeaseGoal.REASSERTION_REFUSED,
             LeaseGoal.WRONG_MEMBER,
             SessionGoal.EPOCH_ADOPTED,
@@ -38,7 +38,7 @@ class LeaseSimulationTest {
 
     @Test
     void threeMembersKeepTheirPromises() throws InterruptedException {
-        List<Goal> goals = goals();
+        List<CoverageGoal> goals = goals();
         goals.addAll(List.of(ClusterGoal.values()));
         assertThat(run(Profile.CLUSTER, 0, EVENTS).goals().missing(goals))
                 .as("never reached")
@@ -48,15 +48,15 @@ class LeaseSimulationTest {
     @Test
     @Tag("soak")
     void oneMemberKeepsItsPromises() throws InterruptedException {
-        List<Goal> goals = goals();
+        List<CoverageGoal> goals = goals();
         goals.removeAll(OF_CLUSTERS);
         assertThat(run(Profile.LEASE, 0, 20_000_000).goals().missing(goals))
                 .as("never reached")
                 .isEmpty();
     }
 
-    private static List<Goal> goals() {
-        List<Goal> goals = new ArrayList<>(Goals.all(
+    private static List<CoverageGoal> goals() {
+        List<CoverageGoal> goals = new ArrayList<>(Goals.all(
                 SessionGoal.values(), LeaseGoal.values(), UserGoal.values(), WorldGoal.values(), Fault.Kind.values()));
         goals.removeAll(ELSEWHERE);
         return goals;

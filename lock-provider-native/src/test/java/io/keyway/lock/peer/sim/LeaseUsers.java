@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** The users of the lease service: they ask as an engine would, hold, look whether they still hold, give up, release, break each other's locks, and forget nothing but what the plan tells them to. */
 final class LeaseUsers {
     /** What only users can see. */
-    enum UserGoal implements Goal {
+    enum UserGoal implements CoverageGoal {
         /** A cached lock was taken without a message. */
         FAST_REUSE,
         /** It was put back without a message. */

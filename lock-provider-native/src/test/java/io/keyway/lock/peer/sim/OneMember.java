@@ -5,10 +5,10 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.session.Aim;
 import io.keyway.lock.peer.session.Horizon;
-import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberPromise;
 import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionTarget;
 
 /** One member in one cell, and each client with one cell for it. */
 final class OneMember implements Topology {
@@ -34,7 +34,7 @@ final class OneMember implements Topology {
             Cell cell = cells.member(node, Membership.single("m"), name -> true, until(node), horizon(node));
             node.open(0, cell, null);
         } else {
-            node.open(0, cells.client(node, 0, Aim.ONLY_MEMBER), world.member(0));
+            node.open(0, cells.client(node, 0, SessionTarget.ONLY_MEMBER), world.member(0));
         }
     }
 
@@ -54,7 +54,7 @@ final class OneMember implements Topology {
     }
 
     private static long forced(SimNode node) {
-        MemberRecord record = node.disk().record();
+        MemberPromise record = node.disk().record();
         return record != null ? record.horizon() : node.clock();
     }
 

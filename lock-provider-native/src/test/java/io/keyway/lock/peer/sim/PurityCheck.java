@@ -1,14 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ final class PurityCheck {
     private static final int LOOKS_BEFORE = 4;
 
     private final Model model;
-    private final Canon canon = new Canon(0);
+    private final StateEncoder canon = new StateEncoder(0);
     private int checks;
 
     PurityCheck(Model model) {
@@ -189,7 +189,7 @@ final class PurityCheck {
         }
 
         @Override
-        public void reached(Goal goal) {
+        public void reached(CoverageGoal goal) {
             driver.reached(goal);
         }
     }

@@ -4,7 +4,7 @@ package io.keyway.lock.peer.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.session.SessionGoal;
 import io.keyway.lock.peer.sim.Options.Profile;
 import java.util.ArrayList;
@@ -23,7 +23,8 @@ class SessionSimulationTest {
             fail(campaign.report(total.failed()));
         }
         assertThat(total.runs()).isGreaterThanOrEqualTo(SEEDS);
-        List<Goal> goals = new ArrayList<>(Goals.all(SessionGoal.values(), WorldGoal.values(), Fault.Kind.values()));
+        List<CoverageGoal> goals =
+                new ArrayList<>(Goals.all(SessionGoal.values(), WorldGoal.values(), Fault.Kind.values()));
         goals.remove(WorldGoal.STARTED_BY_HORIZON); // the sessions of a lease keep one
         goals.removeAll(List.of(Fault.Kind.WALL_STEP, Fault.Kind.NEW_LIST)); // faults of a cluster
         assertThat(total.goals().missing(goals)).as("never reached").isEmpty();

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
@@ -56,7 +56,7 @@ final class Sessions {
         @Override
         public Mac prove(byte[] transcript) {
             return new Mac(ByteBuffer.allocate(8)
-                    .putLong(Canon.mix(Arrays.hashCode(transcript)))
+                    .putLong(StateEncoder.mix(Arrays.hashCode(transcript)))
                     .array());
         }
     }

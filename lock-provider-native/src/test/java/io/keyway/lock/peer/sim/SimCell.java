@@ -2,10 +2,10 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
@@ -213,7 +213,7 @@ final class SimCell implements Driver {
     }
 
     @Override
-    public void reached(Goal goal) {
+    public void reached(CoverageGoal goal) {
         world.goals().reached(goal);
     }
 

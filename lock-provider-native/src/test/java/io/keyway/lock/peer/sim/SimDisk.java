@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
-import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberPromise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class SimDisk {
     /** What the file says at one time. */
     private record Content(
-            long epoch, @Nullable MemberRecord record, Optional<Stored> list, long maxTtl, long longestTtl) {}
+            long epoch, @Nullable MemberPromise record, Optional<Stored> list, long maxTtl, long longestTtl) {}
 
     private static final Content NOTHING = new Content(0, null, Optional.empty(), 0, 0);
 
@@ -52,9 +52,9 @@ final class SimDisk {
     }
 
     void forced(Object what) {
-        if (what instanceof MemberRecord forced) {
+        if (what instanceof MemberPromise forced) {
             // Of two that come at one instant the later promise stands, whichever is written last.
-            MemberRecord before = content.record();
+            MemberPromise before = content.record();
             boolean later = before == null || forced.horizon() - before.horizon() >= 0;
             content = new Content(
                     Math.max(content.epoch(), forced.epoch()),
@@ -78,7 +78,7 @@ final class SimDisk {
 
     /** What it promised; null if that is not known, or if it may not be trusted since the file is a copy. */
     @Nullable
-    MemberRecord record() {
+    MemberPromise record() {
         return original ? content.record() : null;
     }
 

@@ -8,12 +8,12 @@ import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.ClientSession;
-import io.keyway.lock.peer.session.Greeting;
 import io.keyway.lock.peer.session.Horizon;
-import io.keyway.lock.peer.session.MemberRecord;
+import io.keyway.lock.peer.session.MemberPromise;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -47,13 +47,13 @@ final class SimMember {
     private boolean forgetting;
 
     private ListConfirmation confirmation;
-    private @Nullable MemberRecord promised;
+    private @Nullable MemberPromise promised;
     private boolean fresh;
     private boolean open;
     private long stalls;
     private long since;
     private long askedFor;
-    private final @Nullable Greeting[] greetings;
+    private final @Nullable WelcomeInfo[] greetings;
 
     /**
      * @param list what the operator starts it with
@@ -81,7 +81,7 @@ final class SimMember {
         this.runningTtl = maxTtl;
         this.longestTtl = maxTtl;
         this.confirmation = confirmation(Set.of());
-        this.greetings = new Greeting[world.memberNodes()];
+        this.greetings = new WelcomeInfo[world.memberNodes()];
         Draws draws = new Draws(world.options().seed(), 10);
         this.keepsHorizon = draws.chance(400);
         this.ahead = draws.logarithmic(10 * Nanos.MILLI, world.options().maxTtl());
@@ -228,7 +228,7 @@ final class SimMember {
         if (!cells.quarantine()) {
             return node.clock();
         }
-        MemberRecord record = promised;
+        MemberPromise record = promised;
         if (!keepsHorizon || record == null) {
             return quarantineUntil();
         }
@@ -251,7 +251,7 @@ final class SimMember {
         }
         for (int i = 1; i < all.size(); i++) {
             SimCell cell = all.get(i);
-            Greeting greeting = ((ClientSession) cell.cell().sessions()).greeting();
+            WelcomeInfo greeting = ((ClientSession) cell.cell().sessions()).greeting();
             int slot = cell.number() - 1;
             if (greeting != null && greeting != greetings[slot]) {
                 greetings[slot] = greeting;

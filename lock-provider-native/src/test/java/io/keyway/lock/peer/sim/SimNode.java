@@ -3,7 +3,7 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.net.WakefulClock;
+import io.keyway.lock.peer.net.SuspendAwareClock;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ final class SimNode {
     /** The wall clock was set back, and the process has not looked since. */
     private boolean unseenStep;
 
-    private @Nullable WakefulClock wakeful;
+    private @Nullable SuspendAwareClock wakeful;
     private long lookedAt;
 
     SimNode(SimWorld world, int index) {
@@ -113,7 +113,7 @@ final class SimNode {
      * What its cells and its users read. If the machine sleeps, and nobody can ask, what they would read if it woke up now.
      */
     long clock() {
-        WakefulClock guarded = wakeful;
+        SuspendAwareClock guarded = wakeful;
         return guarded == null ? clock.read() : guarded.nanoTime();
     }
 
@@ -213,7 +213,7 @@ final class SimNode {
         incarnation++;
         alive = true;
         paused = false;
-        wakeful = isMember() || !world.model().wakeful() ? null : new WakefulClock(clock::read, this::wallMillis);
+        wakeful = isMember() || !world.model().wakeful() ? null : new SuspendAwareClock(clock::read, this::wallMillis);
         lookedAt = clock.read();
         runningSince = clock();
         long quarantine = incarnation == 1

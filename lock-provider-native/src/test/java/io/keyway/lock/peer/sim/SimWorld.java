@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -126,7 +126,8 @@ final class SimWorld {
             if (event.kind == Event.Kind.ACT) {
                 nextAct();
             }
-            digest = Canon.mix(digest ^ event.time ^ ((long) node.slot() << 56) ^ ((long) event.kind.code << 48));
+            digest =
+                    StateEncoder.mix(digest ^ event.time ^ ((long) node.slot() << 56) ^ ((long) event.kind.code << 48));
             if (!accepts(node, event) || (node.paused() && event.kind == Event.Kind.TICK)) {
                 heap.recycle(event);
             } else if (node.paused()) {

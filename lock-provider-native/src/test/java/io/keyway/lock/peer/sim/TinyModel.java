@@ -3,10 +3,9 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Canon;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Frame;
-import io.keyway.lock.peer.kernel.Goal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -14,6 +13,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ final class TinyModel implements Model {
         HIDDEN_STATE
     }
 
-    enum TinyGoal implements Goal {
+    enum TinyGoal implements CoverageGoal {
         RESENT
     }
 
@@ -178,7 +178,7 @@ final class TinyModel implements Model {
         }
 
         @Override
-        public void encode(Canon out) {}
+        public void encode(StateEncoder out) {}
     }
 
     private abstract static class Tiny implements SessionLayer {
@@ -242,7 +242,7 @@ final class TinyModel implements Model {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             out.value(last);
         }
     }
@@ -334,7 +334,7 @@ final class TinyModel implements Model {
         }
 
         @Override
-        public void encode(Canon out) {
+        public void encode(StateEncoder out) {
             out.value(unacknowledged).put(first).put(link).put(up);
             if (flaw != Flaw.HIDDEN_STATE) {
                 out.put(fresh);

@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Goal;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 
 /** What a campaign must have done to its worlds, besides every {@link Fault.Kind}. */
-enum WorldGoal implements Goal {
+enum WorldGoal implements CoverageGoal {
     MEMBER_RESTARTED,
     CLIENT_RESTARTED,
     /** Clocks of a member and of a client ran as far apart as they may: one 1 % too fast, the other 1 % too slow. */

@@ -2,7 +2,7 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.Feature;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.tck.Verdict;
 import java.util.Optional;
 
@@ -13,7 +13,7 @@ final class Applicability {
 
     private Applicability() {}
 
-    static Optional<Reason> against(Spec spec, Place place) {
+    static Optional<Reason> against(CheckSpec spec, RunContext place) {
         String excluded = place.config().excluded().entrySet().stream()
                 .filter(entry -> spec.named(entry.getKey()))
                 .map(entry -> entry.getKey() + ": " + entry.getValue())
@@ -32,7 +32,7 @@ final class Applicability {
                 return notApplicable("the provider declares " + feature.label());
             }
         }
-        for (Means means : spec.check().means()) {
+        for (Requirement means : spec.check().means()) {
             Optional<Reason> reason = against(means, place);
             if (reason.isPresent()) {
                 return reason;
@@ -41,15 +41,15 @@ final class Applicability {
         return Optional.empty();
     }
 
-    private static Optional<Reason> against(Means means, Place place) {
+    private static Optional<Reason> against(Requirement means, RunContext place) {
         boolean virtual = place.clock().isVirtual();
         return switch (means) {
             case PROXY ->
                 place.hasProxies()
                         ? Optional.empty()
                         : notApplicable("the URL names no server that a proxy could stand before");
-            case LINK -> place.overBackend() ? Optional.empty() : against(Means.WIRE, place);
-            case WIRE -> place.subject().links().isPresent() ? Optional.empty() : against(Means.PROXY, place);
+            case LINK -> place.overBackend() ? Optional.empty() : against(Requirement.WIRE, place);
+            case WIRE -> place.subject().links().isPresent() ? Optional.empty() : against(Requirement.PROXY, place);
             case SERVER ->
                 place.subject().kill().isEmpty()
                         ? notRun(
@@ -65,7 +65,7 @@ final class Applicability {
                         ? notRun("the subject has no way to count what its store keeps (TckSubject.withFootprint)")
                         : Optional.empty();
             case PROCESS ->
-                virtual || place.reach() == Reach.JVM
+                virtual || place.reach() == Scope.JVM
                         ? notApplicable("the provider's locks live in one JVM")
                         : Optional.empty();
             case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the kit moves");

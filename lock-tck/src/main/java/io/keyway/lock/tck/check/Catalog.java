@@ -13,18 +13,18 @@ import java.util.List;
 final class Catalog {
     private Catalog() {}
 
-    static List<Spec> all() {
-        List<Spec> specs = new ArrayList<>();
+    static List<CheckSpec> all() {
+        List<CheckSpec> specs = new ArrayList<>();
         AllChecks.all().forEach(checks -> specs.addAll(of(checks)));
-        specs.sort(Comparator.comparingInt(
-                        (Spec spec) -> Integer.parseInt(spec.check().rules()[0].substring(3)))
+        specs.sort(Comparator.comparingInt((CheckSpec spec) ->
+                        Integer.parseInt(spec.check().rules()[0].substring(3)))
                 .thenComparing(spec -> spec.id()));
         return List.copyOf(specs);
     }
 
     /** The checks of one object, in no order. */
-    static List<Spec> of(Object checks) {
-        List<Spec> specs = new ArrayList<>();
+    static List<CheckSpec> of(Object checks) {
+        List<CheckSpec> specs = new ArrayList<>();
         for (Method method : checks.getClass().getDeclaredMethods()) {
             Check check = method.getAnnotation(Check.class);
             if (check != null) {
@@ -34,12 +34,12 @@ final class Catalog {
         return specs;
     }
 
-    private static Spec spec(Object checks, Method method, Check check) {
+    private static CheckSpec spec(Object checks, Method method, Check check) {
         try {
             MethodHandle body = MethodHandles.privateLookupIn(checks.getClass(), MethodHandles.lookup())
                     .unreflect(method)
                     .bindTo(checks);
-            return new Spec(Spec.id(check, method.getName()), check, body);
+            return new CheckSpec(CheckSpec.id(check, method.getName()), check, body);
         } catch (IllegalAccessException e) {
             throw new LinkageError("a check that cannot be called: " + method, e);
         }

@@ -8,7 +8,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** An experiment that can refute a rule: a method that takes a {@link Trial} and throws if the provider broke the rule. Its name says in words what the provider does. */
+/** An experiment that can refute a rule: a method that takes a {@link CheckContext} and throws if the provider broke the rule. Its name says in words what the provider does. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Check {
@@ -22,7 +22,7 @@ public @interface Check {
     Feature[] lacks() default {};
 
     /** What else it needs; without it the check is NOT RUN, or does not apply. */
-    Means[] means() default {};
+    Requirement[] means() default {};
 
     /** The smallest profile that has it. */
     Profile from() default Profile.QUICK;

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class CheckRun {
     private static final int ATTEMPTS = 3;
 
-    private final Place place;
-    private final Spec spec;
+    private final RunContext place;
+    private final CheckSpec spec;
     private final LongFunction<Duration> worstStallSince;
 
     private record Attempt(
@@ -46,7 +46,7 @@ final class CheckRun {
     }
 
     /** {@code worstStallSince} is {@link StallMeter#worstSince}. */
-    CheckRun(Place place, Spec spec, LongFunction<Duration> worstStallSince) {
+    CheckRun(RunContext place, CheckSpec spec, LongFunction<Duration> worstStallSince) {
         this.place = place;
         this.spec = spec;
         this.worstStallSince = worstStallSince;
@@ -57,7 +57,7 @@ final class CheckRun {
         if (reason.isPresent()) {
             return result(reason.get().verdict(), reason.get().text(), 0);
         }
-        Place here = place;
+        RunContext here = place;
         boolean patientAlways = true;
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
@@ -80,8 +80,8 @@ final class CheckRun {
         }
     }
 
-    private Attempt attempt(Place here, int number) {
-        Trial trial = new Trial(here, spec.id(), number);
+    private Attempt attempt(RunContext here, int number) {
+        CheckContext trial = new CheckContext(here, spec.id(), number);
         long begun = System.nanoTime();
         long from = here.clock().now();
         Throwable[] thrown = new Throwable[1];
@@ -112,7 +112,7 @@ final class CheckRun {
     }
 
     /** Returns why the check is given up; empty text if it ended. */
-    private String await(Thread thread, Trial trial, Place here) {
+    private String await(Thread thread, CheckContext trial, RunContext here) {
         long limit = (long) (here.config().checkLimit().toMillis()
                 * here.config().timeFactor()
                 * spec.check().limits());
@@ -131,8 +131,8 @@ final class CheckRun {
         }
     }
 
-    private Attempt judged(Trial trial, @Nullable Throwable thrown, long took, long begun) {
-        if (thrown instanceof NotTried given) {
+    private Attempt judged(CheckContext trial, @Nullable Throwable thrown, long took, long begun) {
+        if (thrown instanceof Skipped given) {
             return attempt(given.verdict(), String.valueOf(given.getMessage()), true, trial, took, begun);
         }
         Optional<Breach> breach = trial.breach();
@@ -161,7 +161,7 @@ final class CheckRun {
      * What the check itself found leads nearer to the cause than what its history shows, and is told first, unless that is the
      * likely cause of all else. The question is that of the rule that is broken.
      */
-    private Attempt judged(Breach breach, Trial trial, @Nullable Throwable thrown, long took) {
+    private Attempt judged(Breach breach, CheckContext trial, @Nullable Throwable thrown, long took) {
         String law = breach.law().isEmpty() ? spec.rules().get(0) : breach.law();
         String shown = law + " (" + breach.rule().substring(breach.rule().indexOf(' ') + 1) + "): " + breach.text();
         CheckFailure own =
@@ -208,7 +208,13 @@ final class CheckRun {
     }
 
     private Attempt attempt(
-            Verdict verdict, String message, boolean certain, Trial trial, long took, long begun, String... more) {
+            Verdict verdict,
+            String message,
+            boolean certain,
+            CheckContext trial,
+            long took,
+            long begun,
+            String... more) {
         boolean told = verdict == Verdict.FAIL || verdict == Verdict.INCONCLUSIVE;
         Optional<Breach> story = told ? trial.story() : Optional.empty();
         String evidence = story.map(Breach::evidence).orElse("");
@@ -229,7 +235,7 @@ final class CheckRun {
     }
 
     /** Closing must not hang the run either. */
-    private static void close(Trial trial, Place here) {
+    private static void close(CheckContext trial, RunContext here) {
         Thread closing = new Thread(trial::close, "tck-closing");
         closing.setDaemon(true);
         closing.start();

@@ -65,8 +65,8 @@ abstract class Expectations {
     }
 
     /** Gives the check up without blame. */
-    public NotTried notTried(Verdict verdict, String why) {
-        return new NotTried(verdict, why);
+    public Skipped notTried(Verdict verdict, String why) {
+        return new Skipped(verdict, why);
     }
 
     /** Something measured, for the report. */

@@ -18,7 +18,7 @@ final class Links {
 
     private Optional<Boolean> known = Optional.empty();
 
-    synchronized boolean areThese(Network network, Trial trial) throws InterruptedException {
+    synchronized boolean areThese(Network network, CheckContext trial) throws InterruptedException {
         if (known.isEmpty()) {
             known = Optional.of(probe(network, trial));
             network.reset();
@@ -27,7 +27,7 @@ final class Links {
         return known.get();
     }
 
-    private static boolean probe(Network network, Trial trial) throws InterruptedException {
+    private static boolean probe(Network network, CheckContext trial) throws InterruptedException {
         ClientOptions options = ClientOptions.defaults().withName("tck-links");
         try (LockClient client = trial.openUnrecorded(network.url(), options.withRequestTimeout(SHORT))) {
             client.lock(trial.freshName()).acquire().release();

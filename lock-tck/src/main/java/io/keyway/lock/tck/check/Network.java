@@ -19,17 +19,17 @@ import java.util.function.Consumer;
 
 /** The links between a check's clients and the servers of the subject: a proxy before each server, all broken alike. */
 public final class Network implements AutoCloseable {
-    private final Trial trial;
+    private final CheckContext trial;
     private final List<FaultProxy> proxies;
     private final LockUrl url;
 
-    private Network(Trial trial, List<FaultProxy> proxies, LockUrl url) {
+    private Network(CheckContext trial, List<FaultProxy> proxies, LockUrl url) {
         this.trial = trial;
         this.proxies = proxies;
         this.url = url;
     }
 
-    static Network before(Trial trial, Place place) throws IOException, InterruptedException {
+    static Network before(CheckContext trial, RunContext place) throws IOException, InterruptedException {
         Map<String, FaultProxy> proxies = new LinkedHashMap<>();
         try {
             for (LockUrl.Host host : place.url().hosts()) {
@@ -65,7 +65,7 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    private static String url(Trial trial, Place place, Map<String, String> proxies) {
+    private static String url(CheckContext trial, RunContext place, Map<String, String> proxies) {
         if (!place.options().contains(AddressMap.OPTION.name())) {
             return ProxiedUrl.of(place.url(), proxies);
         }

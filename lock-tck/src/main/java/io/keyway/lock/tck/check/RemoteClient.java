@@ -27,7 +27,7 @@ public final class RemoteClient implements AutoCloseable {
     /**
      * One that has taken that lock, of no other use, and released it: what it then asks takes no longer than it must.
      */
-    static RemoteClient start(Place place, String role, ClientOptions options, String first)
+    static RemoteClient start(RunContext place, String role, ClientOptions options, String first)
             throws InterruptedException {
         ClientProcess process = ClientProcess.open(
                 classPath(place.subject().loader()),

@@ -13,8 +13,8 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
-import io.keyway.lock.Reach;
-import io.keyway.lock.spi.Between;
+import io.keyway.lock.Scope;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
@@ -62,7 +62,7 @@ public final class Run {
     private volatile @Nullable ProviderInfo asked;
 
     private record Opened(
-            ProviderInfo info, Reach reach, boolean overBackend, Set<Feature> features, Guarantees guarantees) {}
+            ProviderInfo info, Scope reach, boolean overBackend, Set<Feature> features, Guarantees guarantees) {}
 
     /** A run of that subject. */
     public Run(TckSubject subject, TckConfig config, TckListener listener) {
@@ -73,15 +73,15 @@ public final class Run {
 
     /** The ids of the checks that the run makes or gives a reason for, in order. */
     public static List<String> planned(TckConfig config) {
-        return specs(config).stream().map(Spec::id).toList();
+        return specs(config).stream().map(CheckSpec::id).toList();
     }
 
     /** Every check of the kit, in order. */
     public static List<CheckInfo> checks() {
-        return Catalog.all().stream().map(Spec::info).toList();
+        return Catalog.all().stream().map(CheckSpec::info).toList();
     }
 
-    private static List<Spec> specs(TckConfig config) {
+    private static List<CheckSpec> specs(TckConfig config) {
         return Catalog.all().stream()
                 .filter(spec -> config.profile().includes(spec.check().from()))
                 .filter(spec ->
@@ -101,11 +101,11 @@ public final class Run {
         try {
             opened = withinLimit(opening(), () -> look(url));
         } catch (CannotOpen e) {
-            return cannotOpen(url.toString(), Scrub.of(url).text(String.valueOf(e.getMessage())));
+            return cannotOpen(url.toString(), SecretMasker.of(url).text(String.valueOf(e.getMessage())));
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
         String word = word();
-        Place place = new Place(
+        RunContext place = new RunContext(
                 subject,
                 config,
                 url,
@@ -118,7 +118,7 @@ public final class Run {
                 new AtomicBoolean(),
                 clock,
                 word);
-        List<Spec> specs = specs(config);
+        List<CheckSpec> specs = specs(config);
         listener.opened(result(opened, url.toString(), null, List.of()));
         listener.planned(specs.size());
         Map<String, CheckResult> results = new ConcurrentHashMap<>();
@@ -127,7 +127,7 @@ public final class Run {
             whole = runAll(place, specs, meter, results);
         }
         List<CheckResult> inOrder = new ArrayList<>();
-        for (Spec spec : specs) {
+        for (CheckSpec spec : specs) {
             CheckResult found = results.get(spec.id());
             if (found != null) {
                 inOrder.add(found);
@@ -138,28 +138,29 @@ public final class Run {
     }
 
     /** Returns whether all were made. */
-    private boolean runAll(Place place, List<Spec> specs, StallMeter meter, Map<String, CheckResult> results) {
+    private boolean runAll(
+            RunContext place, List<CheckSpec> specs, StallMeter meter, Map<String, CheckResult> results) {
         boolean virtual = place.clock().isVirtual();
-        List<Spec> beside = new ArrayList<>();
-        List<Spec> alone = new ArrayList<>();
-        for (Spec spec : specs) {
+        List<CheckSpec> beside = new ArrayList<>();
+        List<CheckSpec> alone = new ArrayList<>();
+        for (CheckSpec spec : specs) {
             (virtual || spec.check().alone() ? alone : beside).add(spec);
         }
         // A server that does not come back as it was would be blamed on every check after it.
-        alone.sort(Comparator.comparing(spec -> List.of(spec.check().means()).contains(Means.SERVER)));
+        alone.sort(Comparator.comparing(spec -> List.of(spec.check().means()).contains(Requirement.SERVER)));
         ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());
         try {
-            try (Keeper keeper = Keeper.of(place, beside.isEmpty())) {
+            try (HostKeeper keeper = HostKeeper.of(place, beside.isEmpty())) {
                 keeper.open();
                 List<Future<?>> running = new ArrayList<>();
-                for (Spec spec : beside) {
+                for (CheckSpec spec : beside) {
                     running.add(pool.submit(() -> make(place, spec, meter, results)));
                 }
                 for (Future<?> each : running) {
                     each.get();
                 }
             }
-            for (Spec spec : alone) {
+            for (CheckSpec spec : alone) {
                 if (Thread.currentThread().isInterrupted()) {
                     return false;
                 }
@@ -176,11 +177,11 @@ public final class Run {
         }
     }
 
-    private void make(Place place, Spec spec, StallMeter meter, Map<String, CheckResult> results) {
+    private void make(RunContext place, CheckSpec spec, StallMeter meter, Map<String, CheckResult> results) {
         synchronized (listener) {
             listener.started(spec.id());
         }
-        CheckResult result = Scrub.of(place.url()).result(new CheckRun(place, spec, meter::worstSince).run());
+        CheckResult result = SecretMasker.of(place.url()).result(new CheckRun(place, spec, meter::worstSince).run());
         results.put(spec.id(), result);
         synchronized (listener) {
             listener.finished(result);
@@ -240,12 +241,12 @@ public final class Run {
     private Opened look(LockUrl url) throws CannotOpen {
         Discovery found = Locks.discover(subject.loader());
         ProviderInfo info = null;
-        Reach reach = Reach.NETWORK;
+        Scope reach = Scope.NETWORK;
         for (LockProvider provider : found.providers()) {
             if (provider.schemes().contains(url.provider())) {
                 info = provider.info();
                 asked = info;
-                reach = provider.reach(url);
+                reach = provider.scope(url);
             }
         }
         ClientOptions named = ClientOptions.defaults().withName("tck-look");
@@ -253,7 +254,7 @@ public final class Run {
             Set<Feature> features = EnumSet.noneOf(Feature.class);
             Guarantees guarantees;
             AtomicBoolean overBackend = new AtomicBoolean();
-            Between seen = new Between() {
+            Interceptor seen = new Interceptor() {
                 @Override
                 public LockBackend backend(LockBackend backend) {
                     overBackend.set(true);
@@ -267,7 +268,7 @@ public final class Run {
             if (info == null) {
                 throw new CannotOpen("no provider says that it takes " + url);
             }
-            Duration ttl = Place.within(guarantees, Duration.ofSeconds(10));
+            Duration ttl = RunContext.within(guarantees, Duration.ofSeconds(10));
             ClientOptions terms = named.withDefaults(LockOptions.none().withTtl(ttl));
             try (LockClient client = Locks.open(url, terms, subject.loader())) {
                 // The first lock may start a server, which takes its time on a busy machine.
@@ -315,7 +316,7 @@ public final class Run {
             return result.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             StringBuilder text = new StringBuilder("opening the URL, taking one lock and closing did not end within "
-                    + Trial.text(limit) + "; it stands at");
+                    + CheckContext.text(limit) + "; it stands at");
             for (StackTraceElement frame : thread.getStackTrace()) {
                 text.append("\n    at ").append(frame);
             }

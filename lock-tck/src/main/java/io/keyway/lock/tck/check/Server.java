@@ -30,7 +30,7 @@ public final class Server {
         this.killed = killed;
     }
 
-    /** Ends it as a crash would; for checks with {@link Means#SERVER}. */
+    /** Ends it as a crash would; for checks with {@link Requirement#SERVER}. */
     public void kill() throws InterruptedException {
         hurt = true;
         killed.set(true);
@@ -44,7 +44,7 @@ public final class Server {
         use(subject.restart(), "started again");
     }
 
-    /** Stops it, as by SIGSTOP; for checks with {@link Means#PAUSE}. */
+    /** Stops it, as by SIGSTOP; for checks with {@link Requirement#PAUSE}. */
     public void pause() throws InterruptedException {
         hurt = true;
         stopped = true;
@@ -64,7 +64,7 @@ public final class Server {
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
-            throw new NotTried(Verdict.INCONCLUSIVE, "the server could not be " + what + ": " + e);
+            throw new Skipped(Verdict.INCONCLUSIVE, "the server could not be " + what + ": " + e);
         }
     }
 
@@ -112,7 +112,7 @@ public final class Server {
             if (down) {
                 restart();
             }
-        } catch (NotTried e) {
+        } catch (Skipped e) {
             // The checks to come will say that it does not answer.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A call on a thread of its own. */
 public final class Task<T> {
-    private final Passage trial;
+    private final TestTime trial;
     private final String what;
     private final Thread thread;
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile boolean interruptedAtEnd;
 
-    Task(Passage trial, String what, Callable<T> work, boolean virtual) {
+    Task(TestTime trial, String what, Callable<T> work, boolean virtual) {
         this.trial = trial;
         this.what = what;
         this.thread = virtual ? VirtualThreads.unstarted(() -> run(work)) : new Thread(() -> run(work));

@@ -11,9 +11,9 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ final class AcquireChecks {
             rules = {"LK-301", "LK-305"},
             from = Profile.SMOKE,
             first = "Does every form of acquire come to the same attempt at the store?")
-    void everyFormOfAcquireTakesAndRefuses(Trial t) throws Exception {
+    void everyFormOfAcquireTakesAndRefuses(CheckContext t) throws Exception {
         DistributedLock lock = t.client("first").lock(t.name());
         DistributedLock rival = t.client("rival").lock(t.name());
         for (int form = 0; form < 5; form++) {
@@ -55,12 +55,12 @@ final class AcquireChecks {
         }
     }
 
-    private static Lease present(Trial t, String what, Optional<Lease> lease) {
+    private static Lease present(CheckContext t, String what, Optional<Lease> lease) {
         t.expect(lease.isPresent(), what + " of a free lock was refused");
         return lease.orElseThrow();
     }
 
-    private static <T> T value(Trial t, String what, CompletableFuture<T> future) throws InterruptedException {
+    private static <T> T value(CheckContext t, String what, CompletableFuture<T> future) throws InterruptedException {
         return t.call(what, future::get);
     }
 
@@ -68,7 +68,7 @@ final class AcquireChecks {
             rules = {"LK-305", "LK-402"},
             from = Profile.SMOKE,
             first = "Does an attempt that is refused leave its request in the queue?")
-    void anAttemptNeverQueues(Trial t) throws Exception {
+    void anAttemptNeverQueues(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
         Lease held = holder.lock(t.name()).acquire();
@@ -95,7 +95,7 @@ final class AcquireChecks {
     }
 
     @Check(rules = "LK-306", first = "What becomes of a cached lock when another client asks for it?")
-    void aLockThatAnotherClientUsedOftenIsFree(Trial t) throws Exception {
+    void aLockThatAnotherClientUsedOftenIsFree(CheckContext t) throws Exception {
         LockClient often = t.client("often");
         for (int i = 0; i < t.rounds(10, 50, 200); i++) {
             often.lock(t.name()).acquire().release();
@@ -114,7 +114,7 @@ final class AcquireChecks {
             rules = {"LK-309", "LK-207"},
             from = Profile.SMOKE,
             first = "Does the ttl that was asked for reach the store, and does Lease.ttl() say what the store granted?")
-    void aLeaseHasTheTtlThatWasAsked(Trial t) throws Exception {
+    void aLeaseHasTheTtlThatWasAsked(CheckContext t) throws Exception {
         for (int times = 1; times <= 3; times += 2) {
             Duration ttl = t.longer(times);
             // A client of its own: some stores agree on one term for each connection.
@@ -135,7 +135,7 @@ final class AcquireChecks {
             rules = "LK-312",
             from = Profile.SMOKE,
             first = "Is the holder known by its thread anywhere, as in a ThreadLocal or a reentrant lock below?")
-    void aLeaseBelongsToNoThread(Trial t) throws Exception {
+    void aLeaseBelongsToNoThread(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient rival = t.client("rival");
         // The thread that acquires it has ended when it is used.
@@ -152,9 +152,9 @@ final class AcquireChecks {
 
     @Check(
             rules = "LK-312",
-            means = {Means.VIRTUAL_THREADS},
+            means = {Requirement.VIRTUAL_THREADS},
             first = "Is anything kept by thread, or is a virtual thread pinned while it waits?")
-    void manyVirtualThreadsTakeTurns(Trial t) throws Exception {
+    void manyVirtualThreadsTakeTurns(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int threads = t.rounds(50, 200, 1000);
         int[] entered = new int[2];

@@ -10,8 +10,8 @@ import io.keyway.lock.ReentrantLocks;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -24,7 +24,7 @@ final class AdapterChecks {
             rules = "LK-1601",
             from = Profile.SMOKE,
             first = "Does a nested lock() go to the store, instead of counting?")
-    void theHoldingThreadLocksAgainUnderOneToken(Trial t) throws Exception {
+    void theHoldingThreadLocksAgainUnderOneToken(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
         Task<String> nested = t.start("lock() by the thread that holds it", () -> {
@@ -55,7 +55,7 @@ final class AdapterChecks {
     }
 
     @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Does unlock() release the lease at each call?")
-    void anInnerUnlockFreesNothing(Trial t) throws Exception {
+    void anInnerUnlockFreesNothing(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("other");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
@@ -75,7 +75,7 @@ final class AdapterChecks {
             rules = "LK-1603",
             from = Profile.SMOKE,
             first = "Is the thread that unlocks compared with the one that locked?")
-    void anotherThreadCannotUnlock(Trial t) throws Exception {
+    void anotherThreadCannotUnlock(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
         Task<Boolean> owner = t.start("lock()", () -> {
@@ -96,7 +96,7 @@ final class AdapterChecks {
     }
 
     @Check(rules = "LK-1603", from = Profile.SMOKE, first = "Does unlock() look whether the thread holds anything?")
-    void oneUnlockTooManyIsRefused(Trial t) throws Exception {
+    void oneUnlockTooManyIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
         Task<Boolean> user = t.start("an unlock() too many", () -> {
@@ -114,7 +114,7 @@ final class AdapterChecks {
             rules = "LK-1601",
             from = Profile.SMOKE,
             first = "Does an acquire look whether its thread has a lease of that name by this adapter?")
-    void theHoldingThreadGetsAnotherLeaseOfTheSameGrant(Trial t) throws Exception {
+    void theHoldingThreadGetsAnotherLeaseOfTheSameGrant(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         Task<String> nested = t.start("a nested acquire", () -> {
             try (Lease outer = locks.lock(t.name()).acquire()) {
@@ -137,7 +137,7 @@ final class AdapterChecks {
     }
 
     @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Which of the leases gives the lock back?")
-    void theLastLeaseGivesTheLockBack(Trial t) throws Exception {
+    void theLastLeaseGivesTheLockBack(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         LockClient other = t.client("other");
         Task<String> user = t.start("leases that are closed in either order", () -> {
@@ -163,7 +163,7 @@ final class AdapterChecks {
     }
 
     @Check(rules = "LK-1604", from = Profile.SMOKE, first = "Does each lease know whether it was released?")
-    void aLeaseOfSeveralIsReleasedOnce(Trial t) throws Exception {
+    void aLeaseOfSeveralIsReleasedOnce(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         LockClient other = t.client("other");
         Task<String> user = t.start("a lease that is released twice", () -> {
@@ -184,7 +184,7 @@ final class AdapterChecks {
     }
 
     @Check(rules = "LK-1605", from = Profile.SMOKE, first = "Is a lease counted by its thread, or for all?")
-    void anotherThreadIsKeptOut(Trial t) throws Exception {
+    void anotherThreadIsKeptOut(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         ReentrantLocks locks = t.subject().reentrance().over(client);
         Lock lock = t.subject().adapter().over(client.lock(t.name("adapted")));
@@ -207,7 +207,7 @@ final class AdapterChecks {
             needs = Feature.FENCING,
             from = Profile.SMOKE,
             first = "Does the guard compare with the highest token that it has seen of that name?")
-    void aGuardRefusesWhatIsOlderThanTheNewest(Trial t) throws Exception {
+    void aGuardRefusesWhatIsOlderThanTheNewest(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         TckSubject.Guard guard = t.subject().guard().get();
         LockName name = LockName.of(t.name());

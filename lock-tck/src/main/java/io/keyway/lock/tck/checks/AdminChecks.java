@@ -15,10 +15,10 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,7 @@ final class AdminChecks {
             needs = Feature.LIST,
             from = Profile.SMOKE,
             first = "Is all of this kept at the store with the grant: client, mode, permits, token, metadata, since?")
-    void aHeldLockIsShownWithItsHolder(Trial t) throws Exception {
+    void aHeldLockIsShownWithItsHolder(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> metadata = Map.of("job", "nightly – ü", "host", "a=b;c");
         Lease lease = client.lock(t.name())
@@ -71,7 +71,7 @@ final class AdminChecks {
             needs = {Feature.LIST, Feature.FIFO},
             from = Profile.SMOKE,
             first = "Are waiters kept at the store in the order of their requests?")
-    void waitersAreShownInTheirOrder(Trial t) throws Exception {
+    void waitersAreShownInTheirOrder(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
         List<LockClient> clients = new ArrayList<>();
@@ -99,7 +99,7 @@ final class AdminChecks {
             from = Profile.SMOKE,
             first =
                     "Does the cursor say after which key the next page begins, and is the order of keys the same for each page?")
-    void everyHeldLockIsListedOnceOverAllPages(Trial t) throws Exception {
+    void everyHeldLockIsListedOnceOverAllPages(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> names = new ArrayList<>();
         List<Lease> held = new ArrayList<>();
@@ -134,7 +134,7 @@ final class AdminChecks {
             rules = "LK-1101",
             needs = {Feature.LIST, Feature.SEMAPHORE},
             first = "Are semaphores listed beside locks, with their permits?")
-    void aSemaphoreIsListedWithItsPermits(Trial t) throws Exception {
+    void aSemaphoreIsListedWithItsPermits(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> metadata = Map.of("job", "nightly");
         LockOptions told = LockOptions.none().withMetadata(metadata);
@@ -169,7 +169,7 @@ final class AdminChecks {
             rules = "LK-1103",
             needs = {Feature.LIST, Feature.CACHING},
             first = "Does the authority know of a cached grant whether it is in use?")
-    void aCachedLockIsNotShownAsHeld(Trial t) throws Exception {
+    void aCachedLockIsNotShownAsHeld(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.lock(t.name()).acquire().release();
         t.until(
@@ -182,7 +182,7 @@ final class AdminChecks {
             needs = {Feature.BREAK, Feature.LIST},
             from = Profile.SMOKE,
             first = "Is the holder told by Signals.ended, with BROKEN and the reason?")
-    void theHolderOfABrokenLeaseIsTold(Trial t) throws Exception {
+    void theHolderOfABrokenLeaseIsTold(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         LockClient operator = t.client("operator");
         t.expect(
@@ -208,7 +208,7 @@ final class AdminChecks {
             needs = Feature.BREAK,
             first =
                     "On its way to the holder, is the reason encoded in UTF-8 and decoded again each time, and is it that of this break?")
-    void theReasonOfABreakReachesTheHolderAsItWasGiven(Trial t) throws Exception {
+    void theReasonOfABreakReachesTheHolderAsItWasGiven(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient operator = t.client("operator");
         // The second of the same lock, by another reason.
@@ -233,7 +233,7 @@ final class AdminChecks {
             needs = Feature.BREAK,
             from = Profile.SMOKE,
             first = "Is the token compared in the same step in which the grant is ended?")
-    void aBreakByAnotherTokenEndsNothing(Trial t) throws Exception {
+    void aBreakByAnotherTokenEndsNothing(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease first = client.lock(t.name()).acquire();
         long old = first.token();
@@ -258,7 +258,7 @@ final class AdminChecks {
             rules = {"LK-1105", "LK-302"},
             needs = Feature.BREAK,
             first = "Is the place of a broken holder kept until its release arrives or its ttl has passed?")
-    void theNextGrantWaitsUntilABrokenHolderHasStopped(Trial t) throws Exception {
+    void theNextGrantWaitsUntilABrokenHolderHasStopped(CheckContext t) throws Exception {
         for (int i = 0; i < t.rounds(1, 3, 20); i++) {
             String name = t.freshName();
             LockClient holder = t.client("holder-" + i);
@@ -278,7 +278,7 @@ final class AdminChecks {
             rules = {"LK-1104", "LK-1305"},
             needs = {Feature.BREAK, Feature.SEMAPHORE},
             first = "Does a break of a semaphore's grant end that one alone?")
-    void aBreakOfPermitsEndsTheOneGrant(Trial t) throws Exception {
+    void aBreakOfPermitsEndsTheOneGrant(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease one = client.semaphore(t.name(), Capacity.of(2)).acquire();
         Lease two = client.semaphore(t.name(), Capacity.of(2)).acquire();
@@ -295,7 +295,7 @@ final class AdminChecks {
             rules = {"LK-1104", "LK-1202"},
             needs = {Feature.BREAK, Feature.READ_WRITE},
             first = "Does a break find its grant by the token, or all that hold the lock?")
-    void aBreakOfOneReaderLeavesTheOthers(Trial t) throws Exception {
+    void aBreakOfOneReaderLeavesTheOthers(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         Lease one = client.readWriteLock(t.name()).read().acquire();
         Lease two = client.readWriteLock(t.name()).read().acquire();
@@ -314,9 +314,9 @@ final class AdminChecks {
     @Check(
             rules = {"LK-506", "LK-1104"},
             needs = Feature.BREAK,
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "If several leases are renewed in one message: which of them does each answer mean?")
-    void aRenewalThatIsRefusedEndsNoOtherLease(Trial t) throws Exception {
+    void aRenewalThatIsRefusedEndsNoOtherLease(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         ClientLink link = t.link("holder");
         Lease broken = link.client().lock(t.name()).acquire();

@@ -12,12 +12,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +32,8 @@ final class BrokenGrantChecks {
             needs = Feature.BREAK,
             first =
                     "Is the place of a broken grant kept in each mode until its holder has released it, and is its holder told no by each verb until then?")
-    void aBrokenGrantStandsUntilItsHolderAnswers(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
+    void aBrokenGrantStandsUntilItsHolderAnswers(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
         LockClient rival = t.client("rival");
         Duration term = t.longer(8);
         String name = t.name("write");
@@ -74,8 +74,8 @@ final class BrokenGrantChecks {
             rules = {"LK-1105", "LK-302"},
             needs = Feature.BREAK,
             first = "Does a break by the client of the holder itself wait for the holder too?")
-    void aClientThatBreaksItsOwnGrantIsWaitedFor(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
+    void aClientThatBreaksItsOwnGrantIsWaitedFor(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
         long sent = t.now();
         Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
         t.expect(holder.breakGrant(grant, "of its own"), "a grant in force was not broken");
@@ -86,7 +86,8 @@ final class BrokenGrantChecks {
         holder.release(grant);
     }
 
-    private static void stands(Trial t, Verbs holder, Request request, String who, Callable<Optional<Lease>> asks)
+    private static void stands(
+            CheckContext t, BackendProbe holder, Request request, String who, Callable<Optional<Lease>> asks)
             throws Exception {
         LockClient operator = t.client("operator-" + request.id());
         long sent = t.now();
@@ -120,8 +121,8 @@ final class BrokenGrantChecks {
             needs = Feature.BREAK,
             first =
                     "What does a break answer that finds a grant which was broken before, and whose holder has not answered?")
-    void aBrokenGrantIsNotBrokenAgain(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
+    void aBrokenGrantIsNotBrokenAgain(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
         LockClient operator = t.client("operator");
         Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
         t.expect(operator.admin().breakLease(grant.key(), grant.token(), "first"), "a grant in force was not broken");
@@ -139,7 +140,7 @@ final class BrokenGrantChecks {
             needs = Feature.BREAK,
             statistical = "a break that is done twice is found if it happens at one of 20 breaks by two at once",
             first = "Does who breaks a grant that another is breaking learn that it was not its doing?")
-    void ofTwoBreaksAtOnceOneIsDone(Trial t) throws Exception {
+    void ofTwoBreaksAtOnceOneIsDone(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         List<LockClient> operators = List.of(t.client("operator-1"), t.client("operator-2"));
         for (int i = 0; i < t.rounds(5, 20, 40); i++) {
@@ -161,9 +162,9 @@ final class BrokenGrantChecks {
     @Check(
             rules = {"LK-1105", "LK-513"},
             needs = Feature.BREAK,
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "How long is the holder of a broken grant waited for, if it never answers?")
-    void aBrokenHolderThatIsNotHeardIsNotWaitedForForEver(Trial t) throws Exception {
+    void aBrokenHolderThatIsNotHeardIsNotWaitedForForEver(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         ClientLink link = t.link("silent");
         Lease lease = link.client().lock(t.name()).acquire();
@@ -187,8 +188,8 @@ final class BrokenGrantChecks {
             needs = Feature.BREAK,
             from = Profile.SMOKE,
             first = "Does an attempt that finds its own grant look whether that was broken?")
-    void aRepeatedAttemptBringsNoBrokenGrantBack(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
+    void aRepeatedAttemptBringsNoBrokenGrantBack(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
         Request request = holder.request(t.name(), t.longer(8));
         Grant grant = holder.granted(request, "a free lock was not granted");
         t.expect(
@@ -207,8 +208,8 @@ final class BrokenGrantChecks {
             needs = Feature.BREAK,
             from = Profile.SMOKE,
             first = "Does an attempt that arrives late take away the place of its own grant, which was broken?")
-    void anAttemptThatComesLateIsNoWordOfABrokenHolder(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
+    void anAttemptThatComesLateIsNoWordOfABrokenHolder(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
         LockClient rival = t.client("rival");
         Request request = holder.request(t.name(), t.longer(8));
         long sent = t.now();
@@ -239,7 +240,7 @@ final class BrokenGrantChecks {
             rules = {"LK-310", "LK-1105"},
             needs = {Feature.BREAK, Feature.FIFO},
             first = "What does a break do to those that wait?")
-    void whoWaitsKeepsItsPlaceOverABreak(Trial t) throws Exception {
+    void whoWaitsKeepsItsPlaceOverABreak(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         Lease lease = t.client("holder").lock(t.name()).acquire();
         Task<Lease> first = t.acquiring("the first waiter's acquire", t.client("waiter-1"), t.name());

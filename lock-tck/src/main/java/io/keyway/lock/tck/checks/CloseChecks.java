@@ -17,11 +17,11 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +42,7 @@ final class CloseChecks {
             rules = {"LK-1002", "LK-1001"},
             from = Profile.SMOKE,
             first = "Does every method look whether the client is closed, also those of locks that were made before?")
-    void everyCallAfterCloseIsRefused(Trial t) throws Exception {
+    void everyCallAfterCloseIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         DistributedLock lock = client.lock(t.name());
         Map<String, Callable<Object>> calls = new LinkedHashMap<>();
@@ -91,7 +91,7 @@ final class CloseChecks {
             rules = {"LK-1002", "LK-1001"},
             from = Profile.SMOKE,
             first = "Who ends the requests that wait when the client is closed?")
-    void closeEndsEveryWaiter(Trial t) throws Exception {
+    void closeEndsEveryWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient client = t.client("closed");
         DistributedLock lock = client.lock(t.name());
@@ -134,9 +134,9 @@ final class CloseChecks {
 
     @Check(
             rules = {"LK-1001", "LK-1002", "LK-801"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Does a step of close() that fails, as at a store that is not heard, keep it from the others?")
-    void closeEndsAllThoughTheStoreIsNotHeard(Trial t) throws Exception {
+    void closeEndsAllThoughTheStoreIsNotHeard(CheckContext t) throws Exception {
         Duration limit = t.isVirtual() ? Duration.ofMillis(50) : t.ttl();
         ClientLink link = t.link("closed", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, limit));
         LockClient client = link.client();
@@ -173,9 +173,9 @@ final class CloseChecks {
 
     @Check(
             rules = "LK-314",
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Does an asynchronous acquire throw what it should fail its future with?")
-    void anAsynchronousAcquireFailsByItsFuture(Trial t) throws Exception {
+    void anAsynchronousAcquireFailsByItsFuture(CheckContext t) throws Exception {
         ClientLink link =
                 t.link("cut", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, Duration.ofMillis(50)));
         link.client().lock(t.name()).acquire().release();
@@ -193,7 +193,7 @@ final class CloseChecks {
         t.expect(late.isCompletedExceptionally(), "an acquireAsync() of a closed client came to " + late);
     }
 
-    private static <T> CompletableFuture<T> returned(Trial t, Callable<CompletableFuture<T>> call) {
+    private static <T> CompletableFuture<T> returned(CheckContext t, Callable<CompletableFuture<T>> call) {
         try {
             return call.call();
         } catch (Exception e) {
@@ -205,7 +205,7 @@ final class CloseChecks {
             rules = {"LK-1003", "LK-801", "LK-802"},
             from = Profile.SMOKE,
             first = "In which order does close() end belief, tell the loss, and send the release?")
-    void closeTellsHoldersBeforeOthersAreGranted(Trial t) throws Exception {
+    void closeTellsHoldersBeforeOthersAreGranted(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient rival = t.client("rival");
         Events events = t.events(client);
@@ -249,7 +249,7 @@ final class CloseChecks {
             rules = {"LK-1003", "LK-1005"},
             from = Profile.SMOKE,
             first = "Does close() send the releases of all its leases, or leave them to expire?")
-    void closeGivesBackEverything(Trial t) throws Exception {
+    void closeGivesBackEverything(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient next = t.client("next");
         int locks = t.rounds(10, 50, 300);
@@ -279,7 +279,7 @@ final class CloseChecks {
             rules = "LK-1001",
             from = Profile.SMOKE,
             first = "What does a second close() wait for, or a close() of a client that never connected?")
-    void closeIsIdempotent(Trial t) throws Exception {
+    void closeIsIdempotent(CheckContext t) throws Exception {
         LockClient unused = t.client("unused");
         unused.close();
         unused.close();
@@ -296,7 +296,7 @@ final class CloseChecks {
                 "a client was closed by three threads at once, and the lock that it held is not free");
     }
 
-    private static Task<String> close(Trial t, LockClient client) {
+    private static Task<String> close(CheckContext t, LockClient client) {
         return t.start("close()", () -> {
             client.close();
             return "closed";
@@ -307,7 +307,7 @@ final class CloseChecks {
             rules = {"LK-1004", "LK-902"},
             from = Profile.SMOKE,
             first = "What can still call a listener, or complete a future, after close() has returned?")
-    void nothingIsToldAfterClose(Trial t) throws Exception {
+    void nothingIsToldAfterClose(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient rival = t.client("rival");
         Lease elsewhere = rival.lock(t.name("elsewhere")).acquire();
@@ -329,7 +329,7 @@ final class CloseChecks {
     }
 
     @Check(rules = "LK-1001", first = "Does close() join the thread that it is called on?")
-    void aListenerMayCloseItsClient(Trial t) throws Exception {
+    void aListenerMayCloseItsClient(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         AtomicBoolean closed = new AtomicBoolean();
         client.addListener(event -> {
@@ -352,9 +352,9 @@ final class CloseChecks {
 
     @Check(
             rules = "LK-1001",
-            means = Means.REAL_TIME,
+            means = Requirement.REAL_TIME,
             first = "Is there a bound on waiting for the listener that is running?")
-    void aListenerThatNeverReturnsDoesNotHoldUpClose(Trial t) throws Exception {
+    void aListenerThatNeverReturnsDoesNotHoldUpClose(CheckContext t) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         LockClient next = t.client("next");
         LockClient client = t.client("closed", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, t.ttl()));
@@ -386,7 +386,7 @@ final class CloseChecks {
             rules = "LK-1004",
             from = Profile.SMOKE,
             first = "What is shared between the clients of one JVM, and who closes it?")
-    void theCloseOfOneClientLeavesTheOthers(Trial t) throws Exception {
+    void theCloseOfOneClientLeavesTheOthers(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Lease lease = two.lock(t.name()).acquire();

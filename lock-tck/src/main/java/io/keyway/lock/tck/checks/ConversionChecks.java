@@ -8,24 +8,24 @@ import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
+import io.keyway.lock.tck.check.CheckContext;
 import java.time.Duration;
 
 /** Rules 502, 701, 1105, 1204, 1501 and 1502: conversions, asked of the verb of a {@code LockBackend}. */
 final class ConversionChecks {
 
-    private static Grant reads(Trial t, Verbs verbs) throws Exception {
+    private static Grant reads(CheckContext t, BackendProbe verbs) throws Exception {
         return reads(t, verbs, t.longer(8));
     }
 
-    private static Grant reads(Trial t, Verbs verbs, Duration ttl) throws Exception {
+    private static Grant reads(CheckContext t, BackendProbe verbs, Duration ttl) throws Exception {
         return verbs.granted(verbs.request(t.name(), LockMode.SHARED, ttl), "a reader was not granted");
     }
 
     /** After 3/4 of a ttl the lock is still taken, if no more has passed since then. */
-    private static void isKeptSince(Trial t, long sent, LockClient rival, String otherwise) throws Exception {
+    private static void isKeptSince(CheckContext t, long sent, LockClient rival, String otherwise) throws Exception {
         t.pass(t.ttl(3, 4));
         t.neverBefore(
                 sent + t.ttl().toNanos() / 100 * 98,
@@ -33,7 +33,7 @@ final class ConversionChecks {
                 "3/4 of a ttl after " + otherwise);
     }
 
-    private static void breakIt(Trial t, Grant grant) throws Exception {
+    private static void breakIt(CheckContext t, Grant grant) throws Exception {
         t.expect(
                 t.client("operator").admin().breakLease(grant.key(), grant.token(), "to see what its upgrade comes to"),
                 "a grant in force was not broken");
@@ -44,8 +44,8 @@ final class ConversionChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first =
                     "From when does the term of a converted grant run: from its conversion, or from the grant that it was?")
-    void aConvertedGrantHasAWholeTerm(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void aConvertedGrantHasAWholeTerm(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
         Grant read = reads(t, verbs, t.ttl());
         t.pass(t.ttl(1, 2));
@@ -60,8 +60,8 @@ final class ConversionChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first =
                     "For how long is the read grant kept that an upgrade becomes again when it is withdrawn: for the rest of the upgrade's term, or of its own?")
-    void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
         Grant read = reads(t, verbs, t.ttl());
         t.pass(t.ttl(1, 2));
@@ -81,8 +81,8 @@ final class ConversionChecks {
             rules = {"LK-1105", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK},
             first = "Does a conversion look whether the grant that it converts was broken?")
-    void aBrokenReaderIsNotUpgraded(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void aBrokenReaderIsNotUpgraded(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         Grant read = reads(t, verbs);
         breakIt(t, read);
         Request wanted = verbs.request(t.name(), t.longer(8));
@@ -97,9 +97,9 @@ final class ConversionChecks {
             rules = {"LK-1105", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK},
             first = "Does a conversion count a reader whose grant was broken, and who has not answered yet?")
-    void anUpgradeWaitsForABrokenReader(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
-        Verbs other = t.verbs("other");
+    void anUpgradeWaitsForABrokenReader(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
+        BackendProbe other = t.verbs("other");
         Grant broken = reads(t, other);
         long sent = t.now();
         Grant read = reads(t, verbs);
@@ -118,8 +118,8 @@ final class ConversionChecks {
             rules = {"LK-1501", "LK-502", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "What does a conversion find that was carried out before, and whose answer was lost?")
-    void aRepeatedConversionBringsTheSameGrantAnew(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void aRepeatedConversionBringsTheSameGrantAnew(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
         Grant read = reads(t, verbs);
         Request wanted = verbs.request(t.name(), t.ttl());
@@ -133,7 +133,7 @@ final class ConversionChecks {
         verbs.release(again);
     }
 
-    private static Grant converted(Trial t, Verbs verbs, Grant held, Request wanted) throws Exception {
+    private static Grant converted(CheckContext t, BackendProbe verbs, Grant held, Request wanted) throws Exception {
         Attempt result = verbs.convert(held, wanted);
         if (result instanceof Attempt.Granted granted) {
             return granted.grant();
@@ -145,8 +145,8 @@ final class ConversionChecks {
             rules = {"LK-701", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "Is a grant that was converted still found by the id and token that it had before?")
-    void whatWasConvertedIsNotFoundByItsOldToken(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void whatWasConvertedIsNotFoundByItsOldToken(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         LockClient rival = t.client("rival");
         Grant read = reads(t, verbs);
         long sent = t.now();
@@ -173,8 +173,8 @@ final class ConversionChecks {
             rules = {"LK-1502", "LK-1402"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "Does the withdrawal of a downgrade end the grant that it has become?")
-    void theWithdrawalOfADowngradeEndsTheGrant(Trial t) throws Exception {
-        Verbs verbs = t.verbs("writer");
+    void theWithdrawalOfADowngradeEndsTheGrant(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("writer");
         Grant write = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
         Request wanted = verbs.request(t.name(), LockMode.SHARED, t.longer(8));
         converted(t, verbs, write, wanted);

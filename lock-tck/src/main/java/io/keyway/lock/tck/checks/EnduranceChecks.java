@@ -10,10 +10,10 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class EnduranceChecks {
 
     /** In virtual time an age costs nothing. */
-    private static Duration time(Trial t, int smoke, int quick, int full) {
+    private static Duration time(CheckContext t, int smoke, int quick, int full) {
         return t.isVirtual() ? Duration.ofMinutes(1) : Duration.ofSeconds(t.rounds(smoke, quick, full));
     }
 
@@ -32,7 +32,7 @@ final class EnduranceChecks {
             rules = {"LK-502", "LK-301"},
             first =
                     "Does anything take a lock from a holder that renews, for the sake of one that has waited for long?")
-    void aHolderIsNotOustedByOneThatWaitsForLong(Trial t) throws Exception {
+    void aHolderIsNotOustedByOneThatWaitsForLong(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         Task<Lease> waits = t.acquiring("a waiter's acquire", t.client("waiter"), t.name());
         Duration all = time(t, 4, 8, 30);
@@ -50,8 +50,8 @@ final class EnduranceChecks {
     @Check(
             rules = {"LK-506", "LK-502"},
             first = "Is there a number of renewals, or an age, after which a grant is not renewed?")
-    void aGrantIsRenewedHoweverOften(Trial t) throws Exception {
-        Verbs verbs = t.verbs("renews");
+    void aGrantIsRenewedHoweverOften(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("renews");
         Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
         int times = t.rounds(100, 300, 300);
         for (int i = 1; i <= times; i++) {
@@ -71,7 +71,7 @@ final class EnduranceChecks {
             needs = Feature.FIFO,
             first =
                     "Is a waiter's place kept for its ttl from each attempt, and recheckWithin no longer than that, also for a ttl of many seconds?")
-    void waitersWithALongTtlKeepTheirPlaces(Trial t) throws Exception {
+    void waitersWithALongTtlKeepTheirPlaces(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockOptions longer = LockOptions.none().withTtl(t.longer(8));
         Lease held = holder.lock(t.name()).with(longer).acquire();
@@ -94,20 +94,20 @@ final class EnduranceChecks {
             each.get();
         }
         t.expectEqual(
-                "the order of grants of five that waited for long with a ttl of " + Trial.text(t.longer(8)),
+                "the order of grants of five that waited for long with a ttl of " + CheckContext.text(t.longer(8)),
                 List.of(0, 1, 2, 3, 4),
                 order);
     }
 
     @Check(rules = "LK-1202", needs = Feature.READ_WRITE, first = "How many readers can hold a lock at once?")
-    void aCrowdReadsTogether(Trial t) throws Exception {
-        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
+    void aCrowdReadsTogether(CheckContext t) throws Exception {
+        List<BackendProbe> clients = List.of(t.verbs("one"), t.verbs("two"));
         LockClient writer = t.client("writer");
         int readers = t.rounds(20, 40, 100);
         long sent = t.now();
         List<Grant> all = new ArrayList<>();
         for (int i = 0; i < readers; i++) {
-            Verbs client = clients.get(i % 2);
+            BackendProbe client = clients.get(i % 2);
             all.add(client.granted(
                     client.request(t.name(), LockMode.SHARED, t.longer(16)),
                     "a reader was refused while only readers held the lock, " + i + " of them"));
@@ -127,8 +127,8 @@ final class EnduranceChecks {
     @Check(
             rules = {"LK-1502", "LK-1402"},
             first = "How many withdrawn requests does the store remember, or its client?")
-    void aWithdrawalIsRememberedBesideManyOthers(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
+    void aWithdrawalIsRememberedBesideManyOthers(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
         Request overtaken = verbs.request(t.name(), t.longer(8));
         verbs.withdraw(overtaken);
         int others = t.rounds(100, 300, 300);
@@ -145,7 +145,7 @@ final class EnduranceChecks {
             rules = {"LK-1205", "LK-506"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "Is a read grant whose upgrade waits renewed as before, at the client and at the store?")
-    void aReaderThatWaitsForItsUpgradeForLongStaysAReader(Trial t) throws Exception {
+    void aReaderThatWaitsForItsUpgradeForLongStaysAReader(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         LockClient other = t.client("other");
         LockClient writer = t.client("writer");

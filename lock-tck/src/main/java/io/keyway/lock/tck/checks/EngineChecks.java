@@ -6,8 +6,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -19,7 +19,7 @@ final class EngineChecks {
             from = Profile.SMOKE,
             first =
                     "Which calls does the engine make to the sink of one request: one of granted, refused and failed, after it nothing but doubt, certain and one ended, and never two at once?")
-    void aSinkIsToldOneFateInItsOrder(Trial t) throws Exception {
+    void aSinkIsToldOneFateInItsOrder(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         if (t.isOverBackend()) {

@@ -6,11 +6,11 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -37,7 +37,7 @@ final class EventChecks {
             from = Profile.SMOKE,
             first =
                     "Are events handed to one queue at the moment of what they tell, and delivered by one thread at a time?")
-    void theEventsOfALeaseComeInTheirOrder(Trial t) throws Exception {
+    void theEventsOfALeaseComeInTheirOrder(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         Events events = t.events(waiter);
@@ -65,7 +65,7 @@ final class EventChecks {
             rules = {"LK-902", "LK-906"},
             from = Profile.SMOKE,
             first = "Is a loss told to listeners once, by whichever way it was found?")
-    void aLossIsToldToListenersOnce(Trial t) throws Exception {
+    void aLossIsToldToListenersOnce(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Events events = t.events(client);
         Lease lease = client.lock(t.name()).with(t.unrenewed()).acquire();
@@ -81,9 +81,9 @@ final class EventChecks {
 
     @Check(
             rules = "LK-901",
-            means = Means.REAL_TIME,
+            means = Requirement.REAL_TIME,
             first = "Which thread calls listeners: one that renews, or reads from the store?")
-    void aListenerThatBlocksCostsNoLease(Trial t) throws Exception {
+    void aListenerThatBlocksCostsNoLease(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         CountDownLatch block = new CountDownLatch(1);
         try {
@@ -108,7 +108,7 @@ final class EventChecks {
     @Check(
             rules = {"LK-902", "LK-901"},
             first = "May two threads deliver events of one client at the same time?")
-    void eventsAreDeliveredOneAtATime(Trial t) throws Exception {
+    void eventsAreDeliveredOneAtATime(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -131,7 +131,7 @@ final class EventChecks {
                 "a listener was called by the thread that acquires or releases: " + threads);
     }
 
-    private static Task<Integer> use(Trial t, LockClient client, String suffix) {
+    private static Task<Integer> use(CheckContext t, LockClient client, String suffix) {
         return t.start("ten uses of a lock", () -> {
             for (int i = 0; i < 10; i++) {
                 client.lock(t.name(suffix)).acquire().release();
@@ -141,7 +141,7 @@ final class EventChecks {
     }
 
     @Check(rules = "LK-904", from = Profile.SMOKE, first = "Is each call of a listener guarded?")
-    void aListenerThatThrowsKeepsNothingFromTheOthers(Trial t) throws Exception {
+    void aListenerThatThrowsKeepsNothingFromTheOthers(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.addListener(event -> {
             throw new ThrownOnPurpose();
@@ -159,7 +159,7 @@ final class EventChecks {
             rules = "LK-905",
             from = Profile.SMOKE,
             first = "Is the subscription looked at when an event is handed over, rather than when it is queued?")
-    void afterItsSubscriptionIsClosedAListenerIsToldNothing(Trial t) throws Exception {
+    void afterItsSubscriptionIsClosedAListenerIsToldNothing(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Events events = t.events(client);
         Events witness = t.events(client);
@@ -179,7 +179,7 @@ final class EventChecks {
     }
 
     @Check(rules = "LK-902", first = "Is the end of a request without a lease told, as its beginning was?")
-    void aRequestThatIsGivenUpIsTold(Trial t) throws Exception {
+    void aRequestThatIsGivenUpIsTold(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         LockClient waiter = t.client("waiter");
         Events events = t.events(waiter);
@@ -197,9 +197,9 @@ final class EventChecks {
 
     @Check(
             rules = {"LK-902", "LK-509"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Is doubt, and its end, told to listeners when the state changes?")
-    void doubtAndItsEndAreTold(Trial t) throws Exception {
+    void doubtAndItsEndAreTold(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         Events events = t.events(link.client());
         Lease lease = link.client().lock(t.name()).acquire();

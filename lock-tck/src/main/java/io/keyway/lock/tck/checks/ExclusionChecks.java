@@ -6,8 +6,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +21,7 @@ final class ExclusionChecks {
             rules = {"LK-301", "LK-302"},
             from = Profile.SMOKE,
             first = "Does an attempt look whether the lock is held, by whichever client?")
-    void aSecondClientIsRefusedWhileTheFirstHolds(Trial t) throws Exception {
+    void aSecondClientIsRefusedWhileTheFirstHolds(CheckContext t) throws Exception {
         Lease held = t.client("first").lock(t.name()).acquire();
         LockClient second = t.client("second");
         Optional<Lease> got = second.lock(t.name()).tryAcquire();
@@ -37,7 +37,7 @@ final class ExclusionChecks {
             from = Profile.SMOKE,
             statistical = "a window of 1 ms between look and take is found in 99 of 100 runs",
             first = "Is looking and taking one atomic step at the store?")
-    void ofManyThatAskAtOnceOneIsGranted(Trial t) throws Exception {
+    void ofManyThatAskAtOnceOneIsGranted(CheckContext t) throws Exception {
         int clients = 6;
         List<LockClient> all = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
@@ -62,7 +62,7 @@ final class ExclusionChecks {
     }
 
     @Check(rules = "LK-313", from = Profile.SMOKE, first = "Is the holder recognised by its grant, or by its client?")
-    void theHolderItselfWaitsAsAnyOther(Trial t) throws Exception {
+    void theHolderItselfWaitsAsAnyOther(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease held = client.lock(t.name()).acquire();
         t.expect(client.lock(t.name()).tryAcquire().isEmpty(), "the client that holds the lock was given it again");

@@ -11,9 +11,9 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Events;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,20 +27,21 @@ final class ExpiryChecks {
             from = Profile.SMOKE,
             first =
                     "From what reading of the clock is the deadline counted, and does isHeld() compare it with the clock at each call?")
-    void beliefEndsByThreeQuartersOfTheTtl(Trial t) throws Exception {
+    void beliefEndsByThreeQuartersOfTheTtl(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long got = t.now();
         Duration three = lease.ttl().multipliedBy(3).dividedBy(4);
         Duration remaining = lease.remaining();
         t.expect(
                 remaining.compareTo(three) <= 0,
-                "remaining() says " + Trial.text(remaining) + ", more than 3/4 of the ttl, " + Trial.text(three));
+                "remaining() says " + CheckContext.text(remaining) + ", more than 3/4 of the ttl, "
+                        + CheckContext.text(three));
         t.passUntil(got + three.toNanos() + 1);
         // No tolerance: whoever computes it from the clock at this call cannot answer otherwise.
         t.expect(
                 !lease.isHeld(),
                 "3/4 of the ttl after its grant a lease that was never renewed still says that it is held, with "
-                        + Trial.text(lease.remaining()) + " remaining");
+                        + CheckContext.text(lease.remaining()) + " remaining");
         t.expectEqual("the state after the deadline", Lease.State.LOST, lease.state());
         t.expectEqual("remaining() after the deadline", Duration.ZERO, lease.remaining());
     }
@@ -49,7 +50,7 @@ final class ExpiryChecks {
             rules = "LK-511",
             from = Profile.SMOKE,
             first = "Is the term that the store granted the one that was asked for, and does anything end it early?")
-    void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(Trial t) throws Exception {
+    void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long half = sent + lease.ttl().toNanos() / 2;
@@ -57,15 +58,15 @@ final class ExpiryChecks {
         boolean held = lease.isHeld();
         t.expect(
                 held || t.now() - half > 0,
-                "a lease of " + Trial.text(lease.ttl()) + " that is not renewed ended within half of its ttl, state "
-                        + lease.state());
+                "a lease of " + CheckContext.text(lease.ttl())
+                        + " that is not renewed ended within half of its ttl, state " + lease.state());
     }
 
     @Check(
             rules = {"LK-503", "LK-501"},
             from = Profile.SMOKE,
             first = "Is isHeld() computed at each call, or a flag that a timer sets, which may be late?")
-    void allAnswersChangeAtTheDeadline(Trial t) throws Exception {
+    void allAnswersChangeAtTheDeadline(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         t.pass(t.ttl(1, 5));
         t.passUntil(t.now() + lease.remaining().toNanos() + 1);
@@ -80,7 +81,7 @@ final class ExpiryChecks {
     @Check(
             rules = {"LK-505", "LK-902"},
             first = "How often is the end of a lease told to listeners, and by whom?")
-    void aLeaseEndsOnceForListeners(Trial t) throws Exception {
+    void aLeaseEndsOnceForListeners(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Events events = t.events(client);
         Lease lapsed = client.lock(t.name("lapsed")).with(t.unrenewed()).acquire();
@@ -105,7 +106,7 @@ final class ExpiryChecks {
     @Check(
             rules = "LK-503",
             first = "Is remaining() computed from the clock at each call, and from the deadline alone?")
-    void remainingFollowsTheClock(Trial t) throws Exception {
+    void remainingFollowsTheClock(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long rounding = 1_000_000;
         for (int i = 0; i < 5; i++) {
@@ -119,12 +120,14 @@ final class ExpiryChecks {
             long went = first.minus(second).toNanos();
             t.expect(
                     second.isZero() || went >= later - between - rounding,
-                    "while " + Trial.text(Duration.ofNanos(later - between)) + " passed, remaining() went from "
-                            + Trial.text(first) + " to " + Trial.text(second) + ", though nothing renews the lease");
+                    "while " + CheckContext.text(Duration.ofNanos(later - between)) + " passed, remaining() went from "
+                            + CheckContext.text(first) + " to " + CheckContext.text(second)
+                            + ", though nothing renews the lease");
             t.expect(
                     first.isZero() || went <= after - before + rounding,
-                    "while at most " + Trial.text(Duration.ofNanos(after - before)) + " passed, remaining() went from "
-                            + Trial.text(first) + " to " + Trial.text(second));
+                    "while at most " + CheckContext.text(Duration.ofNanos(after - before))
+                            + " passed, remaining() went from " + CheckContext.text(first) + " to "
+                            + CheckContext.text(second));
             t.expect(!first.isNegative() && !second.isNegative(), "remaining() is negative");
         }
     }
@@ -133,7 +136,7 @@ final class ExpiryChecks {
             rules = {"LK-504", "LK-505"},
             from = Profile.SMOKE,
             first = "Does anything that arrives after the deadline, or the release, change the state of a lost lease?")
-    void aLeaseThatLapsedStaysLost(Trial t) throws Exception {
+    void aLeaseThatLapsedStaysLost(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lapsed = client.lock(t.name()).with(t.unrenewed()).acquire();
         Lease sibling = client.lock(t.name("renewed")).acquire();
@@ -153,7 +156,7 @@ final class ExpiryChecks {
             rules = {"LK-502", "LK-302"},
             from = Profile.SMOKE,
             first = "When does the store give the lock away: counted from when, for how long, by whose clock?")
-    void nobodyIsGrantedWhileASilentHolderBelieves(Trial t) throws Exception {
+    void nobodyIsGrantedWhileASilentHolderBelieves(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         believesAlone(
                 t,
@@ -166,7 +169,7 @@ final class ExpiryChecks {
             rules = {"LK-502", "LK-302"},
             needs = Feature.READ_WRITE,
             first = "Does a writer that waits shorten the terms of those that read?")
-    void noWriterIsGrantedWhileASilentReaderBelieves(Trial t) throws Exception {
+    void noWriterIsGrantedWhileASilentReaderBelieves(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         believesAlone(
                 t,
@@ -179,7 +182,7 @@ final class ExpiryChecks {
                 () -> second.readWriteLock(t.name()).write().acquire());
     }
 
-    private static void believesAlone(Trial t, Callable<Lease> first, LockClient second, Callable<Lease> next)
+    private static void believesAlone(CheckContext t, Callable<Lease> first, LockClient second, Callable<Lease> next)
             throws Exception {
         second.lock(t.name("other")).tryAcquire();
         long sent = t.now();
@@ -190,7 +193,7 @@ final class ExpiryChecks {
             t.never(
                     !t.goesOnAt(sent + lease.ttl().toNanos() * i / 8 - 1_000_000, waits, earliest),
                     "a second client was granted what the first had within " + i + "/8 of the ttl, "
-                            + Trial.text(lease.ttl())
+                            + CheckContext.text(lease.ttl())
                             + ", after the request of a holder that had not released; 6/8 belong to the holder");
         }
         waits.get();
@@ -200,7 +203,7 @@ final class ExpiryChecks {
             rules = {"LK-511", "LK-502"},
             from = Profile.SMOKE,
             first = "Does the store end the grant of a holder that does not renew, and does it wake the waiter then?")
-    void aLeaseThatIsNotRenewedComesFree(Trial t) throws Exception {
+    void aLeaseThatIsNotRenewedComesFree(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         Task<Optional<Lease>> waits = t.start(
                 "the acquire of a second client",
@@ -214,7 +217,7 @@ final class ExpiryChecks {
             needs = {Feature.WAKE_UP},
             first =
                     "Does the client give a lease that it does not renew back by its token when its owner can have stopped?")
-    void aLeaseThatIsNotRenewedIsGivenBackAfterItsTerm(Trial t) throws Exception {
+    void aLeaseThatIsNotRenewedIsGivenBackAfterItsTerm(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration longer = t.longer(2);
         long best = Long.MAX_VALUE;
@@ -233,15 +236,16 @@ final class ExpiryChecks {
         // One that was renewed after all, at half of the ttl, would take half as long again.
         t.expect(
                 best < most,
-                "a lease without renewal came free after " + Trial.text(Duration.ofNanos(best)) + ", its ttl was "
-                        + Trial.text(longer) + "; its client should have given it back at the end of that");
+                "a lease without renewal came free after " + CheckContext.text(Duration.ofNanos(best))
+                        + ", its ttl was " + CheckContext.text(longer)
+                        + "; its client should have given it back at the end of that");
     }
 
     @Check(
             rules = {"LK-512", "LK-801"},
             from = Profile.SMOKE,
             first = "Who ends a lease that is renewed well when its maxHold has passed, and with what cause?")
-    void aLeaseEndsAtItsMaxHold(Trial t) throws Exception {
+    void aLeaseEndsAtItsMaxHold(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration limit = t.ttl(3, 2);
         long sent = t.now();
@@ -254,9 +258,9 @@ final class ExpiryChecks {
         boolean held = lease.isHeld();
         t.expect(
                 held || t.now() - sent >= limit.toNanos(),
-                "a lease with maxHold " + Trial.text(limit) + " ended before that, state " + lease.state());
+                "a lease with maxHold " + CheckContext.text(limit) + " ended before that, state " + lease.state());
         t.passUntil(got + limit.toNanos() + 1);
-        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + Trial.text(limit));
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + CheckContext.text(limit));
         LeaseLoss loss = LossChecks.lossOf(t, lease);
         t.expectEqual("the cause of the loss", LeaseLoss.Cause.MAX_HOLD, loss.cause());
         Task<Optional<Lease>> next = t.start(
@@ -266,7 +270,7 @@ final class ExpiryChecks {
     }
 
     @Check(rules = "LK-512", first = "Is maxHold looked at when it is shorter than the ttl?")
-    void aMaxHoldBelowTheTtlCounts(Trial t) throws Exception {
+    void aMaxHoldBelowTheTtlCounts(CheckContext t) throws Exception {
         Duration limit = t.ttl(1, 4);
         Lease lease = t.client("holder")
                 .lock(t.name())
@@ -276,7 +280,8 @@ final class ExpiryChecks {
         Duration remaining = lease.remaining();
         t.expect(
                 remaining.compareTo(limit) <= 0,
-                "remaining() says " + Trial.text(remaining) + ", more than the maxHold of " + Trial.text(limit));
+                "remaining() says " + CheckContext.text(remaining) + ", more than the maxHold of "
+                        + CheckContext.text(limit));
         t.passUntil(got + limit.toNanos() + 1);
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold of a quarter of the ttl");
         t.expectEqual(
@@ -290,7 +295,7 @@ final class ExpiryChecks {
             statistical =
                     "an end that is told twice, or by two causes, is found if it happens in one of 20 releases at the deadline",
             first = "Is the step from held to its one end atomic?")
-    void aReleaseAtTheDeadlineEndsTheLeaseOnce(Trial t) throws Exception {
+    void aReleaseAtTheDeadlineEndsTheLeaseOnce(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int leases = t.rounds(20, 60, 200);
         List<Lease> all = new ArrayList<>();

@@ -10,7 +10,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.CheckContext;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -20,26 +20,26 @@ final class FeatureChecks {
             "Declare the feature, or let the client refuse it: half a feature is worse than none.";
 
     @Check(rules = "LK-1403", lacks = Feature.READ_WRITE, from = Profile.SMOKE, first = FIRST)
-    void readWriteLocksAreRefusedIfNotDeclared(Trial t) throws Exception {
+    void readWriteLocksAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.READ_WRITE, "readWriteLock", () -> client.readWriteLock(t.name()));
     }
 
     @Check(rules = "LK-1403", lacks = Feature.SEMAPHORE, from = Profile.SMOKE, first = FIRST)
-    void semaphoresAreRefusedIfNotDeclared(Trial t) throws Exception {
+    void semaphoresAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.SEMAPHORE, "semaphore", () -> client.semaphore(t.name(), Capacity.of(2)));
     }
 
     @Check(rules = "LK-1403", lacks = Feature.LIST, from = Profile.SMOKE, first = FIRST)
-    void listingIsRefusedIfNotDeclared(Trial t) throws Exception {
+    void listingIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.LIST, "list", () -> client.admin().list(t.prefix(), Optional.empty(), 10));
         refused(t, Feature.LIST, "show", () -> client.admin().show(t.key(t.name())));
     }
 
     @Check(rules = "LK-1403", lacks = Feature.BREAK, from = Profile.SMOKE, first = FIRST)
-    void breakingIsRefusedIfNotDeclared(Trial t) throws Exception {
+    void breakingIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease lease = client.lock(t.name()).acquire();
         refused(
@@ -51,7 +51,7 @@ final class FeatureChecks {
     }
 
     @Check(rules = "LK-1403", needs = Feature.READ_WRITE, lacks = Feature.UPGRADE, from = Profile.SMOKE, first = FIRST)
-    void upgradesAreRefusedIfNotDeclared(Trial t) throws Exception {
+    void upgradesAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("first").readWriteLock(t.name());
         Lease read = lock.read().acquire();
         refused(t, Feature.UPGRADE, "tryUpgrade", () -> lock.tryUpgrade(read, Duration.ZERO));
@@ -63,7 +63,7 @@ final class FeatureChecks {
     }
 
     @Check(rules = "LK-1403", lacks = Feature.HOLD_AT_LEAST, from = Profile.SMOKE, first = FIRST)
-    void holdingAtLeastIsRefusedIfNotDeclared(Trial t) throws Exception {
+    void holdingAtLeastIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockOptions options = LockOptions.none().withHoldAtLeast(t.ttl());
         refused(
@@ -73,7 +73,7 @@ final class FeatureChecks {
                 () -> client.lock(t.name()).with(options));
     }
 
-    private static void refused(Trial t, Feature feature, String call, java.util.concurrent.Callable<?> made)
+    private static void refused(CheckContext t, Feature feature, String call, java.util.concurrent.Callable<?> made)
             throws InterruptedException {
         UnsupportedFeatureException e = t.expectThrows(
                 call + ", which needs " + feature.label() + " and that is not declared,",

@@ -12,9 +12,9 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 
 /** Rules 608 and 609: a floor of tokens, for a store that takes the place of another. */
 final class FloorChecks {
@@ -30,7 +30,7 @@ final class FloorChecks {
             alone = true,
             from = Profile.SMOKE,
             first = "Is the floor kept where tokens are counted, and applied to those of all clients?")
-    void eachTokenIsAboveTheFloorWhoeverAsks(Trial t) throws Exception {
+    void eachTokenIsAboveTheFloorWhoeverAsks(CheckContext t) throws Exception {
         LockClient early = t.client("early");
         long floor = farAbove(t, early);
         LockClient asking = asking(t, floor);
@@ -55,7 +55,7 @@ final class FloorChecks {
             alone = true,
             from = Profile.SMOKE,
             first = "Does start compare the floor of the client with that of the store (TokenFloor.isAbove)?")
-    void aFloorBelowThatOfTheStoreIsRefused(Trial t) throws Exception {
+    void aFloorBelowThatOfTheStoreIsRefused(CheckContext t) throws Exception {
         LockClient early = t.client("early");
         long floor = farAbove(t, early);
         early.close();
@@ -78,10 +78,10 @@ final class FloorChecks {
     @Check(
             rules = "LK-608",
             needs = Feature.FENCING,
-            means = Means.SERVER,
+            means = Requirement.SERVER,
             alone = true,
             first = "Is the floor on disk when the first client that gives it is granted something?")
-    void theFloorOutlastsARestartOfTheServer(Trial t) throws Exception {
+    void theFloorOutlastsARestartOfTheServer(CheckContext t) throws Exception {
         if (t.guarantees().tokens().grade() == Grade.NO) {
             throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
         }
@@ -101,7 +101,7 @@ final class FloorChecks {
     /**
      * A floor that no token of the subject has reached yet; gives the check up if there is none, or no option for it.
      */
-    private static long farAbove(Trial t, LockClient client) throws InterruptedException {
+    private static long farAbove(CheckContext t, LockClient client) throws InterruptedException {
         if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
             throw t.notTried(
                     Verdict.NOT_APPLICABLE,
@@ -120,7 +120,7 @@ final class FloorChecks {
         return floor;
     }
 
-    private static LockClient asking(Trial t, long floor) {
+    private static LockClient asking(CheckContext t, long floor) {
         return t.client(
                 "asking for " + floor,
                 ClientOptions.defaults(),
@@ -133,7 +133,7 @@ final class FloorChecks {
         return lease;
     }
 
-    private static long above(Trial t, long least, String who, Lease lease) {
+    private static long above(CheckContext t, long least, String who, Lease lease) {
         lease.release();
         t.never(
                 lease.token() <= least,

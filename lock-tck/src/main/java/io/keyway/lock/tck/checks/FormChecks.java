@@ -8,8 +8,8 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -66,7 +66,7 @@ final class FormChecks {
             rules = {"LK-401", "LK-409", "LK-406"},
             needs = {Feature.READ_WRITE},
             first = "Does a read lock take its time limit, and a cancelled future, as the plain lock does?")
-    void readersWaitAsLongAsTheirLimit(Trial t) throws Exception {
+    void readersWaitAsLongAsTheirLimit(CheckContext t) throws Exception {
         waitsEnd(t, new Readers(t.name()), t.client("holder").lock(t.name()).acquire());
     }
 
@@ -74,26 +74,26 @@ final class FormChecks {
             rules = {"LK-401", "LK-409", "LK-406"},
             needs = {Feature.SEMAPHORE},
             first = "Does a semaphore take its time limit, and a cancelled future, as a lock does?")
-    void permitsAreWaitedForAsLongAsTheLimit(Trial t) throws Exception {
+    void permitsAreWaitedForAsLongAsTheLimit(CheckContext t) throws Exception {
         Form form = new Permits(t.name());
         waitsEnd(t, form, form.acquire(t.client("holder"), LockOptions.none()));
     }
 
-    private static void waitsEnd(Trial t, Form form, Lease held) throws Exception {
+    private static void waitsEnd(CheckContext t, Form form, Lease held) throws Exception {
         LockClient client = t.client("waits");
         Duration limit = t.ttl(1, 2);
         for (Duration wait : new Duration[] {limit, Duration.ZERO, Duration.ofSeconds(-1)}) {
             long before = t.now();
             Task<Optional<Lease>> waits =
-                    t.start("tryAcquire(" + Trial.text(wait) + ")", () -> form.tryAcquire(client, wait));
+                    t.start("tryAcquire(" + CheckContext.text(wait) + ")", () -> form.tryAcquire(client, wait));
             if (wait.equals(limit)) {
                 t.expect(
                         t.goesOnAt(before + limit.toNanos() * 3 / 4, waits, before + limit.toNanos()),
-                        "a wait of " + Trial.text(limit) + " for what is held ended within 3/4 of that");
+                        "a wait of " + CheckContext.text(limit) + " for what is held ended within 3/4 of that");
             }
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + Trial.text(wait) + " for what is held had not ended half a ttl later");
+                    "a wait of " + CheckContext.text(wait) + " for what is held had not ended half a ttl later");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of what another client holds");
         }
         CompletableFuture<Lease> cancelled = form.acquireAsync(client);
@@ -113,7 +113,7 @@ final class FormChecks {
             rules = {"LK-512", "LK-801", "LK-802"},
             needs = {Feature.READ_WRITE},
             first = "Does a read lock pass its options on, and tell its losses, as the plain lock does?")
-    void aReaderEndsAtItsMaxHold(Trial t) throws Exception {
+    void aReaderEndsAtItsMaxHold(CheckContext t) throws Exception {
         endsAtItsMaxHold(t, new Readers(t.name()));
     }
 
@@ -121,16 +121,16 @@ final class FormChecks {
             rules = {"LK-512", "LK-801", "LK-802"},
             needs = {Feature.SEMAPHORE},
             first = "Does a semaphore pass its options on, and tell its losses, as a lock does?")
-    void permitsEndAtTheirMaxHold(Trial t) throws Exception {
+    void permitsEndAtTheirMaxHold(CheckContext t) throws Exception {
         endsAtItsMaxHold(t, new Permits(t.name()));
     }
 
-    private static void endsAtItsMaxHold(Trial t, Form form) throws Exception {
+    private static void endsAtItsMaxHold(CheckContext t, Form form) throws Exception {
         Duration limit = t.ttl(5, 4);
         Lease lease = form.acquire(t.client("holder"), LockOptions.none().withMaxHold(limit));
         long got = t.now();
         t.passUntil(got + limit.toNanos() + 1);
-        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + Trial.text(limit));
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + CheckContext.text(limit));
         t.expectEqual(
                 "the cause of the loss",
                 LeaseLoss.Cause.MAX_HOLD,

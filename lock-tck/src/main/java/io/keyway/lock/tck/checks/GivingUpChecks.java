@@ -8,8 +8,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,36 +28,36 @@ final class GivingUpChecks {
     }
 
     private interface Way {
-        Waiter ask(Trial t, LockClient client, String name);
+        Waiter ask(CheckContext t, LockClient client, String name);
     }
 
     /** A wait that ends by itself; its limit is long enough for others to queue behind it. */
-    private static Waiter timesOut(Trial t, LockClient client, String name) {
+    private static Waiter timesOut(CheckContext t, LockClient client, String name) {
         Task<Optional<Lease>> task =
                 t.start("a wait with a limit", () -> client.lock(name).tryAcquire(t.ttl(3, 2)));
         return () -> t.expect(task.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
     }
 
-    private static Waiter timesOutLater(Trial t, LockClient client, String name) {
+    private static Waiter timesOutLater(CheckContext t, LockClient client, String name) {
         CompletableFuture<Optional<Lease>> future = client.lock(name).tryAcquireAsync(t.ttl(3, 2));
         return () -> t.expect(
                 t.call("a future with a limit", future::get).isEmpty(),
                 "a future was completed with a lease of a lock that another client holds");
     }
 
-    private static Waiter interrupted(Trial t, LockClient client, String name) {
+    private static Waiter interrupted(CheckContext t, LockClient client, String name) {
         Task<Lease> task = t.acquiring("the acquire of an interrupted thread", client, name);
         return () -> interrupt(t, task);
     }
 
-    private static Waiter interruptedWithLimit(Trial t, LockClient client, String name) {
+    private static Waiter interruptedWithLimit(CheckContext t, LockClient client, String name) {
         Task<Optional<Lease>> task = t.start(
                 "the wait of an interrupted thread",
                 () -> client.lock(name).tryAcquire(t.patience().multipliedBy(3)));
         return () -> interrupt(t, task);
     }
 
-    private static void interrupt(Trial t, Task<?> task) throws InterruptedException {
+    private static void interrupt(CheckContext t, Task<?> task) throws InterruptedException {
         task.interrupt();
         boolean prompt = t.endsWithin(t.ttl(1, 2), task);
         Optional<Throwable> outcome = task.outcome();
@@ -68,7 +68,7 @@ final class GivingUpChecks {
         t.expect(prompt, "half a ttl after its thread was interrupted a wait had not ended");
     }
 
-    private static Waiter cancelled(Trial t, LockClient client, String name) {
+    private static Waiter cancelled(CheckContext t, LockClient client, String name) {
         CompletableFuture<Lease> future = client.lock(name).acquireAsync();
         return () -> {
             t.expect(!future.isDone(), "the future for a lock that another client holds is complete: " + future);
@@ -76,14 +76,14 @@ final class GivingUpChecks {
         };
     }
 
-    private static Waiter completedByTheCaller(Trial t, LockClient client, String name) {
+    private static Waiter completedByTheCaller(CheckContext t, LockClient client, String name) {
         CompletableFuture<Optional<Lease>> future =
                 client.lock(name).tryAcquireAsync(t.patience().multipliedBy(3));
         // What orTimeout() does, without a clock.
         return () -> future.completeExceptionally(new TimeoutException("given up by the caller"));
     }
 
-    private static void leavesNothing(Trial t, String how, Way way) throws Exception {
+    private static void leavesNothing(CheckContext t, String how, Way way) throws Exception {
         LockClient holder = t.client("holder");
         LockClient next = t.client("next");
         Lease held = holder.lock(t.name()).acquire();
@@ -110,14 +110,14 @@ final class GivingUpChecks {
             rules = {"LK-402", "LK-401"},
             from = Profile.SMOKE,
             first = "Is the request withdrawn at the store when its time is over?")
-    void aWaitThatIsOverLeavesNothing(Trial t) throws Exception {
+    void aWaitThatIsOverLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a wait was over", GivingUpChecks::timesOut);
     }
 
     @Check(
             rules = {"LK-402", "LK-401"},
             first = "Is the request withdrawn at the store when the time of its future is over?")
-    void aFutureWhoseTimeIsOverLeavesNothing(Trial t) throws Exception {
+    void aFutureWhoseTimeIsOverLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "the time of a future was over", GivingUpChecks::timesOutLater);
     }
 
@@ -125,14 +125,14 @@ final class GivingUpChecks {
             rules = {"LK-403", "LK-402"},
             from = Profile.SMOKE,
             first = "Where is InterruptedException thrown, and who withdraws the request then?")
-    void anInterruptedThreadHoldsNothing(Trial t) throws Exception {
+    void anInterruptedThreadHoldsNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a waiting thread was interrupted", GivingUpChecks::interrupted);
     }
 
     @Check(
             rules = {"LK-403", "LK-402"},
             first = "Does tryAcquire(wait) take an interrupt for the end of its time, or for nothing?")
-    void anInterruptedThreadWithALimitHoldsNothing(Trial t) throws Exception {
+    void anInterruptedThreadWithALimitHoldsNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a thread that waited with a limit was interrupted", GivingUpChecks::interruptedWithLimit);
     }
 
@@ -140,14 +140,14 @@ final class GivingUpChecks {
             rules = {"LK-406", "LK-402"},
             from = Profile.SMOKE,
             first = "Does anything listen to the future that the caller has: is its cancellation seen?")
-    void aCancelledFutureLeavesNothing(Trial t) throws Exception {
+    void aCancelledFutureLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a future was cancelled", GivingUpChecks::cancelled);
     }
 
     @Check(
             rules = {"LK-406", "LK-402"},
             first = "Is every completion of the future by its caller seen, as by orTimeout()?")
-    void aFutureThatItsCallerCompletedLeavesNothing(Trial t) throws Exception {
+    void aFutureThatItsCallerCompletedLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a future was completed by its caller", GivingUpChecks::completedByTheCaller);
     }
 
@@ -155,7 +155,7 @@ final class GivingUpChecks {
             rules = {"LK-402", "LK-1401"},
             from = Profile.SMOKE,
             first = "Can a wait end empty, or by an exception, after its request has been granted?")
-    void whoIsToldNoHoldsNothing(Trial t) throws Exception {
+    void whoIsToldNoHoldsNothing(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient next = t.client("next");
@@ -186,7 +186,7 @@ final class GivingUpChecks {
             rules = {"LK-408", "LK-310"},
             from = Profile.SMOKE,
             first = "Who is told of a release if the first in the queue has left: is the wake-up his alone?")
-    void theNextIsServedWhenTheFirstInTheQueueLeaves(Trial t) throws Exception {
+    void theNextIsServedWhenTheFirstInTheQueueLeaves(CheckContext t) throws Exception {
         for (Way way : List.<Way>of(GivingUpChecks::timesOut, GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
             servesTheRest(t, way, 0);
         }
@@ -195,7 +195,7 @@ final class GivingUpChecks {
     @Check(
             rules = {"LK-408", "LK-310"},
             first = "How is the queue joined again around a request that leaves from its middle?")
-    void theRestAreServedWhenOneInTheMiddleLeaves(Trial t) throws Exception {
+    void theRestAreServedWhenOneInTheMiddleLeaves(CheckContext t) throws Exception {
         for (Way way : List.<Way>of(GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
             servesTheRest(t, way, 1);
         }
@@ -205,7 +205,7 @@ final class GivingUpChecks {
             rules = {"LK-408", "LK-1203"},
             needs = {Feature.READ_WRITE},
             first = "Who looks at the queue when its first leaves, and nobody releases?")
-    void readersBehindAWriterThatLeavesAreAdmitted(Trial t) throws Exception {
+    void readersBehindAWriterThatLeavesAreAdmitted(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.readWriteLock(t.name()).read().acquire();
         leavesWayForTheNext(
@@ -220,7 +220,7 @@ final class GivingUpChecks {
             rules = {"LK-408", "LK-1303"},
             needs = {Feature.SEMAPHORE},
             first = "Who looks at the queue when its first leaves, and nobody releases?")
-    void whoNeedsLessIsServedWhenOneThatNeedsMoreLeaves(Trial t) throws Exception {
+    void whoNeedsLessIsServedWhenOneThatNeedsMoreLeaves(CheckContext t) throws Exception {
         Lease held = t.client("holder").semaphore(t.name(), Capacity.of(3)).acquire(2);
         leavesWayForTheNext(
                 t,
@@ -239,7 +239,7 @@ final class GivingUpChecks {
     }
 
     /** One waits whose turn is not yet, another behind it for what is there: when the first leaves, no release helps the second. */
-    private static void leavesWayForTheNext(Trial t, String who, Way way, Taking next) throws Exception {
+    private static void leavesWayForTheNext(CheckContext t, String who, Way way, Taking next) throws Exception {
         Waiter first = way.ask(t, t.client("first"), t.name());
         t.pass(t.ttl(1, 8));
         LockClient client = t.client("second");
@@ -255,7 +255,7 @@ final class GivingUpChecks {
         second.get().release();
     }
 
-    private static void servesTheRest(Trial t, Way way, int leaver) throws Exception {
+    private static void servesTheRest(CheckContext t, Way way, int leaver) throws Exception {
         String name = t.freshName();
         LockClient holder = t.client("holder");
         Lease held = holder.lock(name).acquire();

@@ -11,12 +11,12 @@ import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -32,7 +32,7 @@ final class HoldAtLeastChecks {
             needs = Feature.HOLD_AT_LEAST,
             from = Profile.SMOKE,
             first = "Does LockBackend.keep leave the place, and does the store end it by its own time?")
-    void aReleasedLockIsKeptForItsTime(Trial t) throws Exception {
+    void aReleasedLockIsKeptForItsTime(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         Duration atLeast = t.ttl(3, 2);
         long sent = t.now();
@@ -46,7 +46,7 @@ final class HoldAtLeastChecks {
             rules = "LK-520",
             needs = Feature.HOLD_AT_LEAST,
             first = "Does a client that closes end its grants by LockBackend.keep too?")
-    void theCloseOfItsClientLeavesItKept(Trial t) throws Exception {
+    void theCloseOfItsClientLeavesItKept(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         LockClient holder = t.client("holder");
         Duration atLeast = t.ttl(3, 2);
@@ -59,9 +59,9 @@ final class HoldAtLeastChecks {
     @Check(
             rules = {"LK-520", "LK-513"},
             needs = Feature.HOLD_AT_LEAST,
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Does the store itself keep the place of a grant whose ttl has ended?")
-    void theDeathOfItsHolderLeavesItKept(Trial t) throws Exception {
+    void theDeathOfItsHolderLeavesItKept(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         ClientLink link = t.link("holder");
         Duration atLeast = t.ttl().multipliedBy(3);
@@ -78,7 +78,7 @@ final class HoldAtLeastChecks {
             rules = "LK-521",
             needs = Feature.HOLD_AT_LEAST,
             first = "Is the time counted from the grant, whatever was renewed since?")
-    void aLockThatWasHeldForLongerIsFreeAtItsRelease(Trial t) throws Exception {
+    void aLockThatWasHeldForLongerIsFreeAtItsRelease(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         Lease lease = acquired(t, t.client("holder"), t.ttl());
         t.pass(t.ttl(3, 2));
@@ -91,8 +91,8 @@ final class HoldAtLeastChecks {
             rules = {"LK-521", "LK-701"},
             needs = Feature.HOLD_AT_LEAST,
             first = "Can a message of the former holder find the place that is kept?")
-    void aKeptPlaceIsNoGrant(Trial t) throws Exception {
-        Verbs verbs = t.verbs("holder");
+    void aKeptPlaceIsNoGrant(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("holder");
         LockClient rival = atWork(t);
         Duration atLeast = t.ttl(3, 2);
         Request request = verbs.heldAtLeast(t.name(), t.ttl(), atLeast);
@@ -110,8 +110,8 @@ final class HoldAtLeastChecks {
             rules = "LK-522",
             needs = Feature.HOLD_AT_LEAST,
             first = "Do release and withdraw end such a grant as any other?")
-    void aGrantThatReachedNobodyIsEndedAtOnce(Trial t) throws Exception {
-        Verbs verbs = t.verbs("holder");
+    void aGrantThatReachedNobodyIsEndedAtOnce(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("holder");
         LockClient rival = atWork(t);
         Duration atLeast = t.longer(16);
         Grant released = verbs.granted(verbs.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
@@ -129,7 +129,7 @@ final class HoldAtLeastChecks {
             rules = "LK-520",
             needs = {Feature.HOLD_AT_LEAST, Feature.LIST, Feature.BREAK},
             first = "Does a break look at places that are kept, and end them at once, since nobody has to stop?")
-    void aBreakEndsWhatIsKept(Trial t) throws Exception {
+    void aBreakEndsWhatIsKept(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = atWork(t);
         Lease lease = acquired(t, holder, t.longer(16));
@@ -148,7 +148,7 @@ final class HoldAtLeastChecks {
             rules = {"LK-520", "LK-1301"},
             needs = {Feature.HOLD_AT_LEAST, Feature.SEMAPHORE},
             first = "Do places that are kept count as permits that are out?")
-    void permitsAreKeptToo(Trial t) throws Exception {
+    void permitsAreKeptToo(CheckContext t) throws Exception {
         Capacity two = Capacity.of(2);
         Duration atLeast = t.ttl(3, 2);
         long sent = t.now();
@@ -168,21 +168,21 @@ final class HoldAtLeastChecks {
     }
 
     /** One that has been connected: what it then asks takes no longer than it must. */
-    private static LockClient atWork(Trial t) throws InterruptedException {
+    private static LockClient atWork(CheckContext t) throws InterruptedException {
         LockClient rival = t.client("rival");
         rival.lock(t.freshName()).acquire().close();
         return rival;
     }
 
-    private static Lease acquired(Trial t, LockClient client, Duration atLeast) throws InterruptedException {
+    private static Lease acquired(CheckContext t, LockClient client, Duration atLeast) throws InterruptedException {
         return client.lock(t.name())
                 .with(t.terms().withHoldAtLeast(atLeast))
                 .tryAcquire()
-                .orElseThrow(() -> t.failure(
-                        "a free lock was refused to a request that is to be held at least for " + Trial.text(atLeast)));
+                .orElseThrow(() -> t.failure("a free lock was refused to a request that is to be held at least for "
+                        + CheckContext.text(atLeast)));
     }
 
-    private static void notBefore(Trial t, LockClient rival, long sent, Duration atLeast, String how)
+    private static void notBefore(CheckContext t, LockClient rival, long sent, Duration atLeast, String how)
             throws InterruptedException {
         Task<Long> taken = t.start("the acquire of the next holder", () -> {
             rival.lock(t.name()).acquire();
@@ -191,16 +191,16 @@ final class HoldAtLeastChecks {
         isKept(t, taken, sent, atLeast, "a lock that was " + how);
     }
 
-    private static void isKept(Trial t, Task<Long> taken, long sent, Duration atLeast, String what)
+    private static void isKept(CheckContext t, Task<Long> taken, long sent, Duration atLeast, String what)
             throws InterruptedException {
-        String kept = what + " and was to be held at least for " + Trial.text(atLeast);
+        String kept = what + " and was to be held at least for " + CheckContext.text(atLeast);
         // Clocks may differ by a little.
         long end = sent + atLeast.toNanos() / 100 * 98;
         for (Duration piece = atLeast.dividedBy(8); !taken.isDone() && t.now() - end < 0; ) {
             t.passUntil(Math.min(end, t.now() + piece.toNanos()));
         }
         long early = taken.isDone() ? end - taken.get() : 0;
-        t.never(early > 0, kept + " went to the next " + Trial.text(Duration.ofNanos(early)) + " too early");
+        t.never(early > 0, kept + " went to the next " + CheckContext.text(Duration.ofNanos(early)) + " too early");
         t.expect(
                 t.endsWithin(t.ttl(1, 2).plus(atLeast.dividedBy(50)), taken),
                 kept + " is not free when that time has passed, and half a ttl more");

@@ -9,24 +9,24 @@ import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 
 /** Rules 701 and 707: messages about a grant that arrive when it is over, and perhaps another stands in its place. */
 final class LateMessageChecks {
 
-    private static ClientOptions prompt(Trial t) {
+    private static ClientOptions prompt(CheckContext t) {
         return ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4));
     }
 
     @Check(
             rules = {"LK-701", "LK-707", "LK-302"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "What does the store look for when a release arrives: the grant by its token, or whoever holds that name?")
-    void theReleaseOfALapsedLeaseEndsNotTheNext(Trial t) throws Exception {
+    void theReleaseOfALapsedLeaseEndsNotTheNext(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         LockClient rival = t.client("rival");
         ClientLink link = t.link("lapsed", prompt(t));
@@ -49,10 +49,10 @@ final class LateMessageChecks {
 
     @Check(
             rules = {"LK-707", "LK-1106"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = Feature.BREAK,
             first = "What does the store answer to the release of a grant that is not in force: done, or not held?")
-    void theReleaseOfALeaseThatWasBrokenMeanwhileIsTold(Trial t) throws Exception {
+    void theReleaseOfALeaseThatWasBrokenMeanwhileIsTold(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         ClientLink link = t.link("holder", prompt(t));
         Lease lease = link.client().lock(t.name()).acquire();

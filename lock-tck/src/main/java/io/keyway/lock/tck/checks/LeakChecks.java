@@ -7,10 +7,10 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Network;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ final class LeakChecks {
             alone = true,
             from = Profile.SMOKE,
             first = "Which thread pool, timer or connection does close() not end?")
-    void afterCloseNoThreadOfTheClientIsLeft(Trial t) throws Exception {
+    void afterCloseNoThreadOfTheClientIsLeft(CheckContext t) throws Exception {
         use(t, "warm");
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         for (int i = 0; i < 3; i++) {
@@ -39,7 +39,7 @@ final class LeakChecks {
                 () -> left(before).isEmpty());
     }
 
-    private static void use(Trial t, String name) throws InterruptedException {
+    private static void use(CheckContext t, String name) throws InterruptedException {
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-leak-" + name));
         client.lock(t.name(name)).acquire().release();
         client.lock(t.name(name)).acquire();
@@ -59,10 +59,10 @@ final class LeakChecks {
     @Check(
             rules = "LK-1518",
             alone = true,
-            means = Means.FOOTPRINT,
+            means = Requirement.FOOTPRINT,
             first =
                     "What is written for each request, and what takes it away when the request was released or refused?")
-    void whatIsOverIsNotKept(Trial t) throws Exception {
+    void whatIsOverIsNotKept(CheckContext t) throws Exception {
         TckSubject.Footprint footprint = t.subject().footprint().orElseThrow();
         LockClient one = t.client("one");
         LockClient two = t.client("two");
@@ -84,7 +84,8 @@ final class LeakChecks {
                         + footprint.count() + ", for 4 ttl");
     }
 
-    private static void requests(Trial t, LockClient one, LockClient two, int times) throws InterruptedException {
+    private static void requests(CheckContext t, LockClient one, LockClient two, int times)
+            throws InterruptedException {
         for (int i = 0; i < times; i++) {
             try (Lease held = one.lock(t.name()).acquire()) {
                 boolean given = two.lock(t.name()).tryAcquire().isPresent();
@@ -95,9 +96,9 @@ final class LeakChecks {
 
     @Check(
             rules = {"LK-304", "LK-412"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Is a connection on which a call ran out of time closed, and the next call made on another?")
-    void aConnectionThatIsDeadIsReplaced(Trial t) throws Exception {
+    void aConnectionThatIsDeadIsReplaced(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("stranded", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 2)));
         client.lock(t.name("before")).acquire().release();
@@ -111,9 +112,9 @@ final class LeakChecks {
     @Check(
             rules = "LK-1006",
             alone = true,
-            means = Means.REAL_TIME,
+            means = Requirement.REAL_TIME,
             first = "Do the threads of a client have names that start with keyway-?")
-    void theThreadsOfAClientHaveItsName(Trial t) throws Exception {
+    void theThreadsOfAClientHaveItsName(CheckContext t) throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-names"));
         try {
@@ -132,7 +133,7 @@ final class LeakChecks {
             alone = true,
             from = Profile.FULL,
             first = "Which map of names, waiters or caches is never cleared?")
-    void aMillionNamesLeaveNoMemoryBehind(Trial t) throws Exception {
+    void aMillionNamesLeaveNoMemoryBehind(CheckContext t) throws Exception {
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-memory"));
         try {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(t.isVirtual() ? 1 : 30);
@@ -153,7 +154,7 @@ final class LeakChecks {
         }
     }
 
-    private static int takeAndRelease(Trial t, LockClient client, int from, int to, long end)
+    private static int takeAndRelease(CheckContext t, LockClient client, int from, int to, long end)
             throws InterruptedException {
         int done = from;
         while (done < to && System.nanoTime() - end < 0) {
@@ -175,10 +176,10 @@ final class LeakChecks {
 
     @Check(
             rules = "LK-312",
-            means = {Means.VIRTUAL_THREADS, Means.REAL_TIME},
+            means = {Requirement.VIRTUAL_THREADS, Requirement.REAL_TIME},
             alone = true,
             first = "Does a call block while it holds a monitor? A virtual thread then keeps its carrier")
-    void manyVirtualThreadsWaitAtOnce(Trial t) throws Exception {
+    void manyVirtualThreadsWaitAtOnce(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         int threads = 200;
         List<Task<Boolean>> all = new ArrayList<>();
@@ -198,9 +199,9 @@ final class LeakChecks {
 
     @Check(
             rules = "LK-1004",
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Which connection does close() not end: one of a pool, or the one over which the server speaks?")
-    void afterCloseNoConnectionOfTheClientIsLeft(Trial t) throws Exception {
+    void afterCloseNoConnectionOfTheClientIsLeft(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("closed");
         // Several at once, for a pool to grow.
@@ -222,6 +223,6 @@ final class LeakChecks {
         t.expect(
                 none,
                 "of " + before + " connections of a client " + network.connections() + " stand "
-                        + Trial.text(t.patience()) + " after its close()");
+                        + CheckContext.text(t.patience()) + " after its close()");
     }
 }

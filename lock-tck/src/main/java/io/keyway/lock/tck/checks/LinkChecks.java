@@ -11,10 +11,10 @@ import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Network;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import io.keyway.lock.tck.proxy.Direction;
 import java.time.Duration;
 import java.util.Optional;
@@ -25,10 +25,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-510", "LK-304"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "What happens when the connection ends: are grants tied to it, at the client or at the server?")
-    void aConnectionThatIsResetEndsNoLease(Trial t) throws Exception {
+    void aConnectionThatIsResetEndsNoLease(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder");
         LockClient rival = t.client("rival");
@@ -47,34 +47,34 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-501", "LK-502", "LK-801"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "From when is belief counted, and is it computed at each question?")
-    void aHolderThatIsCutOffStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+    void aHolderThatIsCutOffStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, Network::blackHole);
     }
 
     @Check(
             rules = {"LK-501", "LK-502"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Does the client go on believing while its renewals get no answer?")
-    void aHolderThatIsNotAnsweredStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+    void aHolderThatIsNotAnsweredStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, network -> network.cut(Direction.TO_CLIENT));
     }
 
     @Check(
             rules = {"LK-501", "LK-502"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Does the client go on believing while its renewals do not arrive?")
-    void aHolderThatIsNotHeardStopsBeforeAnotherIsGranted(Trial t) throws Exception {
+    void aHolderThatIsNotHeardStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, network -> network.cut(Direction.TO_SERVER));
     }
 
     @Check(
             rules = {"LK-501", "LK-801"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Is a lease whose server is gone told to be lost at its deadline?")
-    void aHolderWhoseServerIsGoneIsToldAtItsDeadline(Trial t) throws Exception {
+    void aHolderWhoseServerIsGoneIsToldAtItsDeadline(CheckContext t) throws Exception {
         cutOff(t, Network::disconnect);
     }
 
@@ -82,7 +82,7 @@ final class LinkChecks {
         void make(Network network);
     }
 
-    private static void cutOff(Trial t, Cut cut) throws Exception {
+    private static void cutOff(CheckContext t, Cut cut) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder");
         LockClient rival = t.client("rival");
@@ -110,11 +110,11 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-1402", "LK-1401", "LK-307", "LK-407"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first =
                     "What becomes of a grant whose answer was lost: does a repetition find it by the id of the request, and a withdrawal end it?")
-    void aGrantWhoseReplyWasLostIsFoundOrGivenBack(Trial t) throws Exception {
+    void aGrantWhoseReplyWasLostIsFoundOrGivenBack(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
         LockClient rival = t.client("rival");
@@ -144,10 +144,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-308", "LK-501"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first =
                     "Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed out?")
-    void aGrantThatArrivesTooLateIsNotHandedOut(Trial t) throws Exception {
+    void aGrantThatArrivesTooLateIsNotHandedOut(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", ClientOptions.defaults().withRequestTimeout(t.ttl(4, 1)));
         client.lock(t.name("before")).acquire().release();
@@ -168,10 +168,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-304", "LK-307", "LK-302"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "Does acquire() go on by itself after a lost reply, with the same request?")
-    void anAcquireOutlastsLostReplies(Trial t) throws Exception {
+    void anAcquireOutlastsLostReplies(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
         client.lock(t.name("before")).acquire().release();
@@ -197,9 +197,9 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-508", "LK-504", "LK-802"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Is a renewal whose answer was lost simply sent again?")
-    void aRenewalWhoseReplyWasLostIsRepeated(Trial t) throws Exception {
+    void aRenewalWhoseReplyWasLostIsRepeated(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder", SHORT);
         Lease lease = client.lock(t.name()).acquire();
@@ -218,10 +218,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-703", "LK-1402", "LK-708"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "Is a release whose answer was lost said to be UNKNOWN, and repeated in the background?")
-    void aReleaseWhoseReplyWasLostIsUnknownAndRepeated(Trial t) throws Exception {
+    void aReleaseWhoseReplyWasLostIsUnknownAndRepeated(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder", SHORT);
         Lease lease = client.lock(t.name()).acquire();
@@ -240,10 +240,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-401", "LK-1404", "LK-1405"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "Is \"could not ask\" told apart from \"held by another\"?")
-    void anAttemptThatReachesNobodyIsNotARefusal(Trial t) throws Exception {
+    void anAttemptThatReachesNobodyIsNotARefusal(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
         client.lock(t.name("before")).acquire().release();
@@ -267,10 +267,10 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-304", "LK-412"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             from = Profile.SMOKE,
             first = "Does a waiter get its place again after its connection has broken?")
-    void aWaiterOutlastsABrokenLink(Trial t) throws Exception {
+    void aWaiterOutlastsABrokenLink(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("waiter");
         LockClient holder = t.client("holder");
@@ -291,9 +291,9 @@ final class LinkChecks {
 
     @Check(
             rules = {"LK-305", "LK-703", "LK-1001"},
-            means = Means.PROXY,
+            means = Requirement.PROXY,
             first = "Is each call bounded by a timer, rather than by the socket?")
-    void callsEndInTimeWhileNothingAnswers(Trial t) throws Exception {
+    void callsEndInTimeWhileNothingAnswers(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
         Lease lease = client.lock(t.name("held")).acquire();

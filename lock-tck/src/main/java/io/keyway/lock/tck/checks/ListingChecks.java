@@ -12,10 +12,10 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,7 +37,7 @@ final class ListingChecks {
             from = Profile.SMOKE,
             first =
                     "Does the prefix go into a pattern of the store's, as LIKE, KEYS or SCAN have, without being escaped?")
-    void thePrefixOfAListingIsNoPattern(Trial t) throws Exception {
+    void thePrefixOfAListingIsNoPattern(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> names = new LinkedHashMap<>();
         List<Lease> held = new ArrayList<>();
@@ -63,7 +63,7 @@ final class ListingChecks {
             rules = {"LK-1101", "LK-104"},
             needs = {Feature.LIST, Feature.SEMAPHORE},
             first = "Does the cursor name the kind beside the name? A lock and a semaphore may have the same.")
-    void aPageMayEndBetweenALockAndASemaphoreOfOneName(Trial t) throws Exception {
+    void aPageMayEndBetweenALockAndASemaphoreOfOneName(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Set<LockKey> held = new HashSet<>();
         for (String ending : List.of("a", "b")) {
@@ -89,7 +89,7 @@ final class ListingChecks {
             needs = Feature.LIST,
             from = Profile.SMOKE,
             first = "Is the prefix compared with the text of the name, or with its segments?")
-    void thePrefixOfAListingMayEndWithinASegment(Trial t) throws Exception {
+    void thePrefixOfAListingMayEndWithinASegment(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<Lease> held = new ArrayList<>();
         for (String name : List.of("a", "ab", "ab/x", "abc/y", "abd", "b")) {
@@ -104,7 +104,7 @@ final class ListingChecks {
     }
 
     /** All pages, sorted; names and prefix without what all names of the check begin with. */
-    private static List<String> listed(Trial t, LockClient client, String prefix) throws InterruptedException {
+    private static List<String> listed(CheckContext t, LockClient client, String prefix) throws InterruptedException {
         List<String> listed = new ArrayList<>();
         Optional<String> after = Optional.empty();
         do {
@@ -117,7 +117,7 @@ final class ListingChecks {
         return listed.stream().sorted().toList();
     }
 
-    private static String inner(Trial t, LockStatus status) {
+    private static String inner(CheckContext t, LockStatus status) {
         String name = status.key().name().value();
         String outer = t.name("");
         return name.startsWith(outer) ? name.substring(outer.length()) : name;
@@ -127,7 +127,7 @@ final class ListingChecks {
             rules = "LK-1101",
             needs = Feature.LIST,
             first = "Does the cursor count entries? Those that vanish before it shift all that follow.")
-    void aListingMissesNothingWhileOthersVanish(Trial t) throws Exception {
+    void aListingMissesNothingWhileOthersVanish(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, Lease> held = new LinkedHashMap<>();
         for (int i = 0; i < 20; i++) {
@@ -158,8 +158,8 @@ final class ListingChecks {
             rules = "LK-1101",
             needs = Feature.LIST,
             first = "Does a listing look at the holders only? What is waited for is not free.")
-    void aLockThatIsOnlyWaitedForIsListed(Trial t) throws Exception {
-        Verbs verbs = t.verbs("waiter");
+    void aLockThatIsOnlyWaitedForIsListed(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("waiter");
         LockClient onlooker = t.client("onlooker");
         Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
         Request waits = verbs.request(t.name(), t.longer(4));
@@ -180,7 +180,7 @@ final class ListingChecks {
             rules = {"LK-1101", "LK-1102"},
             needs = Feature.LIST,
             first = "Is \"since\" counted from the grant, or from the last that was heard of its holder?")
-    void sinceCountsFromTheGrantOverRenewals(Trial t) throws Exception {
+    void sinceCountsFromTheGrantOverRenewals(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient onlooker = t.client("onlooker");
         Lease lease = client.lock(t.name()).acquire();
@@ -194,12 +194,12 @@ final class ListingChecks {
         t.expectEqual("the number of holders and waiters shown", 2, since.size());
         t.expect(
                 since.get(0).compareTo(t.ttl()) >= 0,
-                "a holder is said to hold since " + Trial.text(since.get(0)) + ", and got the lock more than "
-                        + Trial.text(t.ttl(5, 4)) + " ago; its renewals are no grants");
+                "a holder is said to hold since " + CheckContext.text(since.get(0)) + ", and got the lock more than "
+                        + CheckContext.text(t.ttl(5, 4)) + " ago; its renewals are no grants");
         t.expect(
                 since.get(1).compareTo(t.ttl()) >= 0,
-                "a waiter is said to wait since " + Trial.text(since.get(1)) + ", and was there "
-                        + Trial.text(t.ttl(5, 4)) + " ago; it only asked again");
+                "a waiter is said to wait since " + CheckContext.text(since.get(1)) + ", and was there "
+                        + CheckContext.text(t.ttl(5, 4)) + " ago; it only asked again");
         lease.release();
         waits.get().release();
     }
@@ -208,7 +208,7 @@ final class ListingChecks {
             rules = {"LK-1101", "LK-105"},
             needs = {Feature.LIST, Feature.SEMAPHORE},
             first = "Is what is shown of a key looked up by its kind too?")
-    void showSaysNothingOfTheOtherKind(Trial t) throws Exception {
+    void showSaysNothingOfTheOtherKind(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockKey semaphore = LockKey.semaphore(LockName.of(t.name()));
         Lease permit = client.semaphore(t.name(), Capacity.of(1)).acquire();

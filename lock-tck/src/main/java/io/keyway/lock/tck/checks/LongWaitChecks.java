@@ -7,12 +7,12 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,16 +30,16 @@ final class LongWaitChecks {
     private static final List<Integer> TURNS = List.of(9, 10, 11, 12);
 
     /** By then a waiter has asked several times. */
-    private static Duration longWait(Trial t) {
+    private static Duration longWait(CheckContext t) {
         return t.ttl(3, 2);
     }
 
     @Check(
             rules = {"LK-410", "LK-408", "LK-513"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             from = Profile.SMOKE,
             first = "Does a repeated attempt write the place of a waiter with its term again, or without any?")
-    void aSilentWaiterThatAskedOftenStopsNobody(Trial t) throws Exception {
+    void aSilentWaiterThatAskedOftenStopsNobody(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
         ClientLink link = t.link("silent");
@@ -52,7 +52,7 @@ final class LongWaitChecks {
         held.release();
         t.expect(
                 t.endsWithin(t.ttl().multipliedBy(2), stays),
-                "a waiter that had asked for " + Trial.text(longWait(t))
+                "a waiter that had asked for " + CheckContext.text(longWait(t))
                         + " and is not heard any more held up the next one for two ttl");
         stays.get().release();
         link.heal();
@@ -62,10 +62,10 @@ final class LongWaitChecks {
 
     @Check(
             rules = {"LK-513", "LK-502"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             from = Profile.SMOKE,
             first = "Has the grant of one that had waited for long a term, as that of one that had not?")
-    void aSilentHolderThatHadWaitedLongIsOver(Trial t) throws Exception {
+    void aSilentHolderThatHadWaitedLongIsOver(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient next = t.client("next");
         ClientLink link = t.link("silent");
@@ -78,7 +78,7 @@ final class LongWaitChecks {
         Task<Lease> takes = t.acquiring("the next client's acquire", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl().multipliedBy(2), takes),
-                "a holder that had waited for " + Trial.text(longWait(t))
+                "a holder that had waited for " + CheckContext.text(longWait(t))
                         + " is not heard any more, and two ttl later its lock is not free");
         t.never(silent.isHeld(), "the silent holder believes, and another has the lock");
         takes.get().release();
@@ -91,7 +91,7 @@ final class LongWaitChecks {
             needs = Feature.WAKE_UP,
             first =
                     "If the store tells unasked that a turn has come (Signals.granted): does the age say when the term of that grant began, at the last attempt of its place?")
-    void aTurnThatComesLateMakesNoTwoBelieve(Trial t) throws Exception {
+    void aTurnThatComesLateMakesNoTwoBelieve(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         List<Lease> held = new ArrayList<>();
@@ -122,7 +122,7 @@ final class LongWaitChecks {
             t.never(
                     leases.get(i).isHeld(),
                     "a lease that nobody renews, and that had to wait for its turn, is believed to be held for another "
-                            + Trial.text(leases.get(i).remaining()) + ", and a rival has the lock");
+                            + CheckContext.text(leases.get(i).remaining()) + ", and a rival has the lock");
             after.release();
         }
     }
@@ -132,9 +132,9 @@ final class LongWaitChecks {
             needs = Feature.FIFO,
             first =
                     "How long does a place last from its last attempt, and how much of that is left at the end of recheckWithin? A quarter of the ttl at most leaves time for attempts that fail")
-    void aPlaceOutlastsAnAttemptThatFails(Trial t) throws Exception {
-        Verbs early = t.verbs("early");
-        Verbs late = t.verbs("late");
+    void aPlaceOutlastsAnAttemptThatFails(CheckContext t) throws Exception {
+        BackendProbe early = t.verbs("early");
+        BackendProbe late = t.verbs("late");
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
         Request first = early.request(t.name(), t.ttl());
@@ -150,10 +150,10 @@ final class LongWaitChecks {
         held.release();
         t.expect(
                 !late.isGranted(second),
-                "a waiter was to ask again within " + Trial.text(waiting.recheckWithin()) + ", and "
-                        + Trial.text(t.ttl(1, 8))
+                "a waiter was to ask again within " + CheckContext.text(waiting.recheckWithin()) + ", and "
+                        + CheckContext.text(t.ttl(1, 8))
                         + " after that, an attempt having failed, who came later was granted before it: its place was lost, its ttl being "
-                        + Trial.text(t.ttl()));
+                        + CheckContext.text(t.ttl()));
         early.release(early.grantedInTime(first, "the first in the queue was not granted, and the lock is free"));
         late.withdraw(second);
     }

@@ -10,8 +10,8 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Chapter 800: that a loss is told, to whom, how often and when. */
 final class LossChecks {
     /** Waits until the lease says by {@code lost()} how it was lost. */
-    static LeaseLoss lossOf(Trial t, Lease lease) throws InterruptedException {
+    static LeaseLoss lossOf(CheckContext t, Lease lease) throws InterruptedException {
         CopyOnWriteArrayList<LeaseLoss> told = new CopyOnWriteArrayList<>();
         lease.lost().whenComplete((loss, failure) -> {
             if (loss != null) {
@@ -45,7 +45,7 @@ final class LossChecks {
             from = Profile.SMOKE,
             first =
                     "Who completes lost() when a lease lapses, and can that happen twice, or for those who ask later not at all?")
-    void aLossIsToldOnceToEachWhoAsks(Trial t) throws Exception {
+    void aLossIsToldOnceToEachWhoAsks(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lease = client.lock(t.name()).with(t.unrenewed()).acquire();
         CopyOnWriteArrayList<LeaseLoss> early = new CopyOnWriteArrayList<>();
@@ -65,7 +65,7 @@ final class LossChecks {
     }
 
     @Check(rules = "LK-801", first = "From what to what is heldFor counted?")
-    void aLossSaysHowLongTheLeaseWasHeld(Trial t) throws Exception {
+    void aLossSaysHowLongTheLeaseWasHeld(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         LeaseLoss loss = lossOf(t, lease);
@@ -75,7 +75,7 @@ final class LossChecks {
                 "the loss says held for " + loss.heldFor() + ", and the lease was asked for " + most + " ago");
         t.expect(
                 loss.heldFor().compareTo(lease.ttl().dividedBy(4)) >= 0,
-                "the loss of a lease whose belief lasted 3/4 of " + Trial.text(lease.ttl()) + " says held for "
+                "the loss of a lease whose belief lasted 3/4 of " + CheckContext.text(lease.ttl()) + " says held for "
                         + loss.heldFor());
     }
 
@@ -84,7 +84,7 @@ final class LossChecks {
             from = Profile.SMOKE,
             first =
                     "Does something that was set up for the end of the lease, a timer or its client's close, outlive its release?")
-    void aReleasedLeaseIsNeverToldAsLost(Trial t) throws Exception {
+    void aReleasedLeaseIsNeverToldAsLost(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         AtomicInteger told = new AtomicInteger();
         List<Lease> leases = List.of(
@@ -109,7 +109,7 @@ final class LossChecks {
     }
 
     @Check(rules = "LK-802", first = "Does lost() hand out the one future that the client completes itself?")
-    void whatAUserDoesToLostReachesNobodyElse(Trial t) throws Exception {
+    void whatAUserDoesToLostReachesNobodyElse(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         CompletableFuture<LeaseLoss> mine;
         try {
@@ -127,7 +127,7 @@ final class LossChecks {
             rules = "LK-803",
             statistical = "the best of several is judged",
             first = "Is there a timer for the deadline, or is the loss noticed by the next round of something else?")
-    void aLossIsToldWithin50MillisecondsOfTheDeadline(Trial t) throws Exception {
+    void aLossIsToldWithin50MillisecondsOfTheDeadline(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int leases = 8;
         AtomicLong best = new AtomicLong(Long.MAX_VALUE);
@@ -152,7 +152,7 @@ final class LossChecks {
         t.note("told " + late / 1000 + " us after the deadline at best");
         t.expect(
                 late <= 50_000_000,
-                "of " + leases + " losses none was told earlier than " + Trial.text(Duration.ofNanos(late))
+                "of " + leases + " losses none was told earlier than " + CheckContext.text(Duration.ofNanos(late))
                         + " after its deadline; 50 ms are allowed");
     }
 
@@ -160,7 +160,7 @@ final class LossChecks {
             rules = "LK-804",
             from = Profile.SMOKE,
             first = "Is an acquire returned before the loss of the client's earlier lease of that lock is marked?")
-    void aLossShowsBeforeTheClientHasTheLockAgain(Trial t) throws Exception {
+    void aLossShowsBeforeTheClientHasTheLockAgain(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(1, 2, 6); i++) {
             DistributedLock lock = client.lock(t.freshName());
@@ -182,7 +182,7 @@ final class LossChecks {
             rules = "LK-805",
             from = Profile.SMOKE,
             first = "Does ensureHeld() look at the state at this moment, and tell lost from released?")
-    void ensureHeldTellsLostFromReleased(Trial t) throws Exception {
+    void ensureHeldTellsLostFromReleased(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lost = client.lock(t.name()).with(t.unrenewed()).acquire();
         Lease released = client.lock(t.name("released")).acquire();
@@ -214,7 +214,7 @@ final class LossChecks {
     }
 
     @Check(rules = "LK-806", from = Profile.SMOKE, first = "What does callLocked look at when the work has returned?")
-    void workUnderALostLeaseIsNotReportedAsDone(Trial t) throws Exception {
+    void workUnderALostLeaseIsNotReportedAsDone(CheckContext t) throws Exception {
         DistributedLock lock = t.client("holder").lock(t.name()).with(t.unrenewed());
         List<Lease> given = new ArrayList<>();
         LeaseLostException lost = t.expectThrows(
@@ -249,7 +249,7 @@ final class LossChecks {
                         + List.of(thrown.getSuppressed()));
     }
 
-    private static void letLapse(Trial t, Lease lease) {
+    private static void letLapse(CheckContext t, Lease lease) {
         try {
             t.passUntil(t.now() + lease.ttl().toNanos() * 3 / 4 + 1);
         } catch (InterruptedException e) {
@@ -261,7 +261,7 @@ final class LossChecks {
             rules = {"LK-806", "LK-702"},
             from = Profile.SMOKE,
             first = "Does callLocked hold the lock while the work runs, and release it whatever the work does?")
-    void workRunsUnderTheLockAndGivesItBack(Trial t) throws Exception {
+    void workRunsUnderTheLockAndGivesItBack(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         DistributedLock lock = t.client("holder").lock(t.name());
         String result = lock.callLocked(lease -> {
@@ -298,14 +298,14 @@ final class LossChecks {
         t.expect(other.isHeld(), "a refused tryRunLocked ended the holder's lease");
     }
 
-    private static void free(Trial t, LockClient second, String after) throws InterruptedException {
+    private static void free(CheckContext t, LockClient second, String after) throws InterruptedException {
         Lease lease = second.lock(t.name()).tryAcquire().orElse(null);
         t.expect(lease != null, after + ", and the lock was not free");
         Objects.requireNonNull(lease).release();
     }
 
     @Check(rules = "LK-806", first = "Does callLocked take a release by the work itself for a loss?")
-    void workThatReleasesItsLeaseItselfIsDone(Trial t) throws Exception {
+    void workThatReleasesItsLeaseItselfIsDone(CheckContext t) throws Exception {
         DistributedLock lock = t.client("holder").lock(t.name());
         ReleaseOutcome outcome = lock.callLocked(lease -> lease.release());
         t.expectEqual("what callLocked returned", ReleaseOutcome.RELEASED, outcome);

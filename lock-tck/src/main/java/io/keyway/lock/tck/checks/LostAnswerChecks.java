@@ -11,12 +11,12 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -51,13 +51,13 @@ final class LostAnswerChecks {
 
     @Check(
             rules = {"LK-1503", "LK-1512", "LK-1402"},
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             from = Profile.SMOKE,
             first =
                     "Which of several steps of an attempt may have been carried out when one of them fails: is a NotExecutedException of a later step right, too?")
-    void noStepThatWasCarriedOutIsSaidNotToBe(Trial t) throws Exception {
+    void noStepThatWasCarriedOutIsSaidNotToBe(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        Verbs verbs = t.verbs(link, "unanswered");
+        BackendProbe verbs = t.verbs(link, "unanswered");
         LockClient other = t.client("other");
         boolean[] left = new boolean[1];
         prepare(t, verbs, t.longer(4));
@@ -98,7 +98,7 @@ final class LostAnswerChecks {
      * The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an
      * attempt alone.
      */
-    private static void prepare(Trial t, Verbs verbs, Duration term) throws InterruptedException {
+    private static void prepare(CheckContext t, BackendProbe verbs, Duration term) throws InterruptedException {
         t.until("an attempt is granted over a link that is whole", () -> {
             Request request = verbs.request(t.freshName(), term);
             boolean granted = verbs.isAnswered(() -> verbs.attempt(request));
@@ -109,10 +109,10 @@ final class LostAnswerChecks {
 
     @Check(
             rules = {"LK-1402", "LK-407", "LK-307"},
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             first =
                     "Which of several steps of an attempt may have been carried out when one of them fails, and does the kit hear that the outcome is unknown?")
-    void whatAnyStepLeftIsGivenBack(Trial t) throws Exception {
+    void whatAnyStepLeftIsGivenBack(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4)));
         LockClient client = link.client();
         LockClient next = t.client("next");
@@ -136,9 +136,9 @@ final class LostAnswerChecks {
             Task<Lease> takes = t.acquiring("the acquire of another client", next, name);
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
-                    which(lost) + ", and what it had left was still in the way " + Trial.text(t.ttl(5, 2))
+                    which(lost) + ", and what it had left was still in the way " + CheckContext.text(t.ttl(5, 2))
                             + " after the link was healed: it was not given back, but left to its ttl of "
-                            + Trial.text(longer));
+                            + CheckContext.text(longer));
             takes.get().release();
             // The connection stands again, with all that a grant of that term needs.
             t.call(

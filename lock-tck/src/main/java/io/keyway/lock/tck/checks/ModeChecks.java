@@ -9,8 +9,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ final class ModeChecks {
             needs = Feature.READ_WRITE,
             from = Profile.SMOKE,
             first = "Do lock(n) and readWriteLock(n) come to one key of the store?")
-    void aLockIsTheWriteLockOfItsName(Trial t) throws Exception {
+    void aLockIsTheWriteLockOfItsName(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient other = t.client("other");
         Lease plain = one.lock(t.name()).acquire();
@@ -48,7 +48,7 @@ final class ModeChecks {
             needs = Feature.READ_WRITE,
             from = Profile.SMOKE,
             first = "Is a SHARED request compatible with SHARED holders, of other clients and of its own?")
-    void readersHoldTogether(Trial t) throws Exception {
+    void readersHoldTogether(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient other = t.client("other");
         List<Lease> readers = new ArrayList<>();
@@ -71,7 +71,7 @@ final class ModeChecks {
             rules = {"LK-301", "LK-1202"},
             needs = Feature.READ_WRITE,
             first = "Does each reader expire on its own?")
-    void readersExpireEachOnItsOwn(Trial t) throws Exception {
+    void readersExpireEachOnItsOwn(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease silent = lock.read().with(t.unrenewed()).acquire();
@@ -91,7 +91,7 @@ final class ModeChecks {
             needs = {Feature.READ_WRITE, Feature.FIFO},
             from = Profile.SMOKE,
             first = "Does a reader look at the queue, or only at the holders?")
-    void aReaderDoesNotPassAWriterThatAskedEarlier(Trial t) throws Exception {
+    void aReaderDoesNotPassAWriterThatAskedEarlier(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         LockClient writer = t.client("writer");
         LockClient late = t.client("late");
@@ -117,7 +117,7 @@ final class ModeChecks {
             needs = {Feature.READ_WRITE, Feature.FIFO},
             from = Profile.SMOKE,
             first = "Does a client that reads already pass the queue, at the store or by its own cache?")
-    void aClientThatReadsDoesNotPassAWriterEither(Trial t) throws Exception {
+    void aClientThatReadsDoesNotPassAWriterEither(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         DistributedLock lock = reader.readWriteLock(t.name()).read();
         Lease read = lock.acquire();
@@ -150,7 +150,7 @@ final class ModeChecks {
             rules = "LK-1203",
             needs = {Feature.READ_WRITE, Feature.FIFO},
             first = "When a writer leaves, are all readers up to the next writer admitted?")
-    void readersThatWaitTogetherAreAdmittedTogether(Trial t) throws Exception {
+    void readersThatWaitTogetherAreAdmittedTogether(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         Lease written = writer.lock(t.name()).acquire();
         List<Task<Lease>> readers = new ArrayList<>();

@@ -8,7 +8,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.CheckContext;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -79,7 +79,7 @@ final class NameChecks {
             from = Profile.SMOKE,
             first =
                     "How does a name become a key of the store: is anything folded, trimmed, normalised, escaped or hashed?")
-    void namesThatDifferAtAllAreDifferentLocks(Trial t) throws Exception {
+    void namesThatDifferAtAllAreDifferentLocks(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("second");
         List<Lease> held = new ArrayList<>();
@@ -105,7 +105,7 @@ final class NameChecks {
     @Check(
             rules = {"LK-103", "LK-101"},
             first = "How long may a key of the store be: is a long name cut off, or refused?")
-    void longNamesAreTakenWhole(Trial t) throws Exception {
+    void longNamesAreTakenWhole(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         String filler = "x".repeat(512 - t.name("").length() - 1);
         String one = t.name(filler + "1");
@@ -128,7 +128,7 @@ final class NameChecks {
             rules = {"LK-106", "LK-101", "LK-102"},
             from = Profile.SMOKE,
             first = "Do the client's methods that take a text go through LockName.of?")
-    void whatIsNoNameIsRefused(Trial t) throws Exception {
+    void whatIsNoNameIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> bad = List.of(
                 "",
@@ -162,7 +162,7 @@ final class NameChecks {
             needs = Feature.LIST,
             from = Profile.SMOKE,
             first = "Is the escaping of names for the store undone in listings?")
-    void listingsShowNamesAsTheyWereGiven(Trial t) throws Exception {
+    void listingsShowNamesAsTheyWereGiven(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> names = ENDINGS.stream().map(t::name).toList();
         List<Lease> held = new ArrayList<>();
@@ -187,7 +187,7 @@ final class NameChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Has the kind of a key a part in the key of the store?")
-    void aLockAndASemaphoreOfOneNameAreTwoThings(Trial t) throws Exception {
+    void aLockAndASemaphoreOfOneNameAreTwoThings(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease lock = client.lock(t.name()).acquire();
         Optional<Lease> permit = client.semaphore(t.name(), Capacity.of(1)).tryAcquire();
@@ -203,7 +203,7 @@ final class NameChecks {
             from = Profile.SMOKE,
             first =
                     "Does the store look for a key by what it begins with? The `/` of names may stand for more than itself there")
-    void aNameIsNoOtherThatBeginsWithIt(Trial t) throws Exception {
+    void aNameIsNoOtherThatBeginsWithIt(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("second");
         for (List<String> order : List.of(FAMILY, backwards(FAMILY))) {

@@ -13,7 +13,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.CheckContext;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
@@ -31,7 +31,7 @@ final class OpeningChecks {
             from = Profile.SMOKE,
             first =
                     "Does ProviderInfo list all options and no others, so that Locks can check them before open is called?")
-    void anOptionThatNobodyKnowsIsRefused(Trial t) throws Exception {
+    void anOptionThatNobodyKnowsIsRefused(CheckContext t) throws Exception {
         InvalidLockUrlException e = t.expectThrows(
                 "opening with the option requestTimeuot",
                 InvalidLockUrlException.class,
@@ -42,7 +42,7 @@ final class OpeningChecks {
     }
 
     @Check(rules = "LK-206", from = Profile.SMOKE, first = "Are durations parsed by Option.duration?")
-    void aDurationWithoutItsUnitIsRefused(Trial t) throws Exception {
+    void aDurationWithoutItsUnitIsRefused(CheckContext t) throws Exception {
         t.expectThrows(
                 "opening with closeTimeout=10",
                 InvalidLockUrlException.class,
@@ -50,7 +50,7 @@ final class OpeningChecks {
     }
 
     @Check(rules = "LK-204", from = Profile.SMOKE, first = "Does a message print the URL by reveal()?")
-    void textsOfAClientShowNoSecret(Trial t) throws Exception {
+    void textsOfAClientShowNoSecret(CheckContext t) throws Exception {
         LockClient client = t.openUnrecorded(t.url(), NONE.withName("tck-secret"));
         try {
             String shown = client + " " + client.url() + " " + client.lock(t.name());
@@ -69,7 +69,7 @@ final class OpeningChecks {
             rules = "LK-207",
             from = Profile.SMOKE,
             first = "Is the ttl taken from the request, which has the result of all levels?")
-    void whatIsSaidNearestToTheUseIsMeant(Trial t) throws Exception {
+    void whatIsSaidNearestToTheUseIsMeant(CheckContext t) throws Exception {
         Duration small = t.ttl();
         Duration middle = small.multipliedBy(2);
         Duration large = small.multipliedBy(3);
@@ -108,7 +108,7 @@ final class OpeningChecks {
             from = Profile.SMOKE,
             first =
                     "Are minTtl and maxTtl of Guarantees what the store can keep, and is the ttl of the URL checked too?")
-    void aTtlOutsideTheBoundsIsRefused(Trial t) throws Exception {
+    void aTtlOutsideTheBoundsIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Duration least = t.guarantees().minTtl();
         Duration most = t.guarantees().maxTtl();
@@ -158,7 +158,7 @@ final class OpeningChecks {
                         .anyMatch(text -> !text.startsWith("0") && message.contains(text));
     }
 
-    private static void refused(Trial t, LockClient client, Duration ttl, Duration least, Duration most)
+    private static void refused(CheckContext t, LockClient client, Duration ttl, Duration least, Duration most)
             throws InterruptedException {
         IllegalArgumentException e = t.expectThrows(
                 "an acquire with a ttl of " + ttl,
@@ -176,7 +176,7 @@ final class OpeningChecks {
             rules = "LK-210",
             from = Profile.SMOKE,
             first = "Are the features that the client declares those that the provider declares for the URL?")
-    void whatIsRequiredAndNotDeclaredIsRefusedAtOpening(Trial t) throws Exception {
+    void whatIsRequiredAndNotDeclaredIsRefusedAtOpening(CheckContext t) throws Exception {
         for (Feature feature : Feature.values()) {
             LockUrl url = t.urlWith("require", feature.label());
             if (t.has(feature)) {
@@ -202,7 +202,7 @@ final class OpeningChecks {
     }
 
     @Check(rules = "LK-212", alone = true, first = "What does the provider's constructor, or a static initialiser, do?")
-    void lookingForProvidersStartsNothing(Trial t) {
+    void lookingForProvidersStartsNothing(CheckContext t) {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         Locks.discover(t.subject().loader());
         Set<String> started = Thread.getAllStackTraces().keySet().stream()
@@ -217,7 +217,7 @@ final class OpeningChecks {
             from = Profile.SMOKE,
             needs = Feature.LIST,
             first = "Does making a lock object or opening a client write anything to the store?")
-    void aLockObjectLeavesNothingAtTheAuthority(Trial t) throws Exception {
+    void aLockObjectLeavesNothingAtTheAuthority(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.lock(t.name()).with(t.terms());
         client.lock(t.name("other"));
@@ -234,7 +234,7 @@ final class OpeningChecks {
             rules = "LK-211",
             from = Profile.SMOKE,
             first = "Does open wait for the store, or start it before the first request?")
-    void anEagerClientOpensAndServes(Trial t) throws Exception {
+    void anEagerClientOpensAndServes(CheckContext t) throws Exception {
         LockClient client = t.client("eager", NONE.with(CommonOptions.CONNECT, CommonOptions.Connect.EAGER));
         try (Lease lease = client.lock(t.name()).acquire()) {
             t.expect(lease.isHeld(), "a client opened with connect=eager was granted a lease that is not held");
@@ -245,7 +245,7 @@ final class OpeningChecks {
             rules = "LK-210",
             from = Profile.SMOKE,
             first = "Does the provider answer for the URL from one list of features, and its backend from another?")
-    void aClientHasTheFeaturesThatItsProviderDeclares(Trial t) {
+    void aClientHasTheFeaturesThatItsProviderDeclares(CheckContext t) {
         Set<Feature> declared = Locks.discover(t.subject().loader()).providers().stream()
                 .filter(provider -> provider.schemes().contains(t.url().provider()))
                 .findFirst()

@@ -8,10 +8,10 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,8 +25,8 @@ final class OtherGrantChecks {
     @Check(
             rules = {"LK-701", "LK-513"},
             first = "Which grants does a renewal extend: the one of its id and token, or all that its client has?")
-    void aRenewalExtendsNoOtherGrantOfItsClient(Trial t) throws Exception {
-        Verbs verbs = t.verbs("renews");
+    void aRenewalExtendsNoOtherGrantOfItsClient(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("renews");
         LockMode mode = t.has(Feature.READ_WRITE) ? LockMode.SHARED : LockMode.EXCLUSIVE;
         List<String> silent = new ArrayList<>(List.of(t.name("elsewhere")));
         Grant renewed = verbs.granted(verbs.request(t.name(), mode, t.ttl()), "a free lock was not granted");
@@ -51,8 +51,8 @@ final class OtherGrantChecks {
     @Check(
             rules = "LK-701",
             first = "Does a renewal compare the token, or find its grant by the id of the request alone?")
-    void aRenewalByAnotherTokenChangesNothing(Trial t) throws Exception {
-        Verbs verbs = t.verbs("renews");
+    void aRenewalByAnotherTokenChangesNothing(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("renews");
         Grant grant = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
         Grant other = byAnotherToken(t, grant);
         t.never(
@@ -69,8 +69,8 @@ final class OtherGrantChecks {
     @Check(
             rules = "LK-701",
             first = "Does a release compare the token, or find its grant by the id of the request alone?")
-    void aReleaseByAnotherTokenEndsNothing(Trial t) throws Exception {
-        Verbs verbs = t.verbs("releases");
+    void aReleaseByAnotherTokenEndsNothing(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("releases");
         Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
         long end = t.now() + t.longer(8).toNanos() / 100 * 90;
         t.never(
@@ -84,7 +84,7 @@ final class OtherGrantChecks {
     }
 
     /** Gives the check up where the store has a name of its own for each grant: that of another cannot be made up. */
-    private static Grant byAnotherToken(Trial t, Grant grant) {
+    private static Grant byAnotherToken(CheckContext t, Grant grant) {
         if (!grant.cookie().isEmpty()) {
             throw t.notTried(Verdict.NOT_APPLICABLE, "the store knows its grants by cookies of its own");
         }
@@ -95,8 +95,8 @@ final class OtherGrantChecks {
      * Sends renewals until what another client has taken, and does not renew, has surely ended: everything that was granted
      * before, and was not renewed, is over as well. Returns one who may ask for it.
      */
-    private static LockClient afterATermOfSilence(Trial t, Renewal renewal) throws Exception {
-        Verbs silent = t.verbs("silent");
+    private static LockClient afterATermOfSilence(CheckContext t, Renewal renewal) throws Exception {
+        BackendProbe silent = t.verbs("silent");
         LockClient rival = t.client("rival");
         Grant control = silent.granted(silent.request(t.name("control"), t.ttl()), "a free lock was not granted");
         Task<Lease> takes = t.acquiring("an acquire", rival, t.name("control"));
@@ -115,8 +115,8 @@ final class OtherGrantChecks {
     @Check(
             rules = {"LK-506", "LK-701"},
             first = "If one of several grants in a renewal is not in force: what is answered for the others?")
-    void eachGrantOfARenewalHasItsOwnAnswer(Trial t) throws Exception {
-        Verbs verbs = t.verbs("renews");
+    void eachGrantOfARenewalHasItsOwnAnswer(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("renews");
         for (int gone = 0; gone < 3; gone++) {
             List<Grant> grants = new ArrayList<>();
             List<Answer> expected = new ArrayList<>();

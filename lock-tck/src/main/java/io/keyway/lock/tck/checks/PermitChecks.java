@@ -10,10 +10,10 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +27,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Are all permits that are out counted, by whichever client, in the step that grants?")
-    void noMorePermitsAreOutThanTheCapacity(Trial t) throws Exception {
+    void noMorePermitsAreOutThanTheCapacity(CheckContext t) throws Exception {
         List<Lease> out = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Optional<Lease> lease =
@@ -52,7 +52,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Are the permits of the grants counted, or the grants?")
-    void permitsAreCountedAndNotTheirHolders(Trial t) throws Exception {
+    void permitsAreCountedAndNotTheirHolders(CheckContext t) throws Exception {
         DistributedSemaphore one = t.client("one").semaphore(t.name(), Capacity.of(5));
         DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(5));
         Lease three = one.acquire(3);
@@ -73,7 +73,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Is the capacity taken from each request, or from the one that was first?")
-    void theCapacityIsThatOfTheCallerAtEachAttempt(Trial t) throws Exception {
+    void theCapacityIsThatOfTheCallerAtEachAttempt(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
         t.expect(
@@ -98,7 +98,7 @@ final class PermitChecks {
     }
 
     @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Is the capacity asked for anew at the next attempt?")
-    void theNextAttemptStatesTheNewCapacity(Trial t) throws Exception {
+    void theNextAttemptStatesTheNewCapacity(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
         AtomicInteger resources = new AtomicInteger(1);
@@ -119,7 +119,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "What happens to permits that are out when a caller states a lower capacity?")
-    void aLowerCapacityRevokesNothingAndBlocks(Trial t) throws Exception {
+    void aLowerCapacityRevokesNothingAndBlocks(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<Lease> out = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -146,7 +146,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Are several permits taken one by one?")
-    void thePermitsOfOneRequestAreGrantedTogether(Trial t) throws Exception {
+    void thePermitsOfOneRequestAreGrantedTogether(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         DistributedSemaphore semaphore = client.semaphore(t.name(), Capacity.of(3));
         Lease two = semaphore.acquire(2);
@@ -171,7 +171,7 @@ final class PermitChecks {
             rules = {"LK-310", "LK-1303"},
             needs = {Feature.SEMAPHORE, Feature.FIFO},
             first = "Does a request that needs little pass one that waits for more?")
-    void aSmallRequestDoesNotPassALargeOne(Trial t) throws Exception {
+    void aSmallRequestDoesNotPassALargeOne(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedSemaphore small = holder.semaphore(t.name(), Capacity.of(3));
         Lease two = small.acquire(2);
@@ -193,7 +193,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Is the number of permits looked at before anything is sent?")
-    void permitsThatCannotBeAreRefused(Trial t) throws Exception {
+    void permitsThatCannotBeAreRefused(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
         for (int permits : new int[] {0, -1, Integer.MIN_VALUE, 4, Integer.MAX_VALUE}) {
             t.expectThrows(
@@ -209,7 +209,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Is a release idempotent by its token?")
-    void permitsComeBackOnce(Trial t) throws Exception {
+    void permitsComeBackOnce(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
         Lease two = semaphore.acquire(2);
         Lease one = semaphore.acquire(1);
@@ -228,7 +228,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "Do permits expire with their grant?")
-    void permitsOfALeaseThatEndedComeBack(Trial t) throws Exception {
+    void permitsOfALeaseThatEndedComeBack(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease silent =
                 client.semaphore(t.name(), Capacity.of(2)).with(t.unrenewed()).acquire(2);
@@ -243,7 +243,7 @@ final class PermitChecks {
             rules = {"LK-1305", "LK-402"},
             needs = Feature.SEMAPHORE,
             first = "Does a waiter that gives up leave the queue, and a grant on its way go back?")
-    void waitersThatGiveUpCostNoPermits(Trial t) throws Exception {
+    void waitersThatGiveUpCostNoPermits(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedSemaphore semaphore = holder.semaphore(t.name(), Capacity.of(2));
         for (int i = 0; i < t.rounds(1, 3, 20); i++) {
@@ -270,8 +270,8 @@ final class PermitChecks {
             rules = "LK-1306",
             needs = Feature.SEMAPHORE,
             first = "Are the permits that are out taken from the capacity of whoever asks, and nothing more done?")
-    void aStoreNeverSaysThatPermitsAreNegative(Trial t) throws Exception {
-        Verbs verbs = t.verbs("holder");
+    void aStoreNeverSaysThatPermitsAreNegative(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("holder");
         Grant held = verbs.granted(verbs.permits(t.name(), 4, 4, t.longer(4)), "free permits were not granted");
         int available = verbs.availablePermits(held.key(), 1);
         t.never(
@@ -285,7 +285,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             first =
                     "Are the permits that are available those that are not out, or are those that are waited for taken off, too?")
-    void whoWaitsTakesNoPermits(Trial t) throws Exception {
+    void whoWaitsTakesNoPermits(CheckContext t) throws Exception {
         DistributedSemaphore holds = t.client("holder").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore asks = t.client("waits").semaphore(t.name(), Capacity.of(3));
         Lease held = holds.acquire();
@@ -305,7 +305,7 @@ final class PermitChecks {
             needs = Feature.SEMAPHORE,
             from = Profile.SMOKE,
             first = "What does the store make of a capacity of zero, which a caller has while it sees no resources?")
-    void withoutResourcesThereAreNoPermits(Trial t) throws Exception {
+    void withoutResourcesThereAreNoPermits(CheckContext t) throws Exception {
         AtomicInteger resources = new AtomicInteger();
         DistributedSemaphore semaphore =
                 t.client("client").semaphore(t.name(), Capacity.perResource(2, resources::get));
@@ -320,7 +320,7 @@ final class PermitChecks {
     }
 
     @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Are permits added in 32 bits?")
-    void theSumOfPermitsDoesNotOverflow(Trial t) throws Exception {
+    void theSumOfPermitsDoesNotOverflow(CheckContext t) throws Exception {
         Capacity most = Capacity.of(Integer.MAX_VALUE);
         DistributedSemaphore one = t.client("one").semaphore(t.name(), most);
         DistributedSemaphore two = t.client("two").semaphore(t.name(), most);
@@ -337,9 +337,9 @@ final class PermitChecks {
             rules = "LK-1301",
             needs = Feature.SEMAPHORE,
             first = "Is the capacity that a waiter states at this attempt used, or that of the attempt that queued it?")
-    void aWaiterMayStateAnotherCapacity(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
-        Verbs waiter = t.verbs("waiter");
+    void aWaiterMayStateAnotherCapacity(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
+        BackendProbe waiter = t.verbs("waiter");
         long end = t.now() + t.longer(8).toNanos() / 100 * 90;
         Grant one = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
         Grant two = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
@@ -350,10 +350,10 @@ final class PermitChecks {
         t.pass(t.ttl(1, 24));
         t.neverBefore(
                 end,
-                waiter.isGranted(Verbs.stating(1, waits)),
+                waiter.isGranted(BackendProbe.stating(1, waits)),
                 "who waits stated a capacity of 1 at this attempt, one permit was out, and it was granted by the capacity that it had stated before");
         Grant three = waiter.grantedInTime(
-                Verbs.stating(2, waits),
+                BackendProbe.stating(2, waits),
                 "who waits stated a capacity of 2 at this attempt, one permit was out, and it was not granted, by the capacity that it had stated before");
         waiter.release(three);
         holder.release(two);

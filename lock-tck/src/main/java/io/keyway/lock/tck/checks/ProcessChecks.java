@@ -5,14 +5,14 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.Reach;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.Scope;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.RemoteClient;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,10 +22,10 @@ final class ProcessChecks {
 
     @Check(
             rules = {"LK-301", "LK-602"},
-            means = Means.PROCESS,
+            means = Requirement.PROCESS,
             from = Profile.SMOKE,
             first = "Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.reach")
-    void twoProcessesExcludeEachOther(Trial t) throws Exception {
+    void twoProcessesExcludeEachOther(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
         OptionalLong token = remote.acquire(t.name(), t.patience());
@@ -50,10 +50,10 @@ final class ProcessChecks {
 
     @Check(
             rules = {"LK-513", "LK-502"},
-            means = Means.PROCESS,
+            means = Requirement.PROCESS,
             from = Profile.SMOKE,
             first = "Does the store end a grant by itself when its ttl has passed, and not when a connection breaks?")
-    void theLockOfAKilledProcessIsFreeAfterItsTtlAndNotBefore(Trial t) throws Exception {
+    void theLockOfAKilledProcessIsFreeAfterItsTtlAndNotBefore(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
         t.expect(
@@ -67,7 +67,7 @@ final class ProcessChecks {
         Task<Lease> waits = t.acquiring("an acquire after the holder was killed", here, t.name());
         Lease lease = waits.get();
         long waited = t.now() - heldAt;
-        if (t.reach() == Reach.NETWORK) {
+        if (t.reach() == Scope.NETWORK) {
             long least = t.ttl(1, 4).toNanos();
             t.expect(
                     waited >= least,
@@ -82,10 +82,10 @@ final class ProcessChecks {
 
     @Check(
             rules = {"LK-410", "LK-408"},
-            means = Means.PROCESS,
+            means = Requirement.PROCESS,
             needs = Feature.LIST,
             first = "Does a waiter leave the queue when nothing is heard of it for its ttl?")
-    void aWaiterThatWasKilledStopsNobody(Trial t) throws Exception {
+    void aWaiterThatWasKilledStopsNobody(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
         Lease held = here.lock(t.name()).acquire();
@@ -115,10 +115,10 @@ final class ProcessChecks {
 
     @Check(
             rules = {"LK-503", "LK-807", "LK-302"},
-            means = Means.PROCESS,
+            means = Requirement.PROCESS,
             from = Profile.SMOKE,
             first = "Is isHeld() computed from the clock at each call, or a flag that a timer sets?")
-    void aProcessThatStoodStillKnowsAtItsFirstQuestion(Trial t) throws Exception {
+    void aProcessThatStoodStillKnowsAtItsFirstQuestion(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
         t.expect(
@@ -145,9 +145,9 @@ final class ProcessChecks {
 
     @Check(
             rules = {"LK-513", "LK-504"},
-            means = Means.PROCESS,
+            means = Requirement.PROCESS,
             first = "Does a connection that ends orderly, with the process, end its grants too early or too late?")
-    void aProcessThatEndsLeavesNothing(Trial t) throws Exception {
+    void aProcessThatEndsLeavesNothing(CheckContext t) throws Exception {
         LockClient here = t.client("here");
         for (int i = 0; i < t.rounds(1, 1, 3); i++) {
             String name = t.freshName();

@@ -10,12 +10,12 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -30,7 +30,7 @@ final class QueueChecks {
             from = Profile.SMOKE,
             first =
                     "Does an attempt look who stands first in the queue, or only whether it stands there itself and the lock is free?")
-    void whoAsksFirstWhenTheLockComesFreeIsNotGrantedFirst(Trial t) throws Exception {
+    void whoAsksFirstWhenTheLockComesFreeIsNotGrantedFirst(CheckContext t) throws Exception {
         servesInOrder(t, 3);
     }
 
@@ -38,28 +38,28 @@ final class QueueChecks {
             rules = "LK-310",
             needs = Feature.FIFO,
             first = "What becomes of one that finds the queue full: is it told to wait, and has no place?")
-    void aLongQueueKeepsItsOrder(Trial t) throws Exception {
+    void aLongQueueKeepsItsOrder(CheckContext t) throws Exception {
         servesInOrder(t, t.rounds(12, 130, 130));
     }
 
     /** So many wait, or as many as come in an eighth of their term; at each release those who stand behind the first ask before it. */
-    private static void servesInOrder(Trial t, int most) throws Exception {
-        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
-        Verbs holder = t.verbs("holder");
+    private static void servesInOrder(CheckContext t, int most) throws Exception {
+        List<BackendProbe> clients = List.of(t.verbs("one"), t.verbs("two"));
+        BackendProbe holder = t.verbs("holder");
         Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
         Deque<Request> queue = new ArrayDeque<>();
         long begun = t.now();
         for (int i = 0; i < most && (i < 3 || t.now() - begun < t.longer(16).toNanos() / 8); i++) {
-            Verbs client = clients.get(i % 2);
+            BackendProbe client = clients.get(i % 2);
             Request request = client.request(t.name(), t.longer(16));
             t.expect(!client.isGranted(request), DOUBLE);
             queue.add(request);
         }
         int waiters = queue.size();
-        Verbs releasing = holder;
+        BackendProbe releasing = holder;
         for (int i = 0; i < waiters; i++) {
             releasing.release(held);
-            Verbs client = clients.get(i % 2);
+            BackendProbe client = clients.get(i % 2);
             Request first = queue.remove();
             if (!queue.isEmpty()) {
                 // Who is last would be granted if it were the only one whose place is known.
@@ -76,10 +76,10 @@ final class QueueChecks {
     }
 
     @Check(rules = "LK-310", needs = Feature.FIFO, first = "What does an attempt that does not queue do to the queue?")
-    void whoDoesNotWaitLeavesTheQueueAsItIs(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
-        Verbs one = t.verbs("one");
-        Verbs two = t.verbs("two");
+    void whoDoesNotWaitLeavesTheQueueAsItIs(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
+        BackendProbe one = t.verbs("one");
+        BackendProbe two = t.verbs("two");
         long begun = t.now();
         Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
         Request first = one.request(t.name(), t.longer(16));
@@ -96,9 +96,9 @@ final class QueueChecks {
             rules = {"LK-310", "LK-701"},
             needs = Feature.FIFO,
             first = "Does a release end one grant, or all that its client has in the queue too?")
-    void aReleaseLeavesTheWaitersOfItsClient(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
-        Verbs other = t.verbs("other");
+    void aReleaseLeavesTheWaitersOfItsClient(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
+        BackendProbe other = t.verbs("other");
         long begun = t.now();
         Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
         Request own = holder.request(t.name(), t.longer(16));
@@ -114,10 +114,10 @@ final class QueueChecks {
             rules = {"LK-310", "LK-1204"},
             needs = {Feature.FIFO, Feature.READ_WRITE, Feature.UPGRADE},
             first = "What does the grant of an upgrade do to those that wait?")
-    void whoWaitsKeepsItsPlaceOverAnUpgrade(Trial t) throws Exception {
-        Verbs reader = t.verbs("reader");
-        Verbs one = t.verbs("one");
-        Verbs two = t.verbs("two");
+    void whoWaitsKeepsItsPlaceOverAnUpgrade(CheckContext t) throws Exception {
+        BackendProbe reader = t.verbs("reader");
+        BackendProbe one = t.verbs("one");
+        BackendProbe two = t.verbs("two");
         long begun = t.now();
         Grant read =
                 reader.granted(reader.request(t.name(), LockMode.SHARED, t.longer(16)), "a free lock was not granted");
@@ -133,8 +133,8 @@ final class QueueChecks {
         two.withdraw(second);
     }
 
-    private static void overtakes(Trial t, long begun, Verbs client, Request request, int served, int before)
-            throws Exception {
+    private static void overtakes(
+            CheckContext t, long begun, BackendProbe client, Request request, int served, int before) throws Exception {
         boolean granted = client.isGranted(request);
         String seen = "after " + served + " of those that waited had been served the lock came free, and it was granted"
                 + " to one that had " + before + " before it in the queue, all alive, because it asked before them";
@@ -146,9 +146,9 @@ final class QueueChecks {
     @Check(
             rules = {"LK-310", "LK-510"},
             needs = Feature.FIFO,
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             first = "Is the place of a waiter tied to a connection of its client, at the server or at the client?")
-    void aWaiterWhoseConnectionBreaksKeepsItsPlace(Trial t) throws Exception {
+    void aWaiterWhoseConnectionBreaksKeepsItsPlace(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         ClientLink link = t.link("first");
         Lease held = holder.lock(t.name()).acquire();

@@ -9,8 +9,8 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,10 +41,10 @@ final class RaceChecks {
     }
 
     private interface Entry {
-        Race enter(Trial t, LockClient client, String name);
+        Race enter(CheckContext t, LockClient client, String name);
     }
 
-    private static void race(Trial t, String what, Entry entry) throws Exception {
+    private static void race(CheckContext t, String what, Entry entry) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
         LockClient waiter = t.client("waiter");
@@ -93,7 +93,7 @@ final class RaceChecks {
     }
 
     /** The release and the leaving, as nearly at the same moment as two threads can; returns when both are done. */
-    private static void together(Trial t, Act release, Act leave) throws InterruptedException {
+    private static void together(CheckContext t, Act release, Act leave) throws InterruptedException {
         CyclicBarrier both = new CyclicBarrier(2);
         List<Task<Boolean>> acts = new ArrayList<>();
         for (Act act : List.of(release, leave)) {
@@ -119,7 +119,7 @@ final class RaceChecks {
             from = Profile.SMOKE,
             statistical = CHANCE,
             first = "If the thread is interrupted when the grant is there already: is it given back, or returned?")
-    void anInterruptAndAGrantMakeOneEnd(Trial t) throws Exception {
+    void anInterruptAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         race(t, "an interrupt", (trial, client, name) -> {
             Task<Lease> task = trial.acquiring("the interrupted acquire", client, name);
             return new Race() {
@@ -144,7 +144,7 @@ final class RaceChecks {
             from = Profile.SMOKE,
             statistical = CHANCE,
             first = "If cancel() comes first and the grant after it: who releases the grant?")
-    void aCancellationAndAGrantMakeOneEnd(Trial t) throws Exception {
+    void aCancellationAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         race(t, "cancel()", (trial, client, name) -> {
             CompletableFuture<Lease> future = client.lock(name).acquireAsync();
             return new Race() {
@@ -171,7 +171,7 @@ final class RaceChecks {
             from = Profile.SMOKE,
             statistical = CHANCE,
             first = "If the time is over when the grant is under way: is it waited for, or given back?")
-    void theEndOfAWaitAndAGrantMakeOneEnd(Trial t) throws Exception {
+    void theEndOfAWaitAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
         LockClient waiter = t.client("waiter");
@@ -208,7 +208,7 @@ final class RaceChecks {
             rules = {"LK-405", "LK-1002"},
             statistical = CHANCE,
             first = "If the client is closed while the grant is under way: who gives it back?")
-    void aCloseAndAGrantMakeOneEnd(Trial t) throws Exception {
+    void aCloseAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
         for (int i = 0; i < t.rounds(3, 8, 25); i++) {
@@ -233,7 +233,7 @@ final class RaceChecks {
             rules = {"LK-408", "LK-405"},
             statistical = CHANCE,
             first = "If the first in the queue leaves while the release wakes it: who wakes the second?")
-    void aWakeUpOfOneWhoLeavesGoesToTheNext(Trial t) throws Exception {
+    void aWakeUpOfOneWhoLeavesGoesToTheNext(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient first = t.client("first");
         LockClient second = t.client("second");
@@ -258,7 +258,7 @@ final class RaceChecks {
             statistical = CHANCE,
             first =
                     "What is left of an attempt that does not queue if another was faster between its look and its taking?")
-    void ofTriesAtOnceNoneIsLeft(Trial t) throws Exception {
+    void ofTriesAtOnceNoneIsLeft(CheckContext t) throws Exception {
         List<LockClient> clients = new ArrayList<>();
         for (int i = 0; i < RIVALS; i++) {
             clients.add(t.client("rival-" + i));

@@ -9,9 +9,9 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +62,7 @@ final class RandomChecks {
             statistical = CHANCE,
             first =
                     "The picture shows two grants that should not be there together, or a request that nobody served: what came before?")
-    void randomRequestsAreServedOneAfterTheOther(Trial t) throws Exception {
+    void randomRequestsAreServedOneAfterTheOther(CheckContext t) throws Exception {
         List<LockClient> clients = List.of(t.client("a"), t.client("b"), t.client("c"));
         SplittableRandom random = t.random();
         Hands hands = new Hands();
@@ -94,7 +94,7 @@ final class RandomChecks {
         }
     }
 
-    private static void step(Trial t, LockClient client, String name, SplittableRandom random, Hands hands)
+    private static void step(CheckContext t, LockClient client, String name, SplittableRandom random, Hands hands)
             throws InterruptedException {
         switch (random.nextInt(10)) {
             case 0, 1, 2 -> {
@@ -124,7 +124,8 @@ final class RandomChecks {
         }
     }
 
-    private static CompletableFuture<Lease> request(Trial t, LockClient client, String name, SplittableRandom random) {
+    private static CompletableFuture<Lease> request(
+            CheckContext t, LockClient client, String name, SplittableRandom random) {
         LockOptions options = random.nextInt(6) == 0 ? t.unrenewed() : LockOptions.none();
         if (t.has(Feature.READ_WRITE) && random.nextBoolean()) {
             return client.readWriteLock(name).read().with(options).acquireAsync();
@@ -135,10 +136,10 @@ final class RandomChecks {
     @Check(
             rules = {"LK-301", "LK-302", "LK-403", "LK-602"},
             from = Profile.QUICK,
-            means = Means.REAL_TIME,
+            means = Requirement.REAL_TIME,
             statistical = CHANCE,
             first = "The picture shows two grants that should not be there together: what came before?")
-    void manyThreadsAtRandomExcludeEachOther(Trial t) throws Exception {
+    void manyThreadsAtRandomExcludeEachOther(CheckContext t) throws Exception {
         long end = t.now() + Duration.ofSeconds(t.rounds(1, 4, 25)).toNanos();
         List<Task<Integer>> users = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -178,7 +179,8 @@ final class RandomChecks {
         }
     }
 
-    private static int use(Trial t, LockClient client, SplittableRandom random, long end) throws InterruptedException {
+    private static int use(CheckContext t, LockClient client, SplittableRandom random, long end)
+            throws InterruptedException {
         int granted = 0;
         while (t.now() - end < 0) {
             String name = t.name("n" + random.nextInt(3));
@@ -205,7 +207,7 @@ final class RandomChecks {
             needs = Feature.SEMAPHORE,
             statistical = CHANCE,
             first = "The history tells how many permits were out at each grant: where does a count drift?")
-    void randomPermitsNeverExceedTheCapacity(Trial t) throws Exception {
+    void randomPermitsNeverExceedTheCapacity(CheckContext t) throws Exception {
         List<LockClient> clients = List.of(t.client("a"), t.client("b"), t.client("c"));
         SplittableRandom random = t.random();
         Hands hands = new Hands();

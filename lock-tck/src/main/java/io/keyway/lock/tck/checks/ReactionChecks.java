@@ -8,10 +8,10 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 
 /** Rule 516: the time that a holder has to stop when its lease has ended by the clock. */
@@ -23,7 +23,7 @@ final class ReactionChecks {
             from = Profile.SMOKE,
             first =
                     "When is a grant whose lease has reached its maxHold given back: at once, or when its owner can have stopped?")
-    void aLeaseAtItsMaxHoldIsKeptUntilItsOwnerCanHaveStopped(Trial t) throws Exception {
+    void aLeaseAtItsMaxHoldIsKeptUntilItsOwnerCanHaveStopped(CheckContext t) throws Exception {
         isKeptAfterItsEnd(t, LockOptions.none().withMaxHold(t.ttl(1, 2)));
     }
 
@@ -32,11 +32,11 @@ final class ReactionChecks {
             from = Profile.SMOKE,
             first =
                     "When is a grant that is not renewed given back: at its deadline, or when its owner can have stopped?")
-    void aLeaseThatIsNotRenewedIsKeptUntilItsOwnerCanHaveStopped(Trial t) throws Exception {
+    void aLeaseThatIsNotRenewedIsKeptUntilItsOwnerCanHaveStopped(CheckContext t) throws Exception {
         isKeptAfterItsEnd(t, t.unrenewed());
     }
 
-    private static void isKeptAfterItsEnd(Trial t, LockOptions ends) throws Exception {
+    private static void isKeptAfterItsEnd(CheckContext t, LockOptions ends) throws Exception {
         LockClient second = t.client("second");
         Lease lease = t.client("holder").lock(t.name()).with(ends).acquire();
         // Of two readings the earlier: the end lies no earlier than this says.
@@ -47,10 +47,10 @@ final class ReactionChecks {
 
     @Check(
             rules = {"LK-516", "LK-502"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "Is the lock of a holder that heard nothing until its deadline given back as soon as it is heard again?")
-    void aHolderThatIsHeardAgainAfterItsDeadlineHasTimeToStop(Trial t) throws Exception {
+    void aHolderThatIsHeardAgainAfterItsDeadlineHasTimeToStop(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         LockClient second = t.client("second");
         Lease lease = link.client().lock(t.name()).acquire();
@@ -64,11 +64,12 @@ final class ReactionChecks {
         comesNoEarlier(t, lease, end, waits);
     }
 
-    private static void comesNoEarlier(Trial t, Lease lease, long end, Task<Lease> waits) throws InterruptedException {
+    private static void comesNoEarlier(CheckContext t, Lease lease, long end, Task<Lease> waits)
+            throws InterruptedException {
         long earliest = end + lease.ttl().toNanos() / 4;
         t.never(
                 !t.goesOnAt(earliest - MILLISECOND, waits, earliest),
-                "the next client was granted the lock before a quarter of the ttl, " + Trial.text(lease.ttl())
+                "the next client was granted the lock before a quarter of the ttl, " + CheckContext.text(lease.ttl())
                         + ", had passed since the loss was due: its former holder has had no time to stop");
         t.expect(!lease.isHeld(), "a quarter of the ttl after its end a lease is held");
         waits.get().release();
@@ -78,7 +79,7 @@ final class ReactionChecks {
             rules = "LK-516",
             needs = Feature.WAKE_UP,
             first = "Does the release of a lost lease tell the store that its owner has stopped?")
-    void anOwnerThatHasStoppedKeepsNobodyWaiting(Trial t) throws Exception {
+    void anOwnerThatHasStoppedKeepsNobodyWaiting(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration longer = t.longer(2);
         LockOptions limited = LockOptions.none().withTtl(longer).withMaxHold(longer.dividedBy(4));
@@ -96,6 +97,6 @@ final class ReactionChecks {
         t.expect(
                 best < longer.toNanos() / 4,
                 "the owner of a lost lease had released it, and the next client waited for another "
-                        + Trial.text(Duration.ofNanos(best)) + ", a quarter of the ttl, as if it had not");
+                        + CheckContext.text(Duration.ofNanos(best)) + ", a quarter of the ttl, as if it had not");
     }
 }

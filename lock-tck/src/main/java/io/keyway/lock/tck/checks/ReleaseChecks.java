@@ -13,8 +13,8 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ final class ReleaseChecks {
             from = Profile.SMOKE,
             first =
                     "Is a second release sent to the store, and by what does the store find the grant: by its token or by name and client?")
-    void aRepeatedReleaseFreesNobodyElsesGrant(Trial t) throws Exception {
+    void aRepeatedReleaseFreesNobodyElsesGrant(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         LockClient third = t.client("third");
         Lease first = t.client("first").lock(t.name()).acquire();
@@ -45,7 +45,7 @@ final class ReleaseChecks {
         t.expect(next.isHeld(), "after a repeated release by an earlier holder the next one's lease was not renewed");
     }
 
-    private static ReleaseOutcome await(Trial t, Lease lease) throws InterruptedException {
+    private static ReleaseOutcome await(CheckContext t, Lease lease) throws InterruptedException {
         CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync().toCompletableFuture();
         t.until("releaseAsync() completes", outcome::isDone);
         return outcome.join();
@@ -55,7 +55,7 @@ final class ReleaseChecks {
             rules = "LK-701",
             from = Profile.SMOKE,
             first = "Does withdrawing a request, or refusing it, end whatever the same client holds of that lock?")
-    void givingUpAWaitEndsNoLeaseOfTheSameClient(Trial t) throws Exception {
+    void givingUpAWaitEndsNoLeaseOfTheSameClient(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
         DistributedLock lock = client.lock(t.name());
@@ -81,7 +81,7 @@ final class ReleaseChecks {
             from = Profile.SMOKE,
             first =
                     "Does a release name its grant by the token, or does it free all that its client holds of that lock?")
-    void aReleaseEndsOneOfTwoSharedLeasesOfAClient(Trial t) throws Exception {
+    void aReleaseEndsOneOfTwoSharedLeasesOfAClient(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
         DistributedLock write = t.client("writer").readWriteLock(t.name()).write();
         Lease one = lock.read().acquire();
@@ -103,7 +103,7 @@ final class ReleaseChecks {
             needs = {Feature.SEMAPHORE},
             from = Profile.SMOKE,
             first = "Does a release name its grant by the token, or give back all permits of its client?")
-    void aReleaseGivesBackThePermitsOfOneLease(Trial t) throws Exception {
+    void aReleaseGivesBackThePermitsOfOneLease(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("user").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
         Lease one = semaphore.acquire(1);
@@ -123,7 +123,7 @@ final class ReleaseChecks {
             rules = {"LK-701", "LK-1305"},
             needs = {Feature.SEMAPHORE},
             first = "Which of a client's grants does a release end: the one of the token, or the first that is found?")
-    void aReleaseEndsTheLeaseThatIsReleased(Trial t) throws Exception {
+    void aReleaseEndsTheLeaseThatIsReleased(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("user").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
         Lease older = semaphore.acquire(1);
@@ -144,7 +144,7 @@ final class ReleaseChecks {
             rules = {"LK-701", "LK-301"},
             from = Profile.SMOKE,
             first = "Is a client known to the store by its name? Names are for people; two clients may share one.")
-    void twoClientsOfOneNameAreTwo(Trial t) throws Exception {
+    void twoClientsOfOneNameAreTwo(CheckContext t) throws Exception {
         ClientOptions same = ClientOptions.defaults().withName("tck-twin");
         LockClient one = t.client("one", same);
         LockClient two = t.client("two", same);
@@ -161,7 +161,7 @@ final class ReleaseChecks {
     }
 
     @Check(rules = "LK-702", from = Profile.SMOKE, first = "Where is the outcome of the first release kept?")
-    void everyReleaseHasTheOutcomeOfTheFirst(Trial t) throws Exception {
+    void everyReleaseHasTheOutcomeOfTheFirst(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(5, 20, 60); i++) {
             Lease lease = client.lock(t.freshName()).acquire();
@@ -183,7 +183,7 @@ final class ReleaseChecks {
     }
 
     @Check(rules = "LK-704", first = "What does close() of a lease pass on?")
-    void closeOfALeaseNeverThrows(Trial t) throws Exception {
+    void closeOfALeaseNeverThrows(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease released = client.lock(t.name()).acquire();
         Lease lapsed = client.lock(t.name("lapsed")).with(t.unrenewed()).acquire();
@@ -205,7 +205,7 @@ final class ReleaseChecks {
             from = Profile.SMOKE,
             first =
                     "What in the release throws, or returns at once, when the interrupt flag is set, and who clears that flag?")
-    void anInterruptedThreadReleases(Trial t) throws Exception {
+    void anInterruptedThreadReleases(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
         for (boolean close : new boolean[] {false, true}) {
@@ -230,7 +230,7 @@ final class ReleaseChecks {
             rules = "LK-706",
             from = Profile.SMOKE,
             first = "When does belief end: before the release is sent, or when it is answered?")
-    void beliefEndsWithTheCallOfRelease(Trial t) throws Exception {
+    void beliefEndsWithTheCallOfRelease(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(10, 50, 200); i++) {
             Lease lease = client.lock(t.freshName()).acquire();
@@ -251,7 +251,7 @@ final class ReleaseChecks {
             from = Profile.SMOKE,
             first =
                     "What does the release of a lost lease send, and what does the store do if the token is not in force?")
-    void theReleaseOfALostLeaseHarmsNobody(Trial t) throws Exception {
+    void theReleaseOfALostLeaseHarmsNobody(CheckContext t) throws Exception {
         LockClient first = t.client("first");
         LockClient third = t.client("third");
         // The same client and another one may have the lock by then: a release by name or by client is found out.
@@ -274,7 +274,7 @@ final class ReleaseChecks {
             rules = "LK-708",
             from = Profile.SMOKE,
             first = "Has the store ended the grant when release() returns RELEASED, or was the message only sent?")
-    void releasedMeansFree(Trial t) throws Exception {
+    void releasedMeansFree(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         LockClient client = t.client("first");
         // Not more: a store that restarts may be closed for the longest ttl that it has granted.

@@ -11,7 +11,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.CheckContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class RenewalChecks {
 
     @Check(rules = "LK-505", from = Profile.SMOKE, first = "Does the lease say of itself what was asked for?")
-    void aNewLeaseSaysWhatItIs(Trial t) throws Exception {
+    void aNewLeaseSaysWhatItIs(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         t.expectEqual("name()", t.name(), lease.name().value());
         t.expectEqual("mode()", LockMode.EXCLUSIVE, lease.mode());
@@ -48,7 +48,7 @@ final class RenewalChecks {
             rules = {"LK-506", "LK-502", "LK-508"},
             from = Profile.SMOKE,
             first = "Who renews the lease while nobody calls it, and does the store count from the last renewal?")
-    void aLeaseIsHeldForAsLongAsItsClientLives(Trial t) throws Exception {
+    void aLeaseIsHeldForAsLongAsItsClientLives(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Lease lease = t.client("holder").lock(t.name()).acquire();
         long token = lease.token();
@@ -67,7 +67,7 @@ final class RenewalChecks {
     }
 
     @Check(rules = "LK-506", first = "Does renewal begin with the grant, or when somebody looks at the future?")
-    void aLeaseThatNobodyLooksAtIsRenewed(Trial t) throws Exception {
+    void aLeaseThatNobodyLooksAtIsRenewed(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         CompletableFuture<Lease> future = t.client("holder").lock(t.name()).acquireAsync();
         t.until("the future of a free lock completes", future::isDone);
@@ -81,7 +81,7 @@ final class RenewalChecks {
     @Check(
             rules = "LK-506",
             first = "Are all leases of a client renewed, or those of the first batch, or the last one?")
-    void everyLeaseOfAClientIsRenewed(Trial t) throws Exception {
+    void everyLeaseOfAClientIsRenewed(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
         List<CompletableFuture<Lease>> futures = new ArrayList<>();
@@ -102,8 +102,8 @@ final class RenewalChecks {
             Lease lease = all.get(i);
             t.expect(
                     lease.isHeld(),
-                    "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of " + Trial.text(lease.ttl())
-                            + ", was not renewed: its state is " + lease.state());
+                    "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of "
+                            + CheckContext.text(lease.ttl()) + ", was not renewed: its state is " + lease.state());
         }
         List<CompletableFuture<Optional<Lease>>> attempts = all.stream()
                 .map(lease -> second.lock(lease.name()).tryAcquireAsync(Duration.ZERO))
@@ -126,7 +126,7 @@ final class RenewalChecks {
     }
 
     @Check(rules = "LK-511", first = "Does the renewal of one lease of a client extend its others?")
-    void aRenewedSiblingExtendsNothingElse(Trial t) throws Exception {
+    void aRenewedSiblingExtendsNothingElse(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease renewed = client.lock(t.name("renewed")).acquire();
         Lease once = client.lock(t.name()).with(t.unrenewed()).acquire();
@@ -141,7 +141,7 @@ final class RenewalChecks {
     @Check(
             rules = "LK-507",
             first = "When is a renewal sent: at half of the ttl, or so late that a lost one costs the lease?")
-    void aRenewalComesEarlyEnoughForASecondOne(Trial t) throws Exception {
+    void aRenewalComesEarlyEnoughForASecondOne(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         Duration least = t.ttl(1, 8);
         Duration best = Duration.ZERO;
@@ -158,16 +158,16 @@ final class RenewalChecks {
         }
         t.expect(
                 best.compareTo(least) >= 0,
-                "of all renewals within 3 ttl none came when more than " + Trial.text(best)
+                "of all renewals within 3 ttl none came when more than " + CheckContext.text(best)
                         + " of belief was left; sent at half of the ttl it leaves a quarter, "
-                        + Trial.text(t.ttl(1, 4)));
+                        + CheckContext.text(t.ttl(1, 4)));
     }
 
     @Check(
             rules = "LK-508",
             needs = {Feature.LIST},
             first = "Does the store write a new token when it renews?")
-    void theAuthoritysTokenIsThatOfTheLease(Trial t) throws Exception {
+    void theAuthoritysTokenIsThatOfTheLease(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lease = client.lock(t.name()).acquire();
         for (int i = 0; i < 3; i++) {
@@ -186,7 +186,7 @@ final class RenewalChecks {
     @Check(
             rules = "LK-515",
             first = "Who looks whether a lease is held for longer than warnAfter, and does it repeat itself?")
-    void aLeaseHeldTooLongIsReportedOnce(Trial t) throws Exception {
+    void aLeaseHeldTooLongIsReportedOnce(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         List<LockEvent> told = new CopyOnWriteArrayList<>();
         client.addListener(event -> {

@@ -8,20 +8,20 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 
 /** What a server that crashes, comes back or stands still must not do: rules 304, 412, 502, 603, 1510. */
 final class ServerChecks {
 
     @Check(
             rules = {"LK-304", "LK-412"},
-            means = Means.SERVER,
+            means = Requirement.SERVER,
             alone = true,
             from = Profile.SMOKE,
             first = "Does the client connect again by itself, and repeat what was not answered?")
-    void anAcquireOutlastsARestartOfTheServer(Trial t) throws Exception {
+    void anAcquireOutlastsARestartOfTheServer(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         // Another lock: this one could come from the client's cache, without its server.
         client.lock(t.name("before")).acquire().release();
@@ -40,11 +40,11 @@ final class ServerChecks {
 
     @Check(
             rules = {"LK-1510", "LK-301", "LK-302"},
-            means = Means.SERVER,
+            means = Requirement.SERVER,
             alone = true,
             from = Profile.SMOKE,
             first = "What does the server know of its grants after a restart; if nothing, how long is it closed?")
-    void aServerThatComesBackGrantsNothingThatIsStillBelieved(Trial t) throws Exception {
+    void aServerThatComesBackGrantsNothingThatIsStillBelieved(CheckContext t) throws Exception {
         if (t.guarantees().failover().grade() == Grade.NO
                 && t.guarantees().exclusion().grade() == Grade.NO) {
             throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no exclusion over a restart");
@@ -65,12 +65,12 @@ final class ServerChecks {
 
     @Check(
             rules = "LK-603",
-            means = Means.SERVER,
+            means = Requirement.SERVER,
             needs = Feature.FENCING,
             alone = true,
             from = Profile.SMOKE,
             first = "Where does the counter of tokens live, and is it forced to disk, or led by an epoch?")
-    void tokensRiseOverARestartOfTheServer(Trial t) throws Exception {
+    void tokensRiseOverARestartOfTheServer(CheckContext t) throws Exception {
         if (t.guarantees().tokens().grade() == Grade.NO) {
             throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
         }
@@ -93,10 +93,10 @@ final class ServerChecks {
 
     @Check(
             rules = {"LK-501", "LK-502", "LK-412"},
-            means = Means.PAUSE,
+            means = Requirement.PAUSE,
             alone = true,
             first = "Does a server that goes on look at its clock before it answers what has piled up?")
-    void aServerThatStoodStillMakesNoTwoBelieve(Trial t) throws Exception {
+    void aServerThatStoodStillMakesNoTwoBelieve(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         Lease lease = holder.lock(t.name()).acquire();

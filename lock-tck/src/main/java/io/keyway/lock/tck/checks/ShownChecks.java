@@ -12,10 +12,10 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.util.List;
 import java.util.Map;
 
@@ -24,7 +24,8 @@ final class ShownChecks {
     private static final Map<String, String> JOB = Map.of("job", "nightly", "host", "a-1");
     private static final LockOptions TOLD = LockOptions.none().withMetadata(JOB);
 
-    private static LockStatus.Waiter onlyWaiter(Trial t, LockClient by, LockKey key) throws InterruptedException {
+    private static LockStatus.Waiter onlyWaiter(CheckContext t, LockClient by, LockKey key)
+            throws InterruptedException {
         t.until(
                 "who waits for " + key + " is shown",
                 () -> t.status(by, key).waiters().size() == 1);
@@ -35,7 +36,7 @@ final class ShownChecks {
             rules = "LK-1101",
             needs = {Feature.LIST, Feature.READ_WRITE},
             first = "What of a request is kept with its place in the queue: its mode, its client, its metadata?")
-    void aReaderThatWaitsIsShownAsItAsked(Trial t) throws Exception {
+    void aReaderThatWaitsIsShownAsItAsked(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient reader = t.client("reader");
         Lease held = holder.lock(t.name()).acquire();
@@ -54,7 +55,7 @@ final class ShownChecks {
             rules = "LK-1101",
             needs = {Feature.LIST, Feature.SEMAPHORE},
             first = "What of a request is kept with its place in the queue: its mode, its permits, its metadata?")
-    void whoWaitsForPermitsIsShownWithThem(Trial t) throws Exception {
+    void whoWaitsForPermitsIsShownWithThem(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient client = t.client("waits");
         Lease held = holder.semaphore(t.name(), Capacity.of(3)).acquire(2);
@@ -73,7 +74,7 @@ final class ShownChecks {
             rules = "LK-1101",
             needs = {Feature.LIST, Feature.READ_WRITE, Feature.UPGRADE},
             first = "Does a grant that changes its mode keep what its holder said of itself?")
-    void anUpgradedHolderIsShownAsItAsked(Trial t) throws Exception {
+    void anUpgradedHolderIsShownAsItAsked(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease read = lock.read().with(TOLD).acquire();
@@ -95,7 +96,7 @@ final class ShownChecks {
             needs = Feature.LIST,
             first =
                     "How long may the store's field for the client's name, or for its metadata, be, and does a renewal write it anew?")
-    void whatAHolderSaysOfItselfIsShownWhole(Trial t) throws Exception {
+    void whatAHolderSaysOfItselfIsShownWhole(CheckContext t) throws Exception {
         String name = "n".repeat(199) + "é";
         Map<String, String> large = Map.of("k", "v".repeat(LockOptions.MAX_METADATA_BYTES - 1));
         LockClient client = t.client("holder", ClientOptions.defaults().withName(name));
@@ -125,17 +126,17 @@ final class ShownChecks {
             rules = "LK-1101",
             needs = {Feature.LIST, Feature.READ_WRITE},
             first = "How many holders and waiters of one lock are shown, and each with its own client?")
-    void allOfACrowdAreShown(Trial t) throws Exception {
-        List<Verbs> clients = List.of(t.verbs("one"), t.verbs("two"));
+    void allOfACrowdAreShown(CheckContext t) throws Exception {
+        List<BackendProbe> clients = List.of(t.verbs("one"), t.verbs("two"));
         int crowd = 2 * t.rounds(10, 20, 50);
         for (int i = 0; i < crowd; i++) {
-            Verbs client = clients.get(i % 2);
+            BackendProbe client = clients.get(i % 2);
             client.granted(
                     client.request(t.name(), LockMode.SHARED, t.longer(16)),
                     "a reader was refused beside " + i + " readers");
         }
         for (int i = 0; i < crowd; i++) {
-            Verbs client = clients.get(i % 2);
+            BackendProbe client = clients.get(i % 2);
             t.expect(!client.isGranted(client.request(t.name(), t.longer(16))), "a writer was granted beside readers");
         }
         LockStatus status = t.status(t.client("onlooker"), t.key(t.name()));

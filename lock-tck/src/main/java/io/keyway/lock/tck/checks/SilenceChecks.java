@@ -11,10 +11,10 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.List;
 
@@ -23,27 +23,27 @@ final class SilenceChecks {
     private static final long MILLISECOND = 1_000_000;
 
     /** When the authority ends the grant at the earliest: a ttl after it was sent what belief is counted from. */
-    private static long earliestEnd(Trial t, Lease lease) {
+    private static long earliestEnd(CheckContext t, Lease lease) {
         long before = t.now();
         return before + lease.remaining().toNanos() + lease.ttl().toNanos() / 4;
     }
 
     @Check(
             rules = {"LK-502", "LK-513", "LK-501"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "When does the store end the grant of a holder that it does not hear: from its last renewal on, after one ttl?")
-    void aSilentHolderKeepsItsLockForItsTtlAndNoLonger(Trial t) throws Exception {
+    void aSilentHolderKeepsItsLockForItsTtlAndNoLonger(CheckContext t) throws Exception {
         Form plain = (client, name) -> client.lock(name).acquire();
         keepsItForItsTtlAndNoLonger(t, plain, plain);
     }
 
     @Check(
             rules = {"LK-502", "LK-513", "LK-1203"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = Feature.READ_WRITE,
             first = "Does a writer that waits shorten the terms of those that read?")
-    void aSilentReaderKeepsAWriterOutForItsTtlAndNoLonger(Trial t) throws Exception {
+    void aSilentReaderKeepsAWriterOutForItsTtlAndNoLonger(CheckContext t) throws Exception {
         keepsItForItsTtlAndNoLonger(
                 t,
                 (client, name) -> client.readWriteLock(name).read().acquire(),
@@ -52,10 +52,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-502", "LK-513", "LK-1301"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = Feature.SEMAPHORE,
             first = "Does one that waits for permits shorten the terms of those that have them?")
-    void aSilentHolderKeepsItsPermitsForItsTtlAndNoLonger(Trial t) throws Exception {
+    void aSilentHolderKeepsItsPermitsForItsTtlAndNoLonger(CheckContext t) throws Exception {
         Form permit = (client, name) -> client.semaphore(name, Capacity.of(1)).acquire();
         keepsItForItsTtlAndNoLonger(t, permit, permit);
     }
@@ -64,7 +64,7 @@ final class SilenceChecks {
         Lease take(LockClient client, String name) throws Exception;
     }
 
-    private static void keepsItForItsTtlAndNoLonger(Trial t, Form first, Form second) throws Exception {
+    private static void keepsItForItsTtlAndNoLonger(CheckContext t, Form first, Form second) throws Exception {
         for (int eighths = 2; eighths <= 6; eighths += 2) {
             String name = t.freshName();
             ClientLink link = t.link("silent" + eighths);
@@ -81,12 +81,12 @@ final class SilenceChecks {
                     "the next client was granted the lock more than 1/8 of the ttl before that of the silent holder was over");
             t.never(
                     !t.goesOnAt(earliest - MILLISECOND, waits, earliest),
-                    "the next client was granted the lock before the ttl of the silent holder, " + Trial.text(t.ttl())
-                            + " from the last renewal that it was answered, was over");
+                    "the next client was granted the lock before the ttl of the silent holder, "
+                            + CheckContext.text(t.ttl()) + " from the last renewal that it was answered, was over");
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
                     "the lock of a holder that is not heard any more is not free half a ttl after its ttl, "
-                            + Trial.text(t.ttl()) + ", was over");
+                            + CheckContext.text(t.ttl()) + ", was over");
             Lease after = waits.get();
             t.expect(!lease.isHeld(), "the silent holder believes, and another has the lock");
             link.heal();
@@ -98,9 +98,9 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-501", "LK-503", "LK-801"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "What moves the deadline: an answer of the store, or the sending of a renewal?")
-    void aHolderThatHearsNothingStopsInTime(Trial t) throws Exception {
+    void aHolderThatHearsNothingStopsInTime(CheckContext t) throws Exception {
         for (boolean lost : new boolean[] {false, true}) {
             String name = t.freshName();
             ClientLink link = t.link(lost ? "unanswered" : "silent");
@@ -116,7 +116,7 @@ final class SilenceChecks {
             t.expect(
                     !lease.isHeld(),
                     "3/4 of the ttl after the last answer that it can have heard a holder believes, with "
-                            + Trial.text(lease.remaining()) + " remaining");
+                            + CheckContext.text(lease.remaining()) + " remaining");
             t.expectEqual("the state", Lease.State.LOST, lease.state());
             LeaseLoss loss = LossChecks.lossOf(t, lease);
             t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
@@ -139,10 +139,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-509", "LK-504"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "Is DOUBTFUL computed, from 5/8 of the ttl after the last answered request on, and taken back by the next answer?")
-    void aHolderThatHearsNothingIsInDoubtFirst(Trial t) throws Exception {
+    void aHolderThatHearsNothingIsInDoubtFirst(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         Lease lease = link.client().lock(t.name()).acquire();
         link.cut();
@@ -170,9 +170,9 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-507", "LK-510"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Is a renewal that was not answered sent again before the deadline?")
-    void aShortSilenceCostsNoLease(Trial t) throws Exception {
+    void aShortSilenceCostsNoLease(CheckContext t) throws Exception {
         ClientLink link = t.link("interrupted");
         Lease lease = link.client().lock(t.name()).acquire();
         for (int i = 1; i <= 8; i++) {
@@ -182,7 +182,7 @@ final class SilenceChecks {
             link.heal();
             t.expect(
                     lease.isHeld(),
-                    "a silence of a tenth of the ttl has cost a lease; " + Trial.text(lease.remaining())
+                    "a silence of a tenth of the ttl has cost a lease; " + CheckContext.text(lease.remaining())
                             + " remaining");
             t.pass(t.ttl(1, 4));
         }
@@ -192,10 +192,10 @@ final class SilenceChecks {
 
     @Check(
             rules = "LK-510",
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "What happens when a connection ends: are grants or requests tied to it, at the client or at the store?")
-    void aConnectionThatBreaksEndsNoLease(Trial t) throws Exception {
+    void aConnectionThatBreaksEndsNoLease(CheckContext t) throws Exception {
         ClientLink link = t.link("reset");
         LockClient rival = t.client("rival");
         Lease lease = link.client().lock(t.name()).acquire();
@@ -215,10 +215,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-513", "LK-1305"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = {Feature.SEMAPHORE},
             first = "Do permits come back when the store has not heard of their holder for a ttl?")
-    void thePermitsOfASilentHolderComeBack(Trial t) throws Exception {
+    void thePermitsOfASilentHolderComeBack(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         link.client().semaphore(t.name(), Capacity.of(3)).acquire(2);
         DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
@@ -235,10 +235,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-513", "LK-1202"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = {Feature.READ_WRITE},
             first = "Is the share of a reader that is not heard any more ended, and only that?")
-    void aSilentReaderIsNotInTheWayForEver(Trial t) throws Exception {
+    void aSilentReaderIsNotInTheWayForEver(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         link.client().readWriteLock(t.name()).read().acquire();
         LockClient other = t.client("other");
@@ -258,9 +258,9 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-410", "LK-408", "LK-513"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Who notices that the first in the queue is not heard any more?")
-    void aSilentWaiterStopsNobody(Trial t) throws Exception {
+    void aSilentWaiterStopsNobody(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
         ClientLink link = t.link("silent");
@@ -289,9 +289,9 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-308", "LK-304"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Is the deadline of a grant that arrives late looked at before the caller gets the lease?")
-    void aGrantThatArrivesLateIsNoLease(Trial t) throws Exception {
+    void aGrantThatArrivesLateIsNoLease(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         for (int eighths : List.of(2, 5, 7, 9, 12)) {
             String name = t.freshName();
@@ -316,10 +316,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-403", "LK-1505"},
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             first =
                     "Which call of the backend does an interrupt not end, or end with the interrupt lost? Such a backend must not say that it is prompt().")
-    void anInterruptEndsACallThatGetsNoAnswer(Trial t) throws Exception {
+    void anInterruptEndsACallThatGetsNoAnswer(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         // Not the end of a request is looked for.
         ClientOptions patient =
@@ -336,7 +336,7 @@ final class SilenceChecks {
         t.expect(
                 soon,
                 "a thread was interrupted in an acquire that got no answer, and had not come back "
-                        + Trial.text(t.isVirtual() ? t.ttl(1, 2) : t.patience()) + " later");
+                        + CheckContext.text(t.isVirtual() ? t.ttl(1, 2) : t.patience()) + " later");
         t.expectType(
                 "an acquire whose thread was interrupted",
                 InterruptedException.class,
@@ -344,7 +344,7 @@ final class SilenceChecks {
         Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
-                "an acquire whose thread was interrupted still stands in the way " + Trial.text(t.ttl(5, 2))
+                "an acquire whose thread was interrupted still stands in the way " + CheckContext.text(t.ttl(5, 2))
                         + " after the link was healed");
         takes.get().release();
         t.pass(t.ttl());
@@ -352,10 +352,10 @@ final class SilenceChecks {
 
     @Check(
             rules = {"LK-410", "LK-1203", "LK-513"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             needs = {Feature.READ_WRITE, Feature.FIFO},
             first = "Are readers still kept out for the sake of a writer that waited, and is not heard any more?")
-    void aSilentWriterThatWaitedKeepsNoReaderOut(Trial t) throws Exception {
+    void aSilentWriterThatWaitedKeepsNoReaderOut(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease read = holder.readWriteLock(t.name()).read().acquire();
         ClientLink link = t.link("silent");

@@ -9,12 +9,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,8 +35,8 @@ final class TermChecks {
             from = Profile.SMOKE,
             first =
                     "Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
-    void aGrantLastsForAllOfItsTerm(Trial t) throws Exception {
-        Verbs verbs = t.verbs("silent");
+    void aGrantLastsForAllOfItsTerm(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("silent");
         LockClient rival = atWork(t);
         // Whoever counts in seconds makes it shorter.
         Duration seconds = Duration.ofSeconds(t.ttl().plusMillis(550).toSeconds());
@@ -50,8 +50,8 @@ final class TermChecks {
     @Check(
             rules = {"LK-502", "LK-506"},
             first = "Is each of several grants that are renewed by one message extended by the ttl of its own request?")
-    void aRenewalAmongOthersExtendsByItsOwnTerm(Trial t) throws Exception {
-        Verbs verbs = t.verbs("silent");
+    void aRenewalAmongOthersExtendsByItsOwnTerm(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("silent");
         LockClient rival = atWork(t);
         Duration term = t.longer(2);
         Grant brief = verbs.granted(verbs.request(t.name("brief"), t.ttl()), "a free lock was not granted");
@@ -71,8 +71,8 @@ final class TermChecks {
             limits = 2,
             first =
                     "Is there a longest term in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a fixed one for renewals?")
-    void aLongTermIsNotCut(Trial t) throws Exception {
-        Verbs verbs = t.verbs("silent");
+    void aLongTermIsNotCut(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("silent");
         LockClient rival = t.client("rival");
         // A store that restarts may be closed for the longest ttl that it has granted.
         boolean restarts = t.subject().kill().isPresent();
@@ -87,7 +87,8 @@ final class TermChecks {
             t.neverBefore(
                     sent + shortest(term) - Duration.ofSeconds(1).toNanos(),
                     free,
-                    "a grant with a ttl of " + Trial.text(term) + (each.equals(renewed) ? ", which was renewed," : "")
+                    "a grant with a ttl of " + CheckContext.text(term)
+                            + (each.equals(renewed) ? ", which was renewed," : "")
                             + " was over when 3/4 of that had passed");
             verbs.release(each);
         }
@@ -97,9 +98,9 @@ final class TermChecks {
             rules = {"LK-309", "LK-513"},
             first =
                     "Is the term that the store keeps longer than the ttl that it says: rounded up, raised, or with a reserve?")
-    void aGrantDoesNotOutlastItsTerm(Trial t) throws Exception {
-        Verbs verbs = t.verbs("silent");
-        Verbs rival = t.verbs("rival");
+    void aGrantDoesNotOutlastItsTerm(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("silent");
+        BackendProbe rival = t.verbs("rival");
         // Whoever counts in seconds makes it longer by most of one.
         Duration term = t.granted(
                 Duration.ofSeconds(t.ttl().plusMillis(900).toSeconds()).plusMillis(100));
@@ -141,9 +142,10 @@ final class TermChecks {
             long tolerance = ttl.toNanos() / (t.isVirtual() ? 16 : 4);
             t.expect(
                     least <= ttl.toNanos() + tolerance,
-                    "of some grants with a ttl of " + Trial.text(ttl) + ", begun one after the other and never renewed,"
+                    "of some grants with a ttl of " + CheckContext.text(ttl)
+                            + ", begun one after the other and never renewed,"
                             + (again ? " of locks that had been held with a longer ttl before," : "")
-                            + " each lasted at least " + Trial.text(Duration.ofNanos(least))
+                            + " each lasted at least " + CheckContext.text(Duration.ofNanos(least))
                             + ": its term is not the ttl that it says");
         }
     }
@@ -154,20 +156,20 @@ final class TermChecks {
     }
 
     /** One that has been connected: what it then asks takes no longer than it must. */
-    private static LockClient atWork(Trial t) throws InterruptedException {
+    private static LockClient atWork(CheckContext t) throws InterruptedException {
         LockClient rival = t.client("rival");
         rival.lock(t.freshName()).acquire().close();
         return rival;
     }
 
-    private static Task<Long> timeOfTaking(Trial t, LockClient rival, String name) {
+    private static Task<Long> timeOfTaking(CheckContext t, LockClient rival, String name) {
         return t.start("the acquire of the next holder", () -> {
             rival.lock(name).acquire();
             return t.now();
         });
     }
 
-    private static void isNotFreeBefore(Trial t, LockClient rival, long sent, Duration term, String from)
+    private static void isNotFreeBefore(CheckContext t, LockClient rival, long sent, Duration term, String from)
             throws InterruptedException {
         Task<Long> taken = timeOfTaking(t, rival, t.name());
         if (!t.happens(term.plus(t.ttl(1, 2)), taken::isDone)) {
@@ -176,20 +178,20 @@ final class TermChecks {
         long lasted = taken.get() - sent;
         t.never(
                 lasted < shortest(term),
-                "a grant with a ttl of " + Trial.text(term) + " was over within "
-                        + Trial.text(Duration.ofNanos(lasted)) + " of " + from
+                "a grant with a ttl of " + CheckContext.text(term) + " was over within "
+                        + CheckContext.text(Duration.ofNanos(lasted)) + " of " + from
                         + ": another client has the lock, and the holder may believe");
     }
 
     @Check(
             rules = {"LK-513", "LK-511"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take a default or another grant's? Is there a least term, which minTtl must say?")
-    void aGrantThatWasRenewedEndsOneTermLater(Trial t) throws Exception {
+    void aGrantThatWasRenewedEndsOneTermLater(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         ClientLink link = t.link("silent");
-        Verbs verbs = t.verbs(link, "silent");
+        BackendProbe verbs = t.verbs(link, "silent");
         Grant first = verbs.granted(verbs.request(t.name("first"), t.longer(8)), "a free lock was not granted");
         long begun = t.now();
         Grant once = verbs.granted(verbs.request(t.name("once"), t.longer(3)), "a free lock was not granted");
@@ -205,18 +207,18 @@ final class TermChecks {
         Task<Long> endOfOften = timeOfTaking(t, rival, t.name());
         Task<Long> endOfOnce = timeOfTaking(t, rival, t.name("once"));
         long end = endOfOnce.get();
-        String often = "a grant with a ttl of " + Trial.text(brief.ttl()) + ", renewed " + TIMES
-                + " times at once beside one with a ttl of " + Trial.text(first.ttl());
+        String often = "a grant with a ttl of " + CheckContext.text(brief.ttl()) + ", renewed " + TIMES
+                + " times at once beside one with a ttl of " + CheckContext.text(first.ttl());
         boolean free = t.happens(t.ttl(1, 2), endOfOften::isDone);
-        String late = often + ", was in force still when one of " + Trial.text(once.ttl())
+        String late = often + ", was in force still when one of " + CheckContext.text(once.ttl())
                 + " had ended that was granted before and not renewed: each renewal must give it one ttl of its own, from its arrival";
         t.never(!free && quick, late);
         t.expect(free, late);
         long sooner = end - endOfOften.get();
         t.expect(
                 sooner >= t.ttl().toNanos(),
-                often + ", ended " + Trial.text(Duration.ofNanos(sooner)) + " before one of "
-                        + Trial.text(once.ttl())
+                often + ", ended " + CheckContext.text(Duration.ofNanos(sooner)) + " before one of "
+                        + CheckContext.text(once.ttl())
                         + " that was granted before and not renewed: the shorter ttl is not kept as it was asked for, or not from the last renewal");
         link.heal();
         verbs.release(first);
@@ -225,8 +227,8 @@ final class TermChecks {
     @Check(
             rules = {"LK-701", "LK-513"},
             first = "Does the store look at the end of a grant's term when a renewal of it arrives?")
-    void aRenewalRevivesNothing(Trial t) throws Exception {
-        Verbs verbs = t.verbs("silent");
+    void aRenewalRevivesNothing(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("silent");
         LockClient rival = t.client("rival");
         Grant over = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
         Grant later = verbs.granted(verbs.request(t.name("later"), t.ttl()), "a free lock was not granted");

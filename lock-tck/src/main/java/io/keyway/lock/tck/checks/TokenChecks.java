@@ -9,7 +9,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
-import io.keyway.lock.tck.check.Trial;
+import io.keyway.lock.tck.check.CheckContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,11 +21,11 @@ import java.util.concurrent.CompletableFuture;
 final class TokenChecks {
     /** The tokens of one name in the order of grants; each is compared with the one before. */
     private static final class Row {
-        private final Trial trial;
+        private final CheckContext trial;
         private long last;
         private boolean any;
 
-        Row(Trial trial) {
+        Row(CheckContext trial) {
             this.trial = trial;
         }
 
@@ -48,7 +48,7 @@ final class TokenChecks {
             needs = {Feature.FENCING},
             from = Profile.SMOKE,
             first = "Who draws the token: the store, in the same step as the grant, or the client, or a clock?")
-    void tokensRiseFromGrantToGrant(Trial t) throws Exception {
+    void tokensRiseFromGrantToGrant(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Row row = new Row(t);
@@ -65,11 +65,11 @@ final class TokenChecks {
             needs = {Feature.FENCING},
             from = Profile.SMOKE,
             first = "Does each grant draw a token, also that of a lock that its client has just released?")
-    void eachGrantHasATokenOfItsOwn(Trial t) throws Exception {
+    void eachGrantHasATokenOfItsOwn(CheckContext t) throws Exception {
         noTwoGrantsHaveOneToken(t);
     }
 
-    private static void noTwoGrantsHaveOneToken(Trial t) throws InterruptedException {
+    private static void noTwoGrantsHaveOneToken(CheckContext t) throws InterruptedException {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Set<Long> seen = new HashSet<>();
@@ -85,7 +85,7 @@ final class TokenChecks {
             needs = {Feature.FENCING},
             from = Profile.SMOKE,
             first = "Is the token counted for each client, or for the name?")
-    void aClientThatIsAheadElsewhereIsNotAheadHere(Trial t) throws Exception {
+    void aClientThatIsAheadElsewhereIsNotAheadHere(CheckContext t) throws Exception {
         LockClient busy = t.client("busy");
         LockClient idle = t.client("idle");
         Row row = new Row(t);
@@ -104,7 +104,7 @@ final class TokenChecks {
             rules = {"LK-602", "LK-601"},
             needs = {Feature.FENCING},
             first = "Is the counter of a name forgotten together with its last grant?")
-    void tokensRiseOverALapseAndAnIdleTime(Trial t) throws Exception {
+    void tokensRiseOverALapseAndAnIdleTime(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Row row = new Row(t);
@@ -129,7 +129,7 @@ final class TokenChecks {
             rules = {"LK-602", "LK-601"},
             needs = {Feature.FENCING},
             first = "Does a request that was refused or given up change the token?")
-    void tokensRiseOverRequestsThatWereGivenUp(Trial t) throws Exception {
+    void tokensRiseOverRequestsThatWereGivenUp(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Row row = new Row(t);
@@ -152,7 +152,7 @@ final class TokenChecks {
             rules = {"LK-601", "LK-602"},
             needs = {Feature.FENCING, Feature.READ_WRITE},
             first = "Has each reader a token of its own, or all the one of the lock?")
-    void eachSharedLeaseHasATokenOfItsOwn(Trial t) throws Exception {
+    void eachSharedLeaseHasATokenOfItsOwn(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Row row = new Row(t);
@@ -176,7 +176,7 @@ final class TokenChecks {
             rules = {"LK-601", "LK-602"},
             needs = {Feature.FENCING, Feature.SEMAPHORE},
             first = "Has each grant of permits a token of its own?")
-    void eachGrantOfPermitsHasATokenOfItsOwn(Trial t) throws Exception {
+    void eachGrantOfPermitsHasATokenOfItsOwn(CheckContext t) throws Exception {
         DistributedSemaphore one = t.client("one").semaphore(t.name(), Capacity.of(6));
         DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(6));
         Row row = new Row(t);
@@ -194,12 +194,12 @@ final class TokenChecks {
             rules = "LK-607",
             lacks = {Feature.FENCING},
             first = "What names a grant in the messages that end or extend it?")
-    void tokensAreUniqueAlsoWithoutFencing(Trial t) throws Exception {
+    void tokensAreUniqueAlsoWithoutFencing(CheckContext t) throws Exception {
         noTwoGrantsHaveOneToken(t);
     }
 
     @Check(rules = "LK-606", first = "What does the guard do with a new name when it remembers as many as it may?")
-    void aFullGuardForgetsNothing(Trial t) throws Exception {
+    void aFullGuardForgetsNothing(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         FenceGuard guard = FenceGuard.inMemory(2);
         Lease first = client.lock(t.name("first")).acquire();

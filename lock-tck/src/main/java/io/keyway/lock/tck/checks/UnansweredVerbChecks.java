@@ -8,12 +8,12 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -56,12 +56,12 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = {"LK-1503", "LK-1402"},
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             first =
                     "Which exceptions become a NotExecutedException: those of connecting alone, or also those of a request that was sent?")
-    void whatWasCarriedOutIsNotSaidNotToBe(Trial t) throws Exception {
+    void whatWasCarriedOutIsNotSaidNotToBe(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        Verbs verbs = t.verbs(link, "unanswered");
+        BackendProbe verbs = t.verbs(link, "unanswered");
         LockClient other = t.client("other");
         Request request = verbs.request(t.name(), t.longer(4));
         Request held = verbs.request(t.name("held"), t.longer(4));
@@ -96,12 +96,12 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = {"LK-1512", "LK-1401"},
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             from = Profile.SMOKE,
             first = "What does each verb do with an I/O error: is it thrown, or made into an answer?")
-    void noAnswerIsMadeUp(Trial t) throws Exception {
+    void noAnswerIsMadeUp(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        Verbs verbs = t.verbs(link, "unanswered");
+        BackendProbe verbs = t.verbs(link, "unanswered");
         LockClient other = t.client("other");
         // So that what is lost is the answer to the attempt, and not that to a greeting.
         verbs.release(verbs.granted(verbs.request(t.name("before"), t.longer(4)), "a free lock was not granted"));
@@ -142,11 +142,11 @@ final class UnansweredVerbChecks {
 
     @Check(
             rules = "LK-1505",
-            means = Means.WIRE,
+            means = Requirement.WIRE,
             first = "Is the limit of the call what bounds all of its waits, or the driver's own timeout?")
-    void aVerbEndsWithinItsLimit(Trial t) throws Exception {
+    void aVerbEndsWithinItsLimit(CheckContext t) throws Exception {
         ClientLink link = t.link("cut");
-        Verbs verbs = t.verbs(link, "cut");
+        BackendProbe verbs = t.verbs(link, "cut");
         Request held = verbs.request(t.name(), t.longer(4));
         Grant grant = verbs.granted(held, "a free lock was not granted");
         Request next = verbs.request(t.name("next"), t.longer(4));
@@ -163,8 +163,8 @@ final class UnansweredVerbChecks {
         for (Map.Entry<String, Task<?>> call : calls.entrySet()) {
             t.expect(
                     call.getValue().isDone(),
-                    call.getKey() + "() with a limit of " + Trial.text(LIMIT) + " had not ended "
-                            + Trial.text(MUCH_LATER) + " after it was called while nothing answers");
+                    call.getKey() + "() with a limit of " + CheckContext.text(LIMIT) + " had not ended "
+                            + CheckContext.text(MUCH_LATER) + " after it was called while nothing answers");
         }
         link.heal();
         verbs.withdrawInTime(next);

@@ -13,41 +13,41 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.Optional;
 
 /** Rules 304, 305, 307, 401, 402, 407, 703, 1005, 1401 and 1402: calls of which the client does not know how they ended. */
 final class UnknownOutcomeChecks {
 
-    private static ClientOptions prompt(Trial t) {
+    private static ClientOptions prompt(CheckContext t) {
         return ClientOptions.defaults().withRequestTimeout(t.ttl(1, 2));
     }
 
-    private static void within(Trial t, String what, Duration limit, Task<?> task) throws InterruptedException {
+    private static void within(CheckContext t, String what, Duration limit, Task<?> task) throws InterruptedException {
         t.expect(
                 t.endsWithin(limit.plus(t.ttl(1, 4)), task),
-                what + " should take " + Trial.text(limit) + " at most, and took longer");
+                what + " should take " + CheckContext.text(limit) + " at most, and took longer");
     }
 
     @Check(
             rules = {"LK-401", "LK-305", "LK-402", "LK-1405"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "What does an attempt return when its time is over and no answer has come?")
-    void anAttemptThatReachesNobodyIsNoRefusal(Trial t) throws Exception {
+    void anAttemptThatReachesNobodyIsNoRefusal(CheckContext t) throws Exception {
         ClientLink link = t.link("cut", prompt(t));
         attemptsInVain(t, link, link::cut, link::heal);
     }
 
     @Check(
             rules = {"LK-1401", "LK-402", "LK-407", "LK-1405"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "If the store may have granted the lock and the answer is lost: is that told apart from a refusal, and cleaned up?")
-    void anAttemptWhoseAnswerIsLostIsNoRefusal(Trial t) throws Exception {
+    void anAttemptWhoseAnswerIsLostIsNoRefusal(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered", prompt(t));
         attemptsInVain(t, link, link::loseReplies, link::keepReplies);
     }
@@ -56,7 +56,7 @@ final class UnknownOutcomeChecks {
         void make() throws Exception;
     }
 
-    private static void attemptsInVain(Trial t, ClientLink link, Step silence, Step end) throws Exception {
+    private static void attemptsInVain(CheckContext t, ClientLink link, Step silence, Step end) throws Exception {
         LockClient next = t.client("next");
         link.client().lock(t.name("before")).acquire().release();
         for (int i = 0; i < 2; i++) {
@@ -86,10 +86,10 @@ final class UnknownOutcomeChecks {
 
     @Check(
             rules = {"LK-1402", "LK-407", "LK-307"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first =
                     "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
-    void aGrantThatNobodyHeardOfIsGivenBack(Trial t) throws Exception {
+    void aGrantThatNobodyHeardOfIsGivenBack(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.longer(4);
         LockOptions lasting = LockOptions.none().withTtl(longer);
@@ -104,17 +104,18 @@ final class UnknownOutcomeChecks {
         Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
-                "a grant that nobody heard of was still in the way " + Trial.text(t.ttl(5, 2)) + " after the link was"
-                        + " healed: it was not given back, but left to its ttl of " + Trial.text(longer));
+                "a grant that nobody heard of was still in the way " + CheckContext.text(t.ttl(5, 2))
+                        + " after the link was" + " healed: it was not given back, but left to its ttl of "
+                        + CheckContext.text(longer));
         t.expect(takes.get().isHeld(), "a lease is not held when it is handed out");
         t.pass(t.ttl());
     }
 
     @Check(
             rules = {"LK-304", "LK-307", "LK-412"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Does acquire() go on with the same request when the link does?")
-    void anAcquireOutlastsASilence(Trial t) throws Exception {
+    void anAcquireOutlastsASilence(CheckContext t) throws Exception {
         LockClient rival = t.client("rival");
         for (boolean lost : new boolean[] {false, true}) {
             ClientLink link = t.link(lost ? "unanswered" : "cut", prompt(t));
@@ -148,9 +149,9 @@ final class UnknownOutcomeChecks {
 
     @Check(
             rules = {"LK-703", "LK-1402", "LK-706"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "What bounds the wait for the answer of a release, and who sends it again?")
-    void aReleaseWithoutAnswerIsUnknownAndGoesOn(Trial t) throws Exception {
+    void aReleaseWithoutAnswerIsUnknownAndGoesOn(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.longer(4);
         LockOptions lasting = LockOptions.none().withTtl(longer);
@@ -180,7 +181,8 @@ final class UnknownOutcomeChecks {
             Task<Lease> takes = t.acquiring("the acquire of the next client", next, name);
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
-                    "a release was not answered, and " + Trial.text(t.ttl(5, 2)) + " after the link was healed the lock"
+                    "a release was not answered, and " + CheckContext.text(t.ttl(5, 2))
+                            + " after the link was healed the lock"
                             + " is not free: the release did not go on in the background");
             takes.get().release();
             t.expectEqual("a repeated release", outcome, lease.release());
@@ -190,9 +192,9 @@ final class UnknownOutcomeChecks {
 
     @Check(
             rules = {"LK-701", "LK-307", "LK-1402", "LK-1305"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "By what does the store find the grant that a release means: by its token, or by name and client?")
-    void aRepeatedReleaseEndsNoLaterGrant(Trial t) throws Exception {
+    void aRepeatedReleaseEndsNoLaterGrant(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         LockClient third = t.client("third");
         for (boolean same : new boolean[] {true, false}) {
@@ -229,9 +231,9 @@ final class UnknownOutcomeChecks {
 
     @Check(
             rules = {"LK-1005", "LK-1001", "LK-1003"},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "What does close() wait for when nothing answers?")
-    void closeEndsInTimeWhileNothingIsAnswered(Trial t) throws Exception {
+    void closeEndsInTimeWhileNothingIsAnswered(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         ClientLink link = t.link(
                 "cut", prompt(t).with(CommonOptions.CLOSE_TIMEOUT, t.isVirtual() ? Duration.ofMillis(50) : t.ttl()));

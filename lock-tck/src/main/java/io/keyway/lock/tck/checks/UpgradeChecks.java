@@ -13,12 +13,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             from = Profile.SMOKE,
             first = "Does the grant change its mode in one step, and get a new token?")
-    void theOnlyReaderBecomesTheWriter(Trial t) throws Exception {
+    void theOnlyReaderBecomesTheWriter(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease read = lock.read().acquire();
@@ -58,7 +58,7 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             from = Profile.SMOKE,
             first = "Does the upgrade touch the read grant before it is granted?")
-    void anUpgradeThatIsRefusedLeavesTheReadLease(Trial t) throws Exception {
+    void anUpgradeThatIsRefusedLeavesTheReadLease(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
         Lease read = lock.read().acquire();
         Lease other = t.client("other").readWriteLock(t.name()).read().acquire();
@@ -81,7 +81,7 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             from = Profile.SMOKE,
             first = "Is a second upgrade of the same lock refused while the first one waits?")
-    void ofTwoUpgradesAtMostOneSucceedsAndNoneHangs(Trial t) throws Exception {
+    void ofTwoUpgradesAtMostOneSucceedsAndNoneHangs(CheckContext t) throws Exception {
         DistributedReadWriteLock one = t.client("one").readWriteLock(t.name());
         DistributedReadWriteLock two = t.client("two").readWriteLock(t.name());
         Lease first = one.read().acquire();
@@ -120,7 +120,7 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             from = Profile.SMOKE,
             first = "Is a downgrade a release and an acquire, or one step?")
-    void aDowngradeLetsNoWriterIn(Trial t) throws Exception {
+    void aDowngradeLetsNoWriterIn(CheckContext t) throws Exception {
         LockClient client = t.client("writer");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease write = lock.write().acquire();
@@ -142,7 +142,7 @@ final class UpgradeChecks {
             rules = {"LK-1206", "LK-1202"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "Are readers told that the writer has become a reader?")
-    void aDowngradeLetsReadersIn(Trial t) throws Exception {
+    void aDowngradeLetsReadersIn(CheckContext t) throws Exception {
         LockClient client = t.client("writer");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease write = lock.write().acquire();
@@ -161,7 +161,7 @@ final class UpgradeChecks {
             rules = "LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first = "Does an upgrade stand behind the queue? Its own read grant is in the way of all that wait there.")
-    void anUpgradeDoesNotWaitForWhoWaitsForItsReader(Trial t) throws Exception {
+    void anUpgradeDoesNotWaitForWhoWaitsForItsReader(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         LockClient writer = t.client("writer");
         DistributedReadWriteLock lock = reader.readWriteLock(t.name());
@@ -179,9 +179,9 @@ final class UpgradeChecks {
     @Check(
             rules = {"LK-410", "LK-1204"},
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            means = Means.LINK,
+            means = Requirement.LINK,
             first = "Does the wait for an upgrade end with the read grant it was for, and with its own term?")
-    void theUpgradeOfASilentReaderStopsNobody(Trial t) throws Exception {
+    void theUpgradeOfASilentReaderStopsNobody(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         ClientLink link = t.link("silent");
         DistributedReadWriteLock silent = link.client().readWriteLock(t.name());
@@ -213,8 +213,8 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             first =
                     "Does the store know what an upgraded grant was before, for as long as its client has not shown by a renewal that it knows?")
-    void anUpgradeThatIsWithdrawnUnheardLeavesTheReadGrant(Trial t) throws Exception {
-        Verbs verbs = t.verbs("reader");
+    void anUpgradeThatIsWithdrawnUnheardLeavesTheReadGrant(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("reader");
         LockClient other = t.client("other");
         Grant read =
                 verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.longer(4)), "a free lock was not granted");
@@ -251,7 +251,7 @@ final class UpgradeChecks {
             needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.LIST},
             first =
                     "Is a reader that waits to become the writer kept apart from the queue, and forgotten when it is shown?")
-    void anUpgradeThatWaitsIsShown(Trial t) throws Exception {
+    void anUpgradeThatWaitsIsShown(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         LockClient other = t.client("other");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());

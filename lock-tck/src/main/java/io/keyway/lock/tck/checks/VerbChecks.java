@@ -7,10 +7,10 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
-import io.keyway.lock.tck.check.Verbs;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,8 +30,8 @@ final class VerbChecks {
             from = Profile.SMOKE,
             first =
                     "Does an attempt that finds its own grant begin its term anew? The kit believes in it from the attempt that told it.")
-    void aRepeatedAttemptBringsTheSameGrantAnew(Trial t) throws Exception {
-        Verbs verbs = t.verbs("holder");
+    void aRepeatedAttemptBringsTheSameGrantAnew(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("holder");
         LockClient rival = t.client("rival");
         Request request = verbs.request(t.name(), t.ttl());
         Grant first = verbs.granted(request, "a free lock was not granted");
@@ -52,8 +52,8 @@ final class VerbChecks {
             from = Profile.SMOKE,
             first =
                     "Does the store remember that a request was withdrawn, for longer than any message of it can be under way?")
-    void anAttemptThatArrivesAfterItsWithdrawalIsNotGranted(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
+    void anAttemptThatArrivesAfterItsWithdrawalIsNotGranted(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
         LockClient rival = t.client("rival");
         Request overtaken = verbs.request(t.name(), t.longer(4));
         verbs.withdraw(overtaken);
@@ -80,8 +80,8 @@ final class VerbChecks {
             from = Profile.SMOKE,
             first =
                     "Is a withdrawn request remembered also if nothing of it stands any more, since it was released or refused?")
-    void aLateAttemptOfWhatIsOverIsNotGranted(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
+    void aLateAttemptOfWhatIsOverIsNotGranted(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
         Request released = verbs.request(t.name(), t.longer(4));
         Grant held = verbs.granted(released, "a free lock was not granted");
         Request refused = verbs.passing(t.key(t.name()), t.longer(4));
@@ -101,14 +101,15 @@ final class VerbChecks {
     @Check(
             rules = "LK-1502",
             first = "For how long is a withdrawn request remembered, and can a message of it be under way for longer?")
-    void aWithdrawalIsRememberedForLonger(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
+    void aWithdrawalIsRememberedForLonger(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
         Request late = verbs.request(t.name(), t.longer(4));
         verbs.withdraw(late);
         t.pass(t.ttl(5, 2));
         t.expect(
                 !verbs.isGranted(late),
-                "a request with a ttl of " + Trial.text(t.longer(4)) + " was granted " + Trial.text(t.ttl(5, 2))
+                "a request with a ttl of " + CheckContext.text(t.longer(4)) + " was granted "
+                        + CheckContext.text(t.ttl(5, 2))
                         + " after its withdrawal: its first attempt may have been under way for so long");
     }
 
@@ -117,8 +118,8 @@ final class VerbChecks {
             from = Profile.SMOKE,
             first =
                     "What does an attempt that has begun see of a withdrawal that arrives meanwhile: is each of the two one step at the store?")
-    void anAttemptThatCrossesItsWithdrawalLeavesNothing(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
+    void anAttemptThatCrossesItsWithdrawalLeavesNothing(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
         LockClient rival = t.client("rival");
         for (int i = 0; i < t.rounds(10, 50, 120); i++) {
             Request request = verbs.request(t.freshName(), t.longer(4));
@@ -141,9 +142,9 @@ final class VerbChecks {
             rules = {"LK-1502", "LK-310"},
             needs = Feature.FIFO,
             first = "Does a withdrawal take one request out of the queue, by its id, or all of its client?")
-    void theWithdrawalOfOneRequestLeavesTheOthers(Trial t) throws Exception {
-        Verbs verbs = t.verbs("asker");
-        Verbs late = t.verbs("late");
+    void theWithdrawalOfOneRequestLeavesTheOthers(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("asker");
+        BackendProbe late = t.verbs("late");
         long end = wholeTerm(t.now(), t.longer(4));
         Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
         Request given = verbs.request(t.name(), t.longer(4));
@@ -167,8 +168,8 @@ final class VerbChecks {
             from = Profile.SMOKE,
             first =
                     "From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
-    void aGrantThatHadToWaitHasAWholeTerm(Trial t) throws Exception {
-        Verbs verbs = t.verbs("waiter");
+    void aGrantThatHadToWaitHasAWholeTerm(CheckContext t) throws Exception {
+        BackendProbe verbs = t.verbs("waiter");
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         try (var held = holder.lock(t.name()).acquire()) {
@@ -188,9 +189,9 @@ final class VerbChecks {
     }
 
     @Check(rules = "LK-1504", first = "Does an attempt wait at the store, or try again, when it finds the lock taken?")
-    void anAttemptDoesNotWaitForAHolder(Trial t) throws Exception {
-        Verbs holder = t.verbs("holder");
-        Verbs verbs = t.verbs("asker");
+    void anAttemptDoesNotWaitForAHolder(CheckContext t) throws Exception {
+        BackendProbe holder = t.verbs("holder");
+        BackendProbe verbs = t.verbs("asker");
         Grant held = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
         Request waits = verbs.request(t.name(), t.longer(8));
         Map<String, Duration> best = new LinkedHashMap<>();
@@ -204,8 +205,9 @@ final class VerbChecks {
         Duration free = Objects.requireNonNull(best.remove("that is free"));
         best.forEach((which, time) -> t.expect(
                 time.minus(free).compareTo(Duration.ofMillis(150)) < 0,
-                "an attempt of a lock " + which + " took " + Trial.text(time) + " at best, and of one that is free "
-                        + Trial.text(free) + ": a caller that will not wait waits, and others of its client with it"));
+                "an attempt of a lock " + which + " took " + CheckContext.text(time)
+                        + " at best, and of one that is free " + CheckContext.text(free)
+                        + ": a caller that will not wait waits, and others of its client with it"));
         verbs.withdraw(waits);
         holder.release(held);
     }

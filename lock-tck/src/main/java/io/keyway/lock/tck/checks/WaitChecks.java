@@ -9,8 +9,8 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ final class WaitChecks {
             rules = "LK-401",
             from = Profile.SMOKE,
             first = "Is the time limit of a wait kept on the client's own clock, and what ends it early?")
-    void aWaitLastsAsLongAsItsLimit(Trial t) throws Exception {
+    void aWaitLastsAsLongAsItsLimit(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedLock lock = t.client("waiter").lock(t.name());
         Lease held = holder.lock(t.name()).acquire();
@@ -39,10 +39,10 @@ final class WaitChecks {
             // Up to just before the limit: nothing may have ended it.
             t.expect(
                     t.goesOnAt(before + limit.toNanos() * 7 / 8, waits, before + limit.toNanos()),
-                    "a wait of " + Trial.text(limit) + " for a lock that is held ended within 7/8 of that");
+                    "a wait of " + CheckContext.text(limit) + " for a lock that is held ended within 7/8 of that");
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + Trial.text(limit) + " had not ended 3/8 of the ttl after that");
+                    "a wait of " + CheckContext.text(limit) + " had not ended 3/8 of the ttl after that");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
         }
         t.expect(held.isHeld(), "somebody waited for a lock, and its holder's lease ended");
@@ -51,7 +51,7 @@ final class WaitChecks {
     @Check(
             rules = {"LK-401", "LK-411"},
             first = "Is a waiter looked after when the holder releases during its wait?")
-    void aWaitEndsWithTheLockThatComesFree(Trial t) throws Exception {
+    void aWaitEndsWithTheLockThatComesFree(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         for (int i = 0; i < t.rounds(2, 4, 10); i++) {
@@ -79,7 +79,7 @@ final class WaitChecks {
             rules = "LK-409",
             from = Profile.SMOKE,
             first = "How is a wait of zero, or a negative one, turned into a timer or a parameter of the store?")
-    void aWaitOfZeroOrLessIsOneAttempt(Trial t) throws Exception {
+    void aWaitOfZeroOrLessIsOneAttempt(CheckContext t) throws Exception {
         DistributedLock lock = t.client("asks").lock(t.name());
         LockClient holder = t.client("holder");
         List<Duration> waits = List.of(
@@ -111,7 +111,7 @@ final class WaitChecks {
     }
 
     @Check(rules = "LK-401", first = "Does a very long wait overflow when it is added to the clock?")
-    void aWaitOfAgesIsAWait(Trial t) throws Exception {
+    void aWaitOfAgesIsAWait(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         LockClient client = t.client("waits");
         List<Task<Optional<Lease>>> all = new ArrayList<>();
@@ -134,7 +134,7 @@ final class WaitChecks {
             rules = "LK-404",
             from = Profile.SMOKE,
             first = "Is the interrupt flag looked at before the request is sent?")
-    void anInterruptedThreadAsksForNothing(Trial t) throws Exception {
+    void anInterruptedThreadAsksForNothing(CheckContext t) throws Exception {
         LockClient client = t.client("interrupted");
         LockClient other = t.client("other");
         DistributedLock lock = client.lock(t.name());
@@ -172,7 +172,7 @@ final class WaitChecks {
             from = Profile.SMOKE,
             first =
                     "In which order does the store keep those that wait, and who is granted first when the lock comes free?")
-    void waitersAreServedInTheOrderOfTheirRequests(Trial t) throws Exception {
+    void waitersAreServedInTheOrderOfTheirRequests(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
         int waiters = t.rounds(4, 5, 8);
@@ -202,7 +202,7 @@ final class WaitChecks {
             rules = {"LK-310", "LK-402"},
             needs = {Feature.FIFO},
             first = "What keeps the place of one that waits for longer than its ttl?")
-    void aLongWaitKeepsItsPlace(Trial t) throws Exception {
+    void aLongWaitKeepsItsPlace(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
         Task<Lease> first = t.acquiring("the first waiter", t.client("first"), t.name());
@@ -225,7 +225,7 @@ final class WaitChecks {
             rules = "LK-310",
             needs = {Feature.FIFO},
             first = "In which order does a client ask for its own threads?")
-    void waitersOfOneClientAreServedInTheirOrder(Trial t) throws Exception {
+    void waitersOfOneClientAreServedInTheirOrder(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         Lease held = t.client("holder").lock(t.name()).acquire();
         List<Integer> order = new CopyOnWriteArrayList<>();
@@ -251,7 +251,7 @@ final class WaitChecks {
             needs = {Feature.FIFO},
             from = Profile.SMOKE,
             first = "Does an attempt look at the queue, or only whether the lock is held?")
-    void aNewcomerDoesNotOvertakeAWaiter(Trial t) throws Exception {
+    void aNewcomerDoesNotOvertakeAWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient newcomer = t.client("newcomer");
@@ -275,7 +275,7 @@ final class WaitChecks {
             rules = "LK-311",
             from = Profile.SMOKE,
             first = "How does a waiter that was not granted at one release hear of the next one?")
-    void everyoneWhoWaitsIsServedInTheEnd(Trial t) throws Exception {
+    void everyoneWhoWaitsIsServedInTheEnd(CheckContext t) throws Exception {
         int clients = t.rounds(3, 4, 8);
         int times = t.rounds(2, 4, 10);
         List<Task<Integer>> all = new ArrayList<>();

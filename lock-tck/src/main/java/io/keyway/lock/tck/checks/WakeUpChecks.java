@@ -9,10 +9,10 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
+import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
-import io.keyway.lock.tck.check.Means;
+import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
-import io.keyway.lock.tck.check.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +47,7 @@ final class WakeUpChecks {
      * One prompt round is enough. A round that took its time to begin is not judged: one that waits may then happen to ask
      * again just when its turn comes, which is no wake-up.
      */
-    private static void wakes(Trial t, Round round, String otherwise) throws Exception {
+    private static void wakes(CheckContext t, Round round, String otherwise) throws Exception {
         Duration limit = t.ttl(1, 10);
         int judged = 0;
         for (int i = 0; i < ROUNDS && !(t.isVirtual() && i > 0); i++) {
@@ -66,11 +66,12 @@ final class WakeUpChecks {
         if (judged == 0) {
             throw t.notTried(
                     Verdict.INCONCLUSIVE,
-                    "in " + ROUNDS + " rounds it took longer than " + Trial.text(limit) + " until those that wait had"
+                    "in " + ROUNDS + " rounds it took longer than " + CheckContext.text(limit)
+                            + " until those that wait had"
                             + " asked: a wake-up cannot be told from another question of theirs");
         }
-        throw t.failure(
-                otherwise + " within " + Trial.text(limit) + "; rounds judged: " + judged + "; WAKE_UP is declared");
+        throw t.failure(otherwise + " within " + CheckContext.text(limit) + "; rounds judged: " + judged
+                + "; WAKE_UP is declared");
     }
 
     @Check(
@@ -79,7 +80,7 @@ final class WakeUpChecks {
             statistical = BEST,
             from = Profile.SMOKE,
             first = "Is the waiter told of the release, or does it ask again after a while?")
-    void aReleaseWakesTheWaiter(Trial t) throws Exception {
+    void aReleaseWakesTheWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         wakes(t, name -> behind(t, holder, waiter, name), "a holder released, and the waiter was not granted");
@@ -88,12 +89,12 @@ final class WakeUpChecks {
     @Check(
             rules = {"LK-411", "LK-412"},
             needs = Feature.WAKE_UP,
-            means = Means.LINK,
+            means = Requirement.LINK,
             statistical = BEST,
             limits = 2,
             first =
                     "Who listens again when the connection by which a client is told of its turns was lost, and is made anew?")
-    void aWakeUpOutlastsALostConnection(Trial t) throws Exception {
+    void aWakeUpOutlastsALostConnection(CheckContext t) throws Exception {
         ClientLink link = t.link("waiter");
         LockClient holder = t.client("holder");
         link.client().lock(t.freshName()).acquire().release();
@@ -116,13 +117,13 @@ final class WakeUpChecks {
                 "a holder released, and the waiter, whose connection had broken and stands again, was not granted");
     }
 
-    private static Queue behind(Trial t, LockClient holder, LockClient waiter, String name) throws Exception {
+    private static Queue behind(CheckContext t, LockClient holder, LockClient waiter, String name) throws Exception {
         Lease held = holder.lock(name).acquire();
         return of(t, holder, name, () -> waiter.lock(name).acquire(), held::release);
     }
 
     /** Of one that waits behind what that holder has. */
-    private static Queue of(Trial t, LockClient holder, String name, Callable<Lease> acquire, Step turn)
+    private static Queue of(CheckContext t, LockClient holder, String name, Callable<Lease> acquire, Step turn)
             throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start("the waiter's acquire", acquire);
@@ -135,7 +136,7 @@ final class WakeUpChecks {
             needs = Feature.WAKE_UP,
             statistical = BEST,
             first = "Is the client that gives back told too, if it has another request that waits?")
-    void aReleaseWakesAWaiterOfItsOwnClient(Trial t) throws Exception {
+    void aReleaseWakesAWaiterOfItsOwnClient(CheckContext t) throws Exception {
         LockClient client = t.client("only");
         wakes(
                 t,
@@ -148,7 +149,7 @@ final class WakeUpChecks {
             needs = Feature.WAKE_UP,
             statistical = BEST,
             first = "Is a client told of a lock again for which it was told before?")
-    void aSecondReleaseWakesTheWaiterToo(Trial t) throws Exception {
+    void aSecondReleaseWakesTheWaiterToo(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         wakes(
@@ -168,7 +169,7 @@ final class WakeUpChecks {
             statistical = BEST,
             limits = 3,
             first = "How does a signal find its client if a process has many of them?")
-    void eachOfManyClientsIsWoken(Trial t) throws Exception {
+    void eachOfManyClientsIsWoken(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         List<LockClient> crowd = new ArrayList<>();
         List<Queue> all = new ArrayList<>();
@@ -194,7 +195,7 @@ final class WakeUpChecks {
             needs = {Feature.WAKE_UP, Feature.READ_WRITE},
             statistical = BEST,
             first = "Who is told when the last of several readers leaves?")
-    void theLastReaderThatLeavesWakesTheWriter(Trial t) throws Exception {
+    void theLastReaderThatLeavesWakesTheWriter(CheckContext t) throws Exception {
         LockClient one = t.client("reader-1");
         LockClient two = t.client("reader-2");
         LockClient writer = t.client("writer");
@@ -221,7 +222,7 @@ final class WakeUpChecks {
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
             statistical = BEST,
             first = "Who is told when permits come back?")
-    void permitsThatComeBackWakeWhoWaits(Trial t) throws Exception {
+    void permitsThatComeBackWakeWhoWaits(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         wakes(
@@ -238,7 +239,7 @@ final class WakeUpChecks {
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
             statistical = BEST,
             first = "Is who waits told of permits that come back while others are still out?")
-    void somePermitsThatComeBackWakeWhoWaits(Trial t) throws Exception {
+    void somePermitsThatComeBackWakeWhoWaits(CheckContext t) throws Exception {
         LockClient one = t.client("holder-1");
         LockClient two = t.client("holder-2");
         LockClient waiter = t.client("waiter");
@@ -258,7 +259,7 @@ final class WakeUpChecks {
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
             statistical = BEST,
             first = "Who is told when permits are granted: the next in the queue, if there are some for it too?")
-    void permitsForTwoWakeTwo(Trial t) throws Exception {
+    void permitsForTwoWakeTwo(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient other = t.client("other");
@@ -275,7 +276,7 @@ final class WakeUpChecks {
                 "two permits came back, and two that waited for one each were not both granted");
     }
 
-    private static Queue ofPermits(Trial t, LockClient waiter, String name, Step turn) throws Exception {
+    private static Queue ofPermits(CheckContext t, LockClient waiter, String name, Step turn) throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start(
                 "the acquire of who waits",
@@ -289,7 +290,7 @@ final class WakeUpChecks {
             needs = {Feature.WAKE_UP, Feature.READ_WRITE, Feature.UPGRADE},
             statistical = BEST,
             first = "Who is told when a writer becomes a reader?")
-    void aDowngradeWakesTheReader(Trial t) throws Exception {
+    void aDowngradeWakesTheReader(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         LockClient reader = t.client("reader");
         wakes(
@@ -314,7 +315,7 @@ final class WakeUpChecks {
             statistical = BEST,
             first =
                     "Who is told when the holder of a broken grant has released it? In an engine: is the lock passed on when ended() has returned?")
-    void aBrokenHolderThatHasStoppedWakesTheWaiter(Trial t) throws Exception {
+    void aBrokenHolderThatHasStoppedWakesTheWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient operator = t.client("operator");
@@ -337,7 +338,7 @@ final class WakeUpChecks {
             needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
             statistical = BEST,
             first = "Who is told when a reader is granted: the next in the queue, if it reads too?")
-    void readersThatWaitAreWokenTogether(Trial t) throws Exception {
+    void readersThatWaitAreWokenTogether(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         List<LockClient> readers = List.of(t.client("reader-0"), t.client("reader-1"), t.client("reader-2"));
         wakes(
@@ -362,7 +363,7 @@ final class WakeUpChecks {
             needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
             statistical = BEST,
             first = "Who is told when a waiter is withdrawn: is the one behind it, which may be first now?")
-    void aWriterThatLeavesTheQueueWakesTheReaderBehindIt(Trial t) throws Exception {
+    void aWriterThatLeavesTheQueueWakesTheReaderBehindIt(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient writer = t.client("writer");
         LockClient reader = t.client("reader");

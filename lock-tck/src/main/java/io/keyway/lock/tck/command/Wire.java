@@ -5,7 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Guarantee;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.Level;
 import io.keyway.lock.tck.Profile;
@@ -181,7 +181,7 @@ final class Wire {
                 Long.parseLong(fields.next()),
                 Double.parseDouble(fields.next()),
                 Boolean.parseBoolean(fields.next()),
-                Reach.valueOf(fields.next()),
+                Scope.valueOf(fields.next()),
                 features(list(fields)),
                 guarantees(list(fields)),
                 Duration.ofNanos(Long.parseLong(fields.next())),

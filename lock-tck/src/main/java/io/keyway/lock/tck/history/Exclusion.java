@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param name of the rule
  * @param interval when a grant surely was there
  */
-record Exclusion(String name, Function<Hold, Optional<Interval>> interval) implements Rule {
-    private record Span(Hold hold, Interval interval) {}
+record Exclusion(String name, Function<RecordedHold, Optional<Interval>> interval) implements Rule {
+    private record Span(RecordedHold hold, Interval interval) {}
 
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        for (List<Hold> grants : history.grants().values()) {
+        for (List<RecordedHold> grants : history.grants().values()) {
             List<Span> spans = new ArrayList<>();
             grants.forEach(hold -> interval.apply(hold).ifPresent(found -> spans.add(new Span(hold, found))));
             spans.sort(Comparator.comparingLong(span -> span.interval().from()));

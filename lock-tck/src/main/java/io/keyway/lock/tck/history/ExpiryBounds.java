@@ -16,9 +16,9 @@ final class ExpiryBounds implements Rule {
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        Map<String, List<Hold>> grants = history.grants();
+        Map<String, List<RecordedHold>> grants = history.grants();
         for (Silence silence : history.silences()) {
-            for (Hold hold : history.holds()) {
+            for (RecordedHold hold : history.holds()) {
                 if (hold.worker.equals(silence.worker()) && hold.isGranted() && hold.got() <= silence.from()) {
                     beliefEnds(hold, silence, violations);
                     if (!silence.ended() || !history.deathIsProven()) {
@@ -30,12 +30,12 @@ final class ExpiryBounds implements Rule {
         return violations;
     }
 
-    private static void beliefEnds(Hold hold, Silence silence, List<Violation> violations) {
+    private static void beliefEnds(RecordedHold hold, Silence silence, List<Violation> violations) {
         long end = silence.from() + hold.ttl() / 4 * 3;
         if (silence.to() <= end) {
             return;
         }
-        for (Answer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers) {
             if (answer.held() && answer.before() > end) {
                 violations.add(new Violation(
                         NAME, "believed more than 3/4 ttl after it was heard for the last time", List.of(hold)));
@@ -45,11 +45,11 @@ final class ExpiryBounds implements Rule {
     }
 
     private static void nobodyElseTooEarly(
-            Hold hold, Silence silence, List<Hold> sameName, List<Violation> violations) {
+            RecordedHold hold, Silence silence, List<RecordedHold> sameName, List<Violation> violations) {
         boolean endedBefore = (hold.isReleasing() && hold.releaseCalledAt() <= silence.from())
                 || hold.losses.stream().anyMatch(loss -> loss.at() <= silence.from());
-        Answer last = null;
-        for (Answer answer : hold.answers) {
+        HeldAnswer last = null;
+        for (HeldAnswer answer : hold.answers) {
             if (answer.before() <= silence.from()) {
                 last = answer;
             }
@@ -59,14 +59,15 @@ final class ExpiryBounds implements Rule {
             return;
         }
         long earliest = Math.min(silence.to(), last.before() + last.remaining() + hold.ttl() / 4);
-        for (Hold other : sameName) {
+        for (RecordedHold other : sameName) {
             if (!other.worker.equals(hold.worker)
                     && other.excludes(hold)
                     && other.token() > hold.token()
                     && other.got() < earliest) {
                 violations.add(new Violation(
                         NAME,
-                        "granted " + Hold.ms(earliest, other.got()) + " ms before the ttl of the last holder was over",
+                        "granted " + RecordedHold.ms(earliest, other.got())
+                                + " ms before the ttl of the last holder was over",
                         List.of(hold, other)));
             }
         }

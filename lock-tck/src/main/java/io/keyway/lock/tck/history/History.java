@@ -15,12 +15,12 @@ import java.util.stream.Collectors;
  * @param silences when workers could not be heard
  * @param deathIsProven the authority may free the locks of a dead process at once, as on one machine
  */
-record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) {
+record History(List<RecordedHold> holds, List<Silence> silences, boolean deathIsProven) {
     /** The grants of each name, in the order in which their users had them. */
-    Map<String, List<Hold>> grants() {
-        Map<String, List<Hold>> grants = holds.stream()
-                .filter(Hold::isGranted)
-                .sorted(Comparator.comparingLong(Hold::got))
+    Map<String, List<RecordedHold>> grants() {
+        Map<String, List<RecordedHold>> grants = holds.stream()
+                .filter(RecordedHold::isGranted)
+                .sorted(Comparator.comparingLong(RecordedHold::got))
                 .collect(Collectors.groupingBy(hold -> hold.name, TreeMap::new, Collectors.toList()));
         return grants;
     }
@@ -74,12 +74,12 @@ record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) 
 
     /** One breach, and what happened to its name around it. */
     String show(Violation violation) {
-        Hold first = violation.holds().get(0);
+        RecordedHold first = violation.holds().get(0);
         long zero = first.asked;
         StringBuilder text = new StringBuilder("\n\n" + violation.rule() + ": " + violation.text());
         violation.holds().forEach(hold -> text.append("\n    ").append(hold.show(zero)));
         text.append("\n  the grants of ").append(first.name).append(" around it, in milliseconds:");
-        List<Hold> all = grants().getOrDefault(first.name, List.of());
+        List<RecordedHold> all = grants().getOrDefault(first.name, List.of());
         int at = all.indexOf(first);
         all.subList(Math.max(0, at - 10), Math.min(all.size(), at + 15))
                 .forEach(hold -> text.append("\n    ").append(hold.show(zero)));
@@ -88,8 +88,8 @@ record History(List<Hold> holds, List<Silence> silences, boolean deathIsProven) 
                 .forEach(silence -> text.append("\n    ")
                         .append(silence.worker())
                         .append(silence.ended() ? " killed " : " unheard from ")
-                        .append(Hold.ms(silence.from(), zero))
-                        .append(silence.ended() ? "" : " to " + Hold.ms(silence.to(), zero)));
+                        .append(RecordedHold.ms(silence.from(), zero))
+                        .append(silence.ended() ? "" : " to " + RecordedHold.ms(silence.to(), zero)));
         return text.toString();
     }
 }

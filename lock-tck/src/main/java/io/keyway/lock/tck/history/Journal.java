@@ -40,7 +40,7 @@ final class Journal implements AutoCloseable {
         write("refused " + id + " " + reason.replace('\n', ' '));
     }
 
-    void answered(long id, Answer answer) {
+    void answered(long id, HeldAnswer answer) {
         write((answer.held() ? "held " : "gone ") + id + " " + answer.before() + " " + answer.after() + " "
                 + answer.remaining());
     }

@@ -20,8 +20,8 @@ import java.util.Map;
 final class JournalReader {
     private final String worker;
     private final Path file;
-    private final List<Hold> holds = new ArrayList<>();
-    private final Map<Long, Hold> byId = new HashMap<>();
+    private final List<RecordedHold> holds = new ArrayList<>();
+    private final Map<Long, RecordedHold> byId = new HashMap<>();
     private final List<String> refusals = new ArrayList<>();
     private long position;
     private int grants;
@@ -37,7 +37,7 @@ final class JournalReader {
     }
 
     /** All requests, in the order in which they were made. */
-    List<Hold> holds() {
+    List<RecordedHold> holds() {
         return holds;
     }
 
@@ -76,12 +76,13 @@ final class JournalReader {
         String[] words = line.split(" ", 6);
         long id = Long.parseLong(words[1]);
         if (words[0].equals("asked")) {
-            Hold hold = new Hold(worker, words[2], LockMode.valueOf(words[3]), Long.parseLong(words[4]));
+            RecordedHold hold =
+                    new RecordedHold(worker, words[2], LockMode.valueOf(words[3]), Long.parseLong(words[4]));
             byId.put(id, hold);
             holds.add(hold);
             return;
         }
-        Hold hold = byId.get(id);
+        RecordedHold hold = byId.get(id);
         if (hold == null) {
             throw new IllegalStateException(file + ": no request " + id + " before: " + line);
         }
@@ -92,12 +93,13 @@ final class JournalReader {
                         Long.parseLong(words[2]), Duration.ofNanos(Long.parseLong(words[3])), Long.parseLong(words[4]));
             }
             case "held", "gone" ->
-                hold.answers.add(new Answer(
+                hold.answers.add(new HeldAnswer(
                         words[0].equals("held"),
                         Long.parseLong(words[2]),
                         Long.parseLong(words[3]),
                         Long.parseLong(words[4])));
-            case "lost" -> hold.losses.add(new Hold.Loss(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2])));
+            case "lost" ->
+                hold.losses.add(new RecordedHold.Loss(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2])));
             case "untold" -> hold.untold();
             case "releasing" -> hold.releaseCalled(Long.parseLong(words[2]));
             case "released" -> hold.released(ReleaseOutcome.valueOf(words[2]));

@@ -16,7 +16,7 @@ final class LossIsTold implements Rule {
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        for (Hold hold : history.holds()) {
+        for (RecordedHold hold : history.holds()) {
             if (hold.isGranted()) {
                 breach(hold)
                         .ifPresent(
@@ -26,7 +26,7 @@ final class LossIsTold implements Rule {
         return violations;
     }
 
-    private static Optional<Wrong> breach(Hold hold) {
+    private static Optional<Wrong> breach(RecordedHold hold) {
         if (hold.losses.size() > 1) {
             return Optional.of(new Wrong("LK-802", "told " + hold.losses.size() + " times"));
         }
@@ -34,7 +34,7 @@ final class LossIsTold implements Rule {
             return Optional.of(new Wrong("LK-802", "not held any more, and never told"));
         }
         boolean gone = false;
-        for (Answer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers) {
             if (gone && answer.held()) {
                 return Optional.of(new Wrong("LK-504", "held again after it was not"));
             }

@@ -57,7 +57,7 @@ public final class Nemesis implements AutoCloseable {
         }
     }
 
-    private final HistoryCrew crew;
+    private final WorkerPool crew;
     private final Servers servers;
     private final int size;
     private final int names;
@@ -75,7 +75,7 @@ public final class Nemesis implements AutoCloseable {
      * @param names how many names they share
      * @param longestPause between two faults
      */
-    public Nemesis(HistoryCrew crew, Servers servers, int size, int names, Duration longestPause) {
+    public Nemesis(WorkerPool crew, Servers servers, int size, int names, Duration longestPause) {
         this.crew = crew;
         this.servers = servers;
         this.size = size;

@@ -13,8 +13,8 @@ final class Permits implements Rule {
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        for (List<Hold> grants : history.grants().values()) {
-            for (Hold grant : grants) {
+        for (List<RecordedHold> grants : history.grants().values()) {
+            for (RecordedHold grant : grants) {
                 if (grant.mode == LockMode.PERMITS) {
                     check(grant, grants, violations);
                 }
@@ -23,10 +23,10 @@ final class Permits implements Rule {
         return violations;
     }
 
-    private static void check(Hold grant, List<Hold> all, List<Violation> violations) {
-        List<Hold> out = new ArrayList<>(List.of(grant));
+    private static void check(RecordedHold grant, List<RecordedHold> all, List<Violation> violations) {
+        List<RecordedHold> out = new ArrayList<>(List.of(grant));
         int permits = grant.permits;
-        for (Hold other : all) {
+        for (RecordedHold other : all) {
             if (other != grant && other.got() < grant.asked && surelyOut(other, grant.got())) {
                 out.add(other);
                 permits += other.permits;
@@ -41,7 +41,7 @@ final class Permits implements Rule {
         }
     }
 
-    private static boolean surelyOut(Hold hold, long at) {
+    private static boolean surelyOut(RecordedHold hold, long at) {
         Optional<Interval> had = hold.possession();
         return had.isPresent() && had.get().to() > at;
     }

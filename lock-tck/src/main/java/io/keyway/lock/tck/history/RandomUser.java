@@ -111,9 +111,9 @@ final class RandomUser implements Runnable {
     private boolean hold(Lease lease, long id) {
         boolean longer = !pause.wanted() && random.nextInt(8) == 0;
         long use = random.nextLong(longer ? lease.ttl().toNanos() * 3 / 2 : SHORT_USE);
-        Answer first = ask(lease);
+        HeldAnswer first = ask(lease);
         journal.answered(id, first);
-        Answer last = first;
+        HeldAnswer last = first;
         long written = first.after();
         while (last.held() && last.after() - first.before() < use && !(longer && pause.wanted())) {
             LockSupport.parkNanos(BETWEEN_QUESTIONS);
@@ -130,11 +130,11 @@ final class RandomUser implements Runnable {
         return last.held();
     }
 
-    private static Answer ask(Lease lease) {
+    private static HeldAnswer ask(Lease lease) {
         long before = MachineClock.now();
         long remaining = lease.remaining().toNanos();
         boolean held = lease.isHeld();
-        return new Answer(held, before, MachineClock.now(), remaining);
+        return new HeldAnswer(held, before, MachineClock.now(), remaining);
     }
 
     private void awaitNews(CompletableFuture<Void> told, long id) throws InterruptedException {

@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
  */
 public final class Recorder {
     private final LongSupplier clock;
-    private final List<Hold> holds = new ArrayList<>();
+    private final List<RecordedHold> holds = new ArrayList<>();
     private final List<RecordingLease> open = new ArrayList<>();
     private long last = Long.MIN_VALUE;
 
@@ -78,17 +78,17 @@ public final class Recorder {
         return last;
     }
 
-    synchronized Hold asked(String who, LockKey key, LockMode mode, int permits, int capacity) {
+    synchronized RecordedHold asked(String who, LockKey key, LockMode mode, int permits, int capacity) {
         String name = key.kind() == LockKey.Kind.LOCK
                 ? key.name().value()
                 : "semaphore " + key.name().value();
-        Hold hold = new Hold(who, name, mode, permits, capacity, now());
+        RecordedHold hold = new RecordedHold(who, name, mode, permits, capacity, now());
         holds.add(hold);
         return hold;
     }
 
     /** A lease was handed out: returns the one that the user sees. */
-    Lease granted(Hold hold, Lease lease) {
+    Lease granted(RecordedHold hold, Lease lease) {
         RecordingLease recorded = new RecordingLease(this, hold, lease);
         List<RecordingLease> others;
         synchronized (this) {
@@ -113,7 +113,7 @@ public final class Recorder {
     }
 
     /** A lease was handed to work, after which the client itself releases it. */
-    <T, X extends Exception> T during(Hold hold, Lease lease, LockedFunction<T, X> work) throws X {
+    <T, X extends Exception> T during(RecordedHold hold, Lease lease, LockedFunction<T, X> work) throws X {
         Lease shown = granted(hold, lease);
         try {
             return work.apply(shown);
@@ -123,24 +123,24 @@ public final class Recorder {
         }
     }
 
-    private synchronized void lost(Hold hold, LeaseLoss loss) {
-        hold.losses.add(new Hold.Loss(now(), loss.cause()));
+    private synchronized void lost(RecordedHold hold, LeaseLoss loss) {
+        hold.losses.add(new RecordedHold.Loss(now(), loss.cause()));
     }
 
     /** What is asked of a lease that is being released says nothing about its life. */
-    synchronized void answered(Hold hold, Answer answer) {
+    synchronized void answered(RecordedHold hold, HeldAnswer answer) {
         if (!hold.isReleasing() || (answer.held() && answer.before() < hold.releaseCalledAt())) {
             hold.answers.add(answer);
         }
     }
 
-    synchronized void releasing(Hold hold) {
+    synchronized void releasing(RecordedHold hold) {
         if (!hold.isReleasing()) {
             hold.releaseCalled(now());
         }
     }
 
-    synchronized void released(Hold hold, ReleaseOutcome outcome) {
+    synchronized void released(RecordedHold hold, ReleaseOutcome outcome) {
         if (hold.outcome().isEmpty()) {
             hold.released(outcome);
         }

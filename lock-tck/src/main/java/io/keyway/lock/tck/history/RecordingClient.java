@@ -48,7 +48,7 @@ final class RecordingClient extends ForwardingClient {
         return new RecordingSemaphore(super.semaphore(name, capacity), capacity);
     }
 
-    private Hold asked(LockKey key, LockMode mode, int permits, int capacity) {
+    private RecordedHold asked(LockKey key, LockMode mode, int permits, int capacity) {
         return recorder.asked(who, key, mode, permits, capacity);
     }
 
@@ -69,50 +69,50 @@ final class RecordingClient extends ForwardingClient {
             return new RecordingLock(other, mode);
         }
 
-        private Hold asked() {
+        private RecordedHold asked() {
             return RecordingClient.this.asked(LockKey.lock(name()), mode, 1, 1);
         }
 
         @Override
         public Lease acquire() throws InterruptedException {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return recorder.granted(hold, super.acquire());
         }
 
         @Override
         public Optional<Lease> tryAcquire() throws InterruptedException {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return super.tryAcquire().map(lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return super.tryAcquire(wait).map(lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Lease> acquireAsync() {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return LeaseFutures.lease(super.acquireAsync(), lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return LeaseFutures.found(super.tryAcquireAsync(wait), lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public <T, X extends Exception> T callLocked(LockedFunction<T, X> work) throws X, InterruptedException {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return to().callLocked(lease -> recorder.during(hold, lease, work));
         }
 
         @Override
         public <X extends Exception> boolean tryRunLocked(Duration wait, LockedAction<X> work)
                 throws X, InterruptedException {
-            Hold hold = asked();
+            RecordedHold hold = asked();
             return to().tryRunLocked(
                             wait,
                             lease -> recorder.during(hold, lease, held -> {
@@ -139,13 +139,13 @@ final class RecordingClient extends ForwardingClient {
 
         @Override
         public Optional<Lease> tryUpgrade(Lease read, Duration wait) throws InterruptedException {
-            Hold hold = asked(LockKey.lock(name()), LockMode.EXCLUSIVE, 1, 1);
+            RecordedHold hold = asked(LockKey.lock(name()), LockMode.EXCLUSIVE, 1, 1);
             return super.tryUpgrade(bare(read), wait).map(lease -> recorder.granted(hold, lease));
         }
 
         @Override
         public Lease downgrade(Lease write) {
-            Hold hold = asked(LockKey.lock(name()), LockMode.SHARED, 1, 1);
+            RecordedHold hold = asked(LockKey.lock(name()), LockMode.SHARED, 1, 1);
             return recorder.granted(hold, super.downgrade(bare(write)));
         }
     }
@@ -163,49 +163,49 @@ final class RecordingClient extends ForwardingClient {
             return new RecordingSemaphore(other, capacity);
         }
 
-        private Hold asked(int permits) {
+        private RecordedHold asked(int permits) {
             return RecordingClient.this.asked(LockKey.semaphore(name()), LockMode.PERMITS, permits, capacity.current());
         }
 
-        private Lease granted(Hold hold, Lease lease) {
+        private Lease granted(RecordedHold hold, Lease lease) {
             hold.stated(capacity.current());
             return recorder.granted(hold, lease);
         }
 
         @Override
         public Lease acquire(int permits) throws InterruptedException {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return granted(hold, super.acquire(permits));
         }
 
         @Override
         public Optional<Lease> tryAcquire(int permits) throws InterruptedException {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return super.tryAcquire(permits).map(lease -> granted(hold, lease));
         }
 
         @Override
         public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return super.tryAcquire(permits, wait).map(lease -> granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Lease> acquireAsync(int permits) {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return LeaseFutures.lease(super.acquireAsync(permits), lease -> granted(hold, lease));
         }
 
         @Override
         public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return LeaseFutures.found(super.tryAcquireAsync(permits, wait), lease -> granted(hold, lease));
         }
 
         @Override
         public <T, X extends Exception> T callLocked(int permits, LockedFunction<T, X> work)
                 throws X, InterruptedException {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return to().callLocked(permits, lease -> {
                 hold.stated(capacity.current());
                 return recorder.during(hold, lease, work);
@@ -215,7 +215,7 @@ final class RecordingClient extends ForwardingClient {
         @Override
         public <X extends Exception> boolean tryRunLocked(int permits, Duration wait, LockedAction<X> work)
                 throws X, InterruptedException {
-            Hold hold = asked(permits);
+            RecordedHold hold = asked(permits);
             return to().tryRunLocked(permits, wait, lease -> {
                 hold.stated(capacity.current());
                 recorder.during(hold, lease, held -> {

@@ -9,15 +9,15 @@ import java.util.concurrent.CompletionStage;
 /** A lease whose answers are written down. */
 final class RecordingLease extends ForwardingLease {
     private final Recorder recorder;
-    private final Hold hold;
+    private final RecordedHold hold;
 
-    RecordingLease(Recorder recorder, Hold hold, Lease to) {
+    RecordingLease(Recorder recorder, RecordedHold hold, Lease to) {
         super(to);
         this.recorder = recorder;
         this.hold = hold;
     }
 
-    Hold hold() {
+    RecordedHold hold() {
         return hold;
     }
 
@@ -30,7 +30,7 @@ final class RecordingLease extends ForwardingLease {
         long before = recorder.now();
         long remaining = to().remaining().toNanos();
         boolean held = to().isHeld();
-        recorder.answered(hold, new Answer(held, before, recorder.now(), remaining));
+        recorder.answered(hold, new HeldAnswer(held, before, recorder.now(), remaining));
         return held;
     }
 

@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 interface Rule {
     /** Every rule. */
     List<Rule> ALL = List.of(
-            new Exclusion("R1 authority exclusion", Hold::possession),
-            new Exclusion("R2 belief exclusion", Hold::belief),
+            new Exclusion("R1 authority exclusion", RecordedHold::possession),
+            new Exclusion("R2 belief exclusion", RecordedHold::belief),
             new TokenOrder(),
             new Permits(),
             new ExpiryBounds(),

@@ -20,8 +20,8 @@ final class TimeToStop implements Rule {
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        Map<String, List<Hold>> grants = history.grants();
-        for (Hold hold : history.holds()) {
+        Map<String, List<RecordedHold>> grants = history.grants();
+        for (RecordedHold hold : history.holds()) {
             if (hold.isGranted()) {
                 check(hold, grants.getOrDefault(hold.name, List.of()), violations);
             }
@@ -29,9 +29,9 @@ final class TimeToStop implements Rule {
         return violations;
     }
 
-    private static void check(Hold hold, List<Hold> sameName, List<Violation> violations) {
-        Answer last = null;
-        for (Answer answer : hold.answers) {
+    private static void check(RecordedHold hold, List<RecordedHold> sameName, List<Violation> violations) {
+        HeldAnswer last = null;
+        for (HeldAnswer answer : hold.answers) {
             if (answer.held()) {
                 last = answer;
             }
@@ -47,11 +47,11 @@ final class TimeToStop implements Rule {
         if (hold.isReleasing()) {
             earliest = Math.min(earliest, hold.releaseCalledAt());
         }
-        for (Hold other : sameName) {
+        for (RecordedHold other : sameName) {
             if (other != hold && other.excludes(hold) && other.token() > hold.token() && other.got() < earliest) {
                 violations.add(new Violation(
                         NAME,
-                        "granted " + Hold.ms(other.got(), deadline)
+                        "granted " + RecordedHold.ms(other.got(), deadline)
                                 + " ms after the deadline of one that had lost it, which had not said that it has stopped",
                         List.of(hold, other)));
                 return;

@@ -15,11 +15,11 @@ final class Timeline {
     private static final int ROW = 26;
 
     private final StringBuilder svg = new StringBuilder();
-    private final List<Hold> guilty;
+    private final List<RecordedHold> guilty;
     private final long from;
     private final long to;
 
-    private Timeline(List<Hold> holds, List<Hold> guilty) {
+    private Timeline(List<RecordedHold> holds, List<RecordedHold> guilty) {
         this.guilty = guilty;
         this.from = holds.stream().mapToLong(hold -> hold.asked).min().orElse(0);
         this.to =
@@ -34,24 +34,24 @@ final class Timeline {
     /** A breach: what happened to its name, the guilty ones in red. */
     static String of(History history, Violation violation) {
         String name = violation.holds().get(0).name;
-        List<Hold> around =
+        List<RecordedHold> around =
                 history.holds().stream().filter(hold -> hold.name.equals(name)).toList();
         int at = around.indexOf(violation.holds().get(0));
         return draw(around.subList(Math.max(0, at - 20), Math.min(around.size(), at + 30)), violation.holds());
     }
 
-    private static String draw(List<Hold> holds, List<Hold> guilty) {
-        Map<String, List<Hold>> rows = new LinkedHashMap<>();
-        for (Hold hold : holds.subList(0, Math.min(holds.size(), 100))) {
+    private static String draw(List<RecordedHold> holds, List<RecordedHold> guilty) {
+        Map<String, List<RecordedHold>> rows = new LinkedHashMap<>();
+        for (RecordedHold hold : holds.subList(0, Math.min(holds.size(), 100))) {
             rows.computeIfAbsent(hold.worker + " " + shortened(hold.name), row -> new ArrayList<>())
                     .add(hold);
         }
         Timeline line = new Timeline(holds, guilty);
         line.open(rows.size());
         int y = 30;
-        for (Map.Entry<String, List<Hold>> row : rows.entrySet()) {
+        for (Map.Entry<String, List<RecordedHold>> row : rows.entrySet()) {
             line.text(4, y + 12, row.getKey());
-            for (Hold hold : row.getValue()) {
+            for (RecordedHold hold : row.getValue()) {
                 line.hold(hold, y);
             }
             y += ROW;
@@ -63,11 +63,12 @@ final class Timeline {
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
-    private static long end(Hold hold) {
+    private static long end(RecordedHold hold) {
         long end = hold.isGranted() ? hold.got() : hold.asked;
         end = Math.max(end, hold.belief().map(Interval::to).orElse(end));
         end = Math.max(end, hold.isReleasing() ? hold.releaseCalledAt() : end);
-        return Math.max(end, hold.losses.stream().mapToLong(Hold.Loss::at).max().orElse(end));
+        return Math.max(
+                end, hold.losses.stream().mapToLong(RecordedHold.Loss::at).max().orElse(end));
     }
 
     private void open(int rows) {
@@ -86,11 +87,11 @@ final class Timeline {
                     x,
                     rows * ROW + 30,
                     x,
-                    Hold.ms(at, from)));
+                    RecordedHold.ms(at, from)));
         }
     }
 
-    private void hold(Hold hold, int y) {
+    private void hold(RecordedHold hold, int y) {
         boolean red = guilty.contains(hold);
         long got = hold.isGranted() ? hold.got() : to;
         bar(hold.asked, got, y + 6, 4, "#bbb", "waited");
@@ -104,7 +105,7 @@ final class Timeline {
                     red ? "#d33" : "#4a8",
                     "believed, token " + hold.token());
         }
-        for (Hold.Loss loss : hold.losses) {
+        for (RecordedHold.Loss loss : hold.losses) {
             text(x(loss.at()) - 4, y + 13, "✕");
         }
         if (hold.isReleasing()) {

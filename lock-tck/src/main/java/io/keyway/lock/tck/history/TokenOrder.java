@@ -19,7 +19,7 @@ final class TokenOrder implements Rule {
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
-        for (List<Hold> grants : history.grants().values()) {
+        for (List<RecordedHold> grants : history.grants().values()) {
             unique(grants, violations);
             risingByRequest(grants, violations);
             risingByPossession(grants, violations);
@@ -27,10 +27,10 @@ final class TokenOrder implements Rule {
         return violations;
     }
 
-    private static void unique(List<Hold> grants, List<Violation> violations) {
-        Map<Long, Hold> byToken = new HashMap<>();
-        for (Hold hold : grants) {
-            Hold other = byToken.put(hold.token(), hold);
+    private static void unique(List<RecordedHold> grants, List<Violation> violations) {
+        Map<Long, RecordedHold> byToken = new HashMap<>();
+        for (RecordedHold hold : grants) {
+            RecordedHold other = byToken.put(hold.token(), hold);
             if (other != null) {
                 violations.add(
                         new Violation(NAME, "LK-601", "two grants have token " + hold.token(), List.of(other, hold)));
@@ -38,12 +38,12 @@ final class TokenOrder implements Rule {
         }
     }
 
-    private static void risingByRequest(List<Hold> grants, List<Violation> violations) {
-        List<Hold> byRequest = new ArrayList<>(grants);
+    private static void risingByRequest(List<RecordedHold> grants, List<Violation> violations) {
+        List<RecordedHold> byRequest = new ArrayList<>(grants);
         byRequest.sort(Comparator.comparingLong(hold -> hold.asked));
         int next = 0;
-        Hold highest = null;
-        for (Hold hold : byRequest) {
+        RecordedHold highest = null;
+        for (RecordedHold hold : byRequest) {
             for (; next < grants.size() && grants.get(next).got() < hold.asked; next++) {
                 highest = higher(highest, grants.get(next));
             }
@@ -51,14 +51,14 @@ final class TokenOrder implements Rule {
         }
     }
 
-    private static void risingByPossession(List<Hold> grants, List<Violation> violations) {
-        List<Hold> sure = new ArrayList<>(
+    private static void risingByPossession(List<RecordedHold> grants, List<Violation> violations) {
+        List<RecordedHold> sure = new ArrayList<>(
                 grants.stream().filter(hold -> hold.possession().isPresent()).toList());
         sure.sort(
                 Comparator.comparingLong(hold -> hold.possession().orElseThrow().from()));
-        Hold highest = null;
-        Hold highestExclusive = null;
-        for (Hold hold : sure) {
+        RecordedHold highest = null;
+        RecordedHold highestExclusive = null;
+        for (RecordedHold hold : sure) {
             compare(hold.mode == LockMode.EXCLUSIVE ? highest : highestExclusive, hold, violations);
             highest = higher(highest, hold);
             if (hold.mode == LockMode.EXCLUSIVE) {
@@ -67,11 +67,11 @@ final class TokenOrder implements Rule {
         }
     }
 
-    private static Hold higher(@Nullable Hold one, Hold other) {
+    private static RecordedHold higher(@Nullable RecordedHold one, RecordedHold other) {
         return one == null || other.token() > one.token() ? other : one;
     }
 
-    private static void compare(@Nullable Hold before, Hold after, List<Violation> violations) {
+    private static void compare(@Nullable RecordedHold before, RecordedHold after, List<Violation> violations) {
         if (before != null && after.token() < before.token()) {
             violations.add(new Violation(
                     NAME, "token " + after.token() + " was granted after " + before.token(), List.of(before, after)));

@@ -19,13 +19,13 @@ public final class ChildProcess implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Process process;
-    private final Lines out;
-    private final Lines err;
+    private final OutputLines out;
+    private final OutputLines err;
 
     private ChildProcess(Process process, String name) {
         this.process = process;
-        this.out = new Lines(process.getInputStream(), name + "-" + process.pid());
-        this.err = new Lines(process.getErrorStream(), name + "-" + process.pid() + "-err");
+        this.out = new OutputLines(process.getInputStream(), name + "-" + process.pid());
+        this.err = new OutputLines(process.getErrorStream(), name + "-" + process.pid() + "-err");
     }
 
     /** Starts a command with these variables added to the environment. */
@@ -88,7 +88,7 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /** The standard output as a line protocol: each line is looked at once. */
-    Lines protocol() {
+    OutputLines protocol() {
         return out;
     }
 

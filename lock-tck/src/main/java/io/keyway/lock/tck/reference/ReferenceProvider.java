@@ -7,7 +7,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
@@ -87,8 +87,8 @@ public class ReferenceProvider implements LockProvider {
     }
 
     @Override
-    public Reach reach(LockUrl url) {
-        return Reach.JVM;
+    public Scope scope(LockUrl url) {
+        return Scope.JVM;
     }
 
     @Override

@@ -11,7 +11,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
-import io.keyway.lock.spi.Between;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import java.io.IOException;
 import java.time.Duration;
@@ -36,7 +36,7 @@ class BackendLinkTest {
 
     private LockClient open(boolean waits) {
         ClassLoader loader = BackendLinkTest.class.getClassLoader();
-        return Locks.open(URL, ClientOptions.defaults(), loader, new Between() {
+        return Locks.open(URL, ClientOptions.defaults(), loader, new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 BackendLink link = new BackendLink(backend, waits);

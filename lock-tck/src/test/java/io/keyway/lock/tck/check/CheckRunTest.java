@@ -9,7 +9,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
@@ -33,33 +33,33 @@ class CheckRunTest {
 
     static final class Samples {
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsByTime(Trial t) {
+        void failsByTime(CheckContext t) {
             t.expect(false, "it was late");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsSurely(Trial t) {
+        void failsSurely(CheckContext t) {
             t.never(true, "it was wrong");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsTooEarly(Trial t) {
+        void failsTooEarly(CheckContext t) {
             t.neverBefore(t.now() + Duration.ofHours(1).toNanos(), true, "it was early");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsInTime(Trial t) {
+        void failsInTime(CheckContext t) {
             t.neverBefore(t.now(), true, "it was not early");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsInTimeBesideAHolder(Trial t) throws Exception {
+        void failsInTimeBesideAHolder(CheckContext t) throws Exception {
             t.client("holder").lock(t.name()).acquire().release();
             t.neverBefore(t.now(), true, "it was not early");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void failsBesideAHolder(Trial t) throws Exception {
+        void failsBesideAHolder(CheckContext t) throws Exception {
             try (Lease lease = t.client("holder")
                     .lock(t.name())
                     .with(LockOptions.none().withTtl(Duration.ofHours(1)))
@@ -68,8 +68,8 @@ class CheckRunTest {
             }
         }
 
-        @Check(rules = "LK-301", first = "the question of the check", means = Means.SERVER)
-        void failsAfterARestart(Trial t) throws Exception {
+        @Check(rules = "LK-301", first = "the question of the check", means = Requirement.SERVER)
+        void failsAfterARestart(CheckContext t) throws Exception {
             t.client("holder").lock(t.name()).acquire().release();
             t.server().kill();
             t.server().restart();
@@ -77,15 +77,15 @@ class CheckRunTest {
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void asksOfAStoreThatIsNotThereYet(Trial t) throws Exception {
+        void asksOfAStoreThatIsNotThereYet(CheckContext t) throws Exception {
             LockClient client = t.client("asker");
-            Verbs verbs = Verbs.of(t, client, "asker");
+            BackendProbe verbs = BackendProbe.of(t, client, "asker");
             client.unwrap(ReferenceFaults.class).failBefore(Verb.ATTEMPT, 2);
             verbs.granted(verbs.request(t.name(), t.ttl()), "it was refused");
         }
 
         @Check(rules = "LK-301", first = "the question of the check")
-        void isBrokenOff(Trial t) throws Exception {
+        void isBrokenOff(CheckContext t) throws Exception {
             t.call("a call", () -> {
                 throw new IllegalStateException("thrown on purpose");
             });
@@ -140,9 +140,9 @@ class CheckRunTest {
         try (ServerSocket there = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             port = there.getLocalPort();
         }
-        Place never = place(withServer(port));
+        RunContext never = place(withServer(port));
         assertThat(resultOf("fails-by-time", Duration.ZERO, never).verdict()).isEqualTo(Verdict.FAIL);
-        Place gone = place(withServer(port));
+        RunContext gone = place(withServer(port));
         resultOf("fails-after-a-restart", Duration.ZERO, gone);
         CheckResult next = resultOf("fails-by-time", Duration.ZERO, gone);
         assertThat(next.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
@@ -185,26 +185,26 @@ class CheckRunTest {
         return resultOf(name, stall, place(subject));
     }
 
-    private static CheckResult resultOf(String name, Duration stall, Place place) {
-        Spec spec = Catalog.of(new Samples()).stream()
+    private static CheckResult resultOf(String name, Duration stall, RunContext place) {
+        CheckSpec spec = Catalog.of(new Samples()).stream()
                 .filter(each -> each.id().endsWith("/" + name))
                 .findFirst()
                 .orElseThrow();
         return new CheckRun(place, spec, since -> stall).run();
     }
 
-    private static Place place(TckSubject subject) {
+    private static RunContext place(TckSubject subject) {
         Guarantees guarantees;
         try (LockClient client = Locks.open(URL)) {
             guarantees = client.guarantees();
         }
-        return new Place(
+        return new RunContext(
                 subject,
                 TckConfig.of(Profile.SMOKE),
                 LockUrl.parse(URL),
                 Set.of(),
                 guarantees,
-                Reach.JVM,
+                Scope.JVM,
                 true,
                 Set.of(),
                 new Links(),

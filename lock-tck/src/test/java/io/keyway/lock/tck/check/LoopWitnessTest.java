@@ -9,8 +9,8 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
-import io.keyway.lock.spi.Between;
 import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.TimeSource;
@@ -58,7 +58,7 @@ class LoopWitnessTest {
     @Test
     void aLoopThatBeginsAgainHasEndedAndOneThatIsClosedHasNot() throws Exception {
         LoopWitness witness = new LoopWitness();
-        Between between = new Between() {
+        Interceptor between = new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 return witness.over(backend);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** No rule is forgotten, and no check stands for a rule that does not exist. */
 class RuleCoverageTest {
-    private final List<Spec> checks = Catalog.all();
+    private final List<CheckSpec> checks = Catalog.all();
     private final Set<String> rules =
             RuleBook.read().rules().stream().map(RuleBook.Rule::id).collect(Collectors.toCollection(TreeSet::new));
 
@@ -43,7 +43,7 @@ class RuleCoverageTest {
     void everyCheckIsAboutRulesThatExist() {
         assertThat(checks).hasSizeGreaterThan(100);
         assertThat(checks).allSatisfy(check -> assertThat(rules).as(check.id()).containsAll(check.rules()));
-        assertThat(checks).extracting(Spec::id).doesNotHaveDuplicates();
+        assertThat(checks).extracting(CheckSpec::id).doesNotHaveDuplicates();
         assertThat(checks)
                 .allSatisfy(check ->
                         assertThat(check.check().first()).as(check.id()).hasSizeGreaterThan(20));

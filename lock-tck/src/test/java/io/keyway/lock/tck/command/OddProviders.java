@@ -46,7 +46,7 @@ public final class OddProviders {
                 public Set<String> schemes() { return Set.of("odd"); }
                 public ProviderInfo info() { return new ProviderInfo("odd", "0.9", good.info().apiLevel(), good.info().options()); }
                 public Set<Feature> features(LockUrl url) { return good.features(url); }
-                public Reach reach(LockUrl url) { return Reach.JVM; }
+                public Scope scope(LockUrl url) { return Scope.JVM; }
                 public LockClient open(OpenRequest request) {
                     OPEN
                     return new ForwardingClient(good.open(request)) {

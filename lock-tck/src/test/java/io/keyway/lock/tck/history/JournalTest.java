@@ -40,11 +40,11 @@ class JournalTest {
             long other = journal.asked("c", LockMode.EXCLUSIVE);
             journal.refused(other, "told: nobody\nanswers");
             journal.granted(id, 42, Duration.ofSeconds(1));
-            Answer held = new Answer(true, 1, 2, 3);
+            HeldAnswer held = new HeldAnswer(true, 1, 2, 3);
             journal.answered(id, held);
             reader.poll();
             assertThat(reader.holds()).hasSize(2);
-            Answer gone = new Answer(false, 4, 5, 0);
+            HeldAnswer gone = new HeldAnswer(false, 4, 5, 0);
             journal.answered(id, gone);
             journal.lost(
                     id,
@@ -54,7 +54,7 @@ class JournalTest {
             journal.released(id, ReleaseOutcome.ALREADY_LOST);
             reader.poll();
             reader.poll();
-            Hold hold = reader.holds().get(0);
+            RecordedHold hold = reader.holds().get(0);
             assertThat(hold.name).isEqualTo("a/b");
             assertThat(hold.mode).isEqualTo(LockMode.SHARED);
             assertThat(hold.isGranted()).isTrue();

@@ -16,37 +16,37 @@ import org.junit.jupiter.api.Test;
 class RulesTest {
     private static final long TTL = 1_000;
 
-    private final List<Hold> holds = new ArrayList<>();
+    private final List<RecordedHold> holds = new ArrayList<>();
     private final List<Silence> silences = new ArrayList<>();
     private boolean deathIsProven;
 
     /** A hold of "n" that was asked for at {@code at}, granted 1 later, and answered "held" at 2 and then until {@code to}. */
-    private Hold held(String worker, LockMode mode, long token, long at, long to) {
-        Hold hold = new Hold(worker, "n", mode, at);
+    private RecordedHold held(String worker, LockMode mode, long token, long at, long to) {
+        RecordedHold hold = new RecordedHold(worker, "n", mode, at);
         hold.granted(token, Duration.ofNanos(TTL), at + 1);
-        hold.answers.add(new Answer(true, at + 1, at + 2, 750));
-        hold.answers.add(new Answer(true, to, to + 1, 750));
+        hold.answers.add(new HeldAnswer(true, at + 1, at + 2, 750));
+        hold.answers.add(new HeldAnswer(true, to, to + 1, 750));
         holds.add(hold);
         return hold;
     }
 
-    private Hold held(String worker, long token, long at, long to) {
+    private RecordedHold held(String worker, long token, long at, long to) {
         return held(worker, LockMode.EXCLUSIVE, token, at, to);
     }
 
-    private static Hold released(Hold hold, long at, ReleaseOutcome outcome) {
+    private static RecordedHold released(RecordedHold hold, long at, ReleaseOutcome outcome) {
         hold.releaseCalled(at);
         hold.released(outcome);
         return hold;
     }
 
-    private static Hold gone(Hold hold, long at) {
-        hold.answers.add(new Answer(false, at, at + 1, 0));
+    private static RecordedHold gone(RecordedHold hold, long at) {
+        hold.answers.add(new HeldAnswer(false, at, at + 1, 0));
         return hold;
     }
 
-    private static Hold lost(Hold hold, long at) {
-        hold.losses.add(new Hold.Loss(at, LeaseLoss.Cause.EXPIRED));
+    private static RecordedHold lost(RecordedHold hold, long at) {
+        hold.losses.add(new RecordedHold.Loss(at, LeaseLoss.Cause.EXPIRED));
         return hold;
     }
 
@@ -63,7 +63,7 @@ class RulesTest {
         released(held("a", 1, 0, 100), 101, ReleaseOutcome.RELEASED);
         released(held("b", 2, 50, 200), 201, ReleaseOutcome.RELEASED);
         holds.get(1).answers.remove(0); // b waited
-        holds.get(1).answers.add(0, new Answer(true, 102, 103, 750));
+        holds.get(1).answers.add(0, new HeldAnswer(true, 102, 103, 750));
         lost(gone(held("a", 3, 210, 300), 1_000), 1_001);
         assertThat(broken()).isEmpty();
     }
@@ -100,10 +100,10 @@ class RulesTest {
     @Test
     void otherNamesAreOtherLocks() {
         held("a", 1, 0, 100);
-        Hold other = new Hold("b", "m", LockMode.EXCLUSIVE, 10);
+        RecordedHold other = new RecordedHold("b", "m", LockMode.EXCLUSIVE, 10);
         other.granted(1, Duration.ofNanos(TTL), 11);
-        other.answers.add(new Answer(true, 12, 13, 750));
-        other.answers.add(new Answer(true, 90, 91, 750));
+        other.answers.add(new HeldAnswer(true, 12, 13, 750));
+        other.answers.add(new HeldAnswer(true, 90, 91, 750));
         holds.add(other);
         assertThat(broken()).isEmpty();
     }
@@ -111,10 +111,10 @@ class RulesTest {
     @Test
     void beliefIsNeverClaimedForLongerThanItWasSeen() {
         // The process was paused between the clock and the question, at both ends.
-        Hold hold = new Hold("a", "n", LockMode.EXCLUSIVE, 0);
+        RecordedHold hold = new RecordedHold("a", "n", LockMode.EXCLUSIVE, 0);
         hold.granted(1, Duration.ofNanos(TTL), 1);
-        hold.answers.add(new Answer(true, 2, 500, 750));
-        hold.answers.add(new Answer(true, 510, 2_000, 1));
+        hold.answers.add(new HeldAnswer(true, 2, 500, 750));
+        hold.answers.add(new HeldAnswer(true, 510, 2_000, 1));
         assertThat(hold.belief()).contains(new Interval(500, 510));
         hold.answers.remove(1);
         assertThat(hold.belief()).isEmpty();
@@ -153,11 +153,11 @@ class RulesTest {
 
     @Test
     void aTokenThatFallsThoughBothWereAskedForAtOnce() {
-        Hold first = held("a", 7, 0, 10);
-        Hold second = new Hold("b", "n", LockMode.EXCLUSIVE, 0);
+        RecordedHold first = held("a", 7, 0, 10);
+        RecordedHold second = new RecordedHold("b", "n", LockMode.EXCLUSIVE, 0);
         second.granted(6, Duration.ofNanos(TTL), 20);
-        second.answers.add(new Answer(true, 21, 22, 750));
-        second.answers.add(new Answer(true, 30, 31, 750));
+        second.answers.add(new HeldAnswer(true, 21, 22, 750));
+        second.answers.add(new HeldAnswer(true, 30, 31, 750));
         holds.add(second);
         assertThat(broken()).containsExactly("R5 tokens");
         assertThat(new TokenOrder().check(new History(holds, silences, false)))
@@ -204,7 +204,7 @@ class RulesTest {
         deathIsProven = true; // not of a stopped one
         held("a", 1, 0, 100);
         silences.add(new Silence("a", 110, 500, false));
-        Hold other = held("b", 2, 300, 400);
+        RecordedHold other = held("b", 2, 300, 400);
         assertThat(broken()).containsExactly("R7 expiry bounds");
         holds.remove(other);
         held("b", 2, 600, 700);
@@ -213,16 +213,16 @@ class RulesTest {
 
     @Test
     void nobodyBelievesLongAfterItCouldBeHeard() {
-        Hold hold = held("a", 1, 0, 100);
+        RecordedHold hold = held("a", 1, 0, 100);
         silences.add(new Silence("a", 110, 2_000, false));
-        hold.answers.add(new Answer(true, 861, 862, 700));
+        hold.answers.add(new HeldAnswer(true, 861, 862, 700));
         assertThat(broken()).containsExactly("R7 expiry bounds");
-        hold.answers.set(2, new Answer(true, 2_010, 2_011, 700));
+        hold.answers.set(2, new HeldAnswer(true, 2_010, 2_011, 700));
         assertThat(broken()).as("nor again after it").containsExactly("R7 expiry bounds");
-        hold.answers.set(2, new Answer(true, 860, 861, 700));
+        hold.answers.set(2, new HeldAnswer(true, 860, 861, 700));
         assertThat(broken()).isEmpty();
         silences.set(0, new Silence("a", 110, 700, false));
-        hold.answers.set(2, new Answer(true, 2_010, 2_011, 700));
+        hold.answers.set(2, new HeldAnswer(true, 2_010, 2_011, 700));
         assertThat(broken()).as("it was heard again in time").isEmpty();
     }
 
@@ -246,7 +246,7 @@ class RulesTest {
 
     @Test
     void aLossIsToldOnce() {
-        Hold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
+        RecordedHold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
         assertThat(broken()).isEmpty();
         lost(hold, 1_002);
         assertThat(broken()).containsExactly("R7 loss is told");
@@ -260,8 +260,8 @@ class RulesTest {
 
     @Test
     void heldAgainAfterItWasNot() {
-        Hold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
-        hold.answers.add(new Answer(true, 1_010, 1_011, 700));
+        RecordedHold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
+        hold.answers.add(new HeldAnswer(true, 1_010, 1_011, 700));
         assertThat(broken()).containsExactly("R7 loss is told");
     }
 
@@ -279,8 +279,8 @@ class RulesTest {
 
     @Test
     void moreBeliefThanALeaseCanGive() {
-        Hold hold = held("a", 1, 0, 100);
-        hold.answers.set(1, new Answer(true, 100, 101, 751));
+        RecordedHold hold = held("a", 1, 0, 100);
+        hold.answers.set(1, new HeldAnswer(true, 100, 101, 751));
         assertThat(broken()).containsExactly("R7 loss is told");
     }
 

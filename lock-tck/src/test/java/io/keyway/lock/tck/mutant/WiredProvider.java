@@ -4,7 +4,7 @@ package io.keyway.lock.tck.mutant;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -57,8 +57,8 @@ public final class WiredProvider extends ReferenceProvider {
     }
 
     @Override
-    public Reach reach(LockUrl url) {
-        return Reach.NETWORK;
+    public Scope scope(LockUrl url) {
+        return Scope.NETWORK;
     }
 
     @Override

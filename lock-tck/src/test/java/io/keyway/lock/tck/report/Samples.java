@@ -5,7 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Guarantee;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.Reach;
+import io.keyway.lock.Scope;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.Level;
 import io.keyway.lock.tck.Profile;
@@ -68,7 +68,7 @@ final class Samples {
                 7,
                 1,
                 false,
-                Reach.NETWORK,
+                Scope.NETWORK,
                 Set.of(Feature.FENCING, Feature.LIST),
                 Optional.of(new Guarantees(
                         new Guarantee(Grade.ALWAYS, ""),

@@ -1,5 +1,0 @@
-// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.cluster;
-
-/** One cell of one member: what decides on a share of the names. */
-public record Authority(NodeId node, int shard) {}

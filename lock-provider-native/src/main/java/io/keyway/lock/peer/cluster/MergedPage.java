@@ -1,0 +1,77 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.lease.LeaseMessage;
+import io.keyway.lock.peer.lease.LeaseNotice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** One page of names, put together from those of all authorities. */
+final class MergedPage {
+    private final LeaseCall.ListNames question;
+    private final List<LeaseMessage.Page> pages = new ArrayList<>();
+    /** Why authorities gave no answer, each reason once. */
+    private final Set<String> silent = new TreeSet<>();
+
+    private int missing;
+
+    /** @param authorities how many answers make it whole */
+    MergedPage(LeaseCall.ListNames question, int authorities) {
+        this.question = question;
+        this.missing = authorities;
+    }
+
+    /** Takes the page of one authority. */
+    void add(LeaseMessage.Page page) {
+        pages.add(page);
+        missing--;
+    }
+
+    /** One authority gives no answer; {@code why} names its member. */
+    void silent(String why) {
+        silent.add(why);
+        missing--;
+    }
+
+    /** Nobody is left to be waited for. */
+    boolean complete() {
+        return missing == 0;
+    }
+
+    /** What is to be told of it: the whole, a part of it, or that nobody answered. */
+    LeaseNotice result() {
+        if (pages.isEmpty()) {
+            return new LeaseNotice.Failed(LeaseKeys.DIRECTORY, question.request(), String.join("; ", silent), null);
+        }
+        LeaseMessage.Page page = whole();
+        return silent.isEmpty()
+                ? new LeaseNotice.Told(LeaseKeys.DIRECTORY, page)
+                : new LeaseNotice.ToldInPart(LeaseKeys.DIRECTORY, page, List.copyOf(silent));
+    }
+
+    private LeaseMessage.Page whole() {
+        TreeSet<String> names = new TreeSet<>();
+        boolean more = false;
+        String known = null; // up to here every authority has told its names
+        for (LeaseMessage.Page page : pages) {
+            names.addAll(page.names());
+            if (page.more()) {
+                more = true;
+                String last = page.names().isEmpty()
+                        ? question.after()
+                        : page.names().get(page.names().size() - 1);
+                known = known == null || last.compareTo(known) < 0 ? last : known;
+            }
+        }
+        List<String> merged = new ArrayList<>(known == null ? names : names.headSet(known, true));
+        if (merged.size() > question.max()) {
+            merged = merged.subList(0, question.max());
+            more = true;
+        }
+        return new LeaseMessage.Page(LeaseKeys.DIRECTORY, question.request(), List.copyOf(merged), more);
+    }
+}

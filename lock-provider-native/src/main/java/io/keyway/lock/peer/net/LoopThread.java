@@ -1,0 +1,84 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One event loop with its one thread, owned by whoever made it. */
+public final class LoopThread implements AutoCloseable {
+    private static final long PATIENCE_SECONDS = 5;
+    private static final boolean SINCE_4_2 = isPresent("io.netty.channel.SingleThreadIoEventLoop");
+
+    private final EventLoop loop;
+    private volatile @Nullable Thread thread;
+
+    /** @param name of the thread */
+    public LoopThread(String name) {
+        ThreadFactory threads = new DefaultThreadFactory(name, true);
+        ThreadFactory known = task -> started(threads.newThread(task));
+        this.loop = SINCE_4_2 ? Bare.loop(known) : loopOfAGroup(known);
+    }
+
+    /** A loop without a group: a group that ends leaves a thread of Netty's own behind for a second. */
+    private static final class Bare {
+        static EventLoop loop(ThreadFactory threads) {
+            return new SingleThreadIoEventLoop(null, threads, NioIoHandler.newFactory());
+        }
+    }
+
+    @SuppressWarnings("deprecation") // Netty 4.1, which many applications have, offers nothing else
+    private static EventLoop loopOfAGroup(ThreadFactory threads) {
+        EventLoopGroup group = new NioEventLoopGroup(1, threads); // its own type answers next() differently in 4.2
+        return group.next();
+    }
+
+    private static boolean isPresent(String type) {
+        try {
+            Class.forName(type, false, LoopThread.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private Thread started(Thread made) {
+        thread = made;
+        return made;
+    }
+
+    public EventLoop loop() {
+        return loop;
+    }
+
+    /** Runs the task on the loop and waits for it. Not on the loop's thread. */
+    public void run(Runnable task) {
+        loop.submit(task).syncUninterruptibly();
+    }
+
+    /** Ends the thread and waits for it, at most some seconds; an interrupt is kept for later. */
+    @Override
+    public void close() {
+        loop.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        Thread ending = thread;
+        boolean interrupted = false;
+        while (ending != null && ending != Thread.currentThread()) {
+            try {
+                ending.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS)); // Netty says so before it has ended
+                ending = null;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.net;
+
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+
+/**
+ * A monotonic clock that also counts the time in which the machine slept. The system's monotonic clock stands still then, while leases at other machines run out; the wall clock goes on. So whenever the wall
+ * clock is further ahead than it should be, the difference counts as time that has passed. A wall clock that is set forward costs as much belief as it is set; one that is set back extends nothing.
+ *
+ * <p>{@link #nanoTime} is for any thread and never goes back. {@link #look} has to be called at least as often as a belief lasts; it takes in the small differences by which the two clocks drift apart.
+ */
+public final class SuspendAwareClock {
+    /** Below this it is drift, or the grain of the wall clock. */
+    private static final long SLACK = 50_000_000L;
+    /** Two looks at the monotonic clock that are further apart say that this thread was stopped in between, and not what the wall clock said at either. */
+    private static final long LONGEST_LOOK = 5_000_000L;
+
+    private static final long NANOS_PER_MILLI = 1_000_000L;
+
+    /**
+     * What was seen last.
+     *
+     * @param ahead how far the wall clock was ahead of the monotonic one
+     * @param slept what counts as time beside the monotonic clock
+     */
+    private record Seen(long ahead, long slept) {}
+
+    private final LongSupplier monotonicNanos;
+    private final LongSupplier wallMillis;
+    private final AtomicReference<Seen> seen;
+
+    /** The clocks of this machine. */
+    public SuspendAwareClock() {
+        this(System::nanoTime, System::currentTimeMillis);
+    }
+
+    public SuspendAwareClock(LongSupplier monotonicNanos, LongSupplier wallMillis) {
+        this.monotonicNanos = monotonicNanos;
+        this.wallMillis = wallMillis;
+        this.seen = new AtomicReference<>(new Seen(Long.MAX_VALUE, 0));
+        while (last().ahead() == Long.MAX_VALUE) {
+            look();
+        }
+    }
+
+    private Seen last() {
+        return Objects.requireNonNull(seen.get());
+    }
+
+    /** Nanoseconds; compare by difference. */
+    public long nanoTime() {
+        // The wall first: a thread that is stopped in between sees it lag behind, never run ahead.
+        long wall = wallMillis.getAsLong() * NANOS_PER_MILLI;
+        long now = monotonicNanos.getAsLong();
+        Seen last = last();
+        if (wall - now - last.ahead() <= SLACK) {
+            return now + last.slept();
+        }
+        return now + jumped(wall - now).slept();
+    }
+
+    private Seen jumped(long ahead) {
+        Seen next;
+        Seen last;
+        do {
+            last = last();
+            long jump = ahead - last.ahead();
+            next = jump > SLACK ? new Seen(ahead, last.slept() + jump) : last;
+        } while (!seen.compareAndSet(last, next));
+        return next;
+    }
+
+    /** Takes the present difference of the clocks as the right one, unless it is a jump ahead. */
+    public void look() {
+        long before = monotonicNanos.getAsLong();
+        long wall = wallMillis.getAsLong() * NANOS_PER_MILLI;
+        if (monotonicNanos.getAsLong() - before > LONGEST_LOOK) {
+            return;
+        }
+        long ahead = wall - before;
+        Seen next;
+        Seen last;
+        do {
+            last = last();
+            boolean first = last.ahead() == Long.MAX_VALUE;
+            long jump = first ? 0 : ahead - last.ahead();
+            next = new Seen(ahead, jump > SLACK ? last.slept() + jump : last.slept());
+        } while (!seen.compareAndSet(last, next));
+    }
+}

@@ -1,0 +1,226 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Resume;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** How a client introduces itself to a member, and whom it talks to. */
+final class ClientHandshake {
+    /** Why a client does not talk to a member; {@code lasting} as in {@link RefuseCode#lasting}. */
+    record Objection(String why, boolean lasting) {}
+
+    /** A member that keeps in touch notices within about a second that the other one does not answer. */
+    private static final long ATTENTION = 4_000_000_000L;
+
+    private final SessionSettings settings;
+    private final Incarnation self;
+    private SessionTarget aim;
+    private long life;
+    private long guard;
+    private @Nullable WelcomeInfo greeting;
+    private final Map<String, Seen> seen = new TreeMap<>();
+    /** Incarnations of the member whose grants may still be believed, and until when. */
+    private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
+
+    ClientHandshake(SessionSettings settings, Incarnation self, SessionTarget aim, List<Seen> seen) {
+        this.settings = settings;
+        this.self = self;
+        this.aim = aim;
+        if (seen.size() > ClientSession.MAX_SEEN) {
+            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + ClientSession.MAX_SEEN);
+        }
+        for (Seen one : seen) {
+            this.seen.put(one.node(), one);
+        }
+    }
+
+    void lives(long byItsByte, long byItsGuard) {
+        life = byItsByte;
+        guard = byItsGuard;
+    }
+
+    /** False while the client has no byte that shows that it lives, though it should. */
+    boolean possible() {
+        return life != Input.Reborn.NO_LIFE;
+    }
+
+    Hello hello(long attempt, @Nullable OpenSession open, Turn turn) {
+        Resume resume = open == null ? null : new Resume(open.member, open.peer.session(), open.received());
+        return new Hello(
+                settings.wireLow(),
+                settings.wireHigh(),
+                settings.cluster(),
+                settings.settingsHash(),
+                aim.role() == Role.MEMBER ? settings.membersHash() : 0,
+                settings.algorithm(),
+                aim.role(),
+                aim.from(),
+                aim.node(),
+                aim.shard(),
+                self,
+                Nonce.draw(turn),
+                attempt,
+                life,
+                guard,
+                floorToGive(),
+                List.copyOf(seen.values()),
+                resume);
+    }
+
+    /** Only until a member has taken it, since epochs are kept; who is at work is not to be refused for it. */
+    private long floorToGive() {
+        return aim.role() == Role.CLIENT && greeting == null ? settings.tokenFloor() : 0;
+    }
+
+    /** Null if the member has proved itself and may be talked to. */
+    @Nullable
+    Objection objection(Hello hello, Challenge challenge, long now) {
+        if (challenge.wire() < settings.wireLow() || challenge.wire() > settings.wireHigh()) {
+            return new Objection("the member chose wire version " + challenge.wire(), false);
+        }
+        byte[] transcript = transcript(Role.MEMBER, hello, challenge);
+        if (!settings.authenticator().accepts(transcript, challenge.mac())) {
+            return new Objection(unproved(transcript, challenge.mac()), true);
+        }
+        frozen.values().removeIf(until -> now - until >= 0);
+        if (frozen.containsKey(challenge.member())) {
+            // A fresh session there would end the former one, and what is still believed of it.
+            return new Objection("a former incarnation of the member answers while its grants are believed", false);
+        }
+        return null;
+    }
+
+    private String unproved(byte[] transcript, Mac mac) {
+        if (!settings.authenticator().secret()) {
+            return "the member has a shared secret and this end has none: add secretFile";
+        }
+        return "the member did not prove that it knows the shared secret: it has "
+                + (Authenticator.none().accepts(transcript, mac) ? "none" : "another one than this end");
+    }
+
+    Proof proof(Hello hello, Challenge challenge) {
+        return new Proof(settings.authenticator().prove(transcript(Role.CLIENT, hello, challenge)));
+    }
+
+    private static byte[] transcript(Role prover, Hello hello, Challenge challenge) {
+        return Handshake.transcript(prover, hello, challenge.wire(), challenge.member(), challenge.nonce());
+    }
+
+    void freeze(Incarnation member, long until) {
+        frozen.put(member, until);
+    }
+
+    void welcomed(Welcome welcome, Incarnation member) {
+        seen.clear(); // only the node that answers here is ever told
+        seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
+        aim = new SessionTarget(aim.role(), aim.from(), welcome.node(), aim.shard(), aim.demand());
+        greeting = new WelcomeInfo(
+                welcome.node(),
+                member,
+                welcome.epoch(),
+                welcome.quarantine(),
+                welcome.members(),
+                welcome.shards(),
+                welcome.fresh(),
+                welcome.longestTtl());
+    }
+
+    /** False if another member answers than the one that is meant. */
+    boolean expects(Welcome welcome) {
+        return aim.node().isEmpty() || aim.node().equals(welcome.node());
+    }
+
+    /** What the last welcome said; null before the first. */
+    @Nullable
+    WelcomeInfo greeting() {
+        return greeting;
+    }
+
+    /** True if a session is wanted though nothing waits for it. */
+    boolean demanded() {
+        return switch (aim.demand()) {
+            case ON_DEMAND -> false;
+            case UNTIL_GREETED -> greeting == null;
+            case ALWAYS -> true;
+        };
+    }
+
+    /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
+    long attention() {
+        return aim.demand() == SessionTarget.Demand.ALWAYS ? attention(settings) : Turn.NEVER;
+    }
+
+    /** With what ttl a member that keeps in touch counts as waiting; it speaks at least four times in that time. */
+    static long attention(SessionSettings settings) {
+        return Math.min(ATTENTION, settings.maxTtl());
+    }
+
+    String why(Refuse refusal) {
+        if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.SETTINGS) {
+            return "the members run with " + refusal.here() + ", this client with " + settings.settingsText() + ": say "
+                    + refusal.here() + " in the URL";
+        } else if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
+            return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
+        }
+        if (refusal.code() == RefuseCode.LOW_FLOOR) {
+            return "this client asks for tokenFloor=" + refusal.there() + ", but another has given tokenFloor="
+                    + refusal.here() + ", and it is only raised: write that one into this URL too, or leave it out";
+        }
+        if (refusal.code() == RefuseCode.HIGH_FLOOR) {
+            return "tokenFloor=" + refusal.there() + " is above the tokens of those who are connected ("
+                    + refusal.here() + "): it is given when they are gone, and leases of before are over";
+        }
+        if (refusal.code() == RefuseCode.DOUBLED) {
+            return "another process runs as member " + refusal.here() + ", and lives: end one of them";
+        }
+        String why = "the member refuses: " + refusal.code();
+        return refusal.field().isEmpty()
+                ? why
+                : why + ", " + refusal.field() + " is " + refusal.here() + " there and " + ours(refusal) + " here";
+    }
+
+    /** A value that was compared by its hash, in words. */
+    private String ours(Refuse refusal) {
+        return switch (refusal.code()) {
+            case SETTINGS -> settings.settingsText();
+            case MEMBERS -> settings.membersText();
+            default -> refusal.there();
+        };
+    }
+
+    ClientHandshake copy() {
+        ClientHandshake copy = new ClientHandshake(settings, self, aim, List.copyOf(seen.values()));
+        copy.greeting = greeting;
+        copy.lives(life, guard);
+        copy.frozen.putAll(frozen);
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(self.high()).put(self.low()).put(life).put(guard);
+        out.value(aim).value(greeting);
+        out.put(seen.size());
+        for (Seen one : seen.values()) {
+            out.put(one.node()).put(one.epoch());
+            out.put(one.incarnation().high()).put(one.incarnation().low());
+        }
+        out.put(frozen.size());
+        for (Map.Entry<Incarnation, Long> entry : frozen.entrySet()) {
+            out.put(entry.getKey().high()).put(entry.getKey().low()).time(entry.getValue());
+        }
+    }
+}

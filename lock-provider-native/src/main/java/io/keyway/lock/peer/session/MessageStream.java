@@ -1,0 +1,173 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.session.SessionFrame.Data;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The numbered messages of one session at one end, in both directions; it outlives links.
+ *
+ * <p>Out: every message keeps its number until the peer acknowledges it, and is sent again from the first unacknowledged one (go-back-N). In: the next number is taken, lower ones are duplicates. A frame
+ * beyond the next number is dropped whole, because what its header extends may have been ended by a message that is missing.
+ */
+final class MessageStream {
+    /** So many messages of a member may be on their way to a client: what a client that does not read makes the member's buffers hold, at each attempt to send it. */
+    static final int WINDOW = 4 * MemberSessions.MAX_MESSAGES;
+
+    enum Fit {
+        FITS,
+        /** Something is missing before it. */
+        GAP,
+        /** It acknowledges what was never sent, or has no place at all. */
+        BROKEN
+    }
+
+    private static final int SMALL = 8;
+    /** What a burst made larger than that becomes small again when all of it has arrived. */
+    private static final int LARGE = 256;
+
+    private @Nullable Message[] ring = new @Nullable Message[SMALL];
+    private long acked;
+    private long sent;
+    private long last;
+    private long everSent;
+    private long received;
+
+    /** Queues a message; returns its number. */
+    long add(Message message) {
+        if (last - acked == ring.length) {
+            @Nullable Message[] larger = new @Nullable Message[ring.length * 2];
+            for (long number = acked + 1; number <= last; number++) {
+                larger[(int) number & larger.length - 1] = ring[(int) number & ring.length - 1];
+            }
+            ring = larger;
+        }
+        last++;
+        ring[(int) last & ring.length - 1] = message;
+        return last;
+    }
+
+    Fit fit(Data frame) {
+        if (frame.seq() <= 0 || frame.ack() < 0 || frame.ack() > everSent) {
+            return Fit.BROKEN;
+        }
+        return frame.seq() > received + 1 ? Fit.GAP : Fit.FITS;
+    }
+
+    /** True if that message is the next one, which it then no longer is. */
+    boolean take(long number) {
+        if (number != received + 1) {
+            return false;
+        }
+        received = number;
+        return true;
+    }
+
+    /** The peer has all messages up to that number; true if that is news. */
+    boolean acknowledged(long upTo) {
+        if (upTo <= acked) {
+            return false;
+        }
+        while (acked < upTo) {
+            acked++;
+            ring[(int) acked & ring.length - 1] = null;
+        }
+        sent = Math.max(sent, acked);
+        if (acked == last && ring.length > LARGE) {
+            ring = new @Nullable Message[SMALL];
+        }
+        return true;
+    }
+
+    /** What is not acknowledged is to be sent again; true if there is any that was sent. */
+    boolean rewind() {
+        boolean again = sent > acked;
+        sent = acked;
+        return again;
+    }
+
+    boolean unsent() {
+        return sent < last;
+    }
+
+    boolean unacknowledged() {
+        return acked < last;
+    }
+
+    /** True if messages are on their way. */
+    boolean inFlight() {
+        return acked < sent;
+    }
+
+    /** How many more messages may be on their way. */
+    int room() {
+        return (int) (WINDOW - (sent - acked));
+    }
+
+    /** The number of the next message to be sent. */
+    long next() {
+        return sent + 1;
+    }
+
+    long acked() {
+        return acked;
+    }
+
+    long last() {
+        return last;
+    }
+
+    long everSent() {
+        return everSent;
+    }
+
+    long received() {
+        return received;
+    }
+
+    /** Takes the next unsent messages for a frame. */
+    List<Message> send(int max) {
+        int count = (int) Math.min(max, last - sent);
+        Message[] batch = new Message[count];
+        for (int i = 0; i < count; i++) {
+            sent++;
+            Message message = ring[(int) sent & ring.length - 1];
+            if (message == null) {
+                throw new IllegalStateException("message " + sent + " is gone; " + acked + " is acknowledged");
+            }
+            batch[i] = message;
+        }
+        everSent = Math.max(everSent, sent);
+        return count == 0 ? List.of() : count == 1 ? List.of(batch[0]) : List.of(batch);
+    }
+
+    /** How many messages it has places for. */
+    int places() {
+        return ring.length;
+    }
+
+    MessageStream copy() {
+        MessageStream copy = new MessageStream();
+        copy.ring = Arrays.copyOf(ring, ring.length);
+        copy.acked = acked;
+        copy.sent = sent;
+        copy.last = last;
+        copy.everSent = everSent;
+        copy.received = received;
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(acked).put(sent).put(last).put(everSent).put(received);
+        for (long number = acked + 1; number <= last; number++) {
+            Message message = ring[(int) number & ring.length - 1];
+            if (message != null) {
+                out.value(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Lets a link in once it has answered this link's nonce, and if it is no older than what was let in before. */
+final class ServerHandshake {
+    private final SessionSettings settings;
+    private final Membership membership;
+    private final Incarnation self;
+    private HalfOpen halfOpen = new HalfOpen();
+    private NewestLinks admissions = new NewestLinks();
+
+    ServerHandshake(SessionSettings settings, Membership membership, Incarnation self) {
+        this.settings = settings;
+        this.membership = membership;
+        this.self = self;
+    }
+
+    NewestLinks admissions() {
+        return admissions;
+    }
+
+    void begin(SessionTurn turn) {
+        for (Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
+                oldest != null && turn.now() - oldest.getValue().until() >= 0;
+                oldest = halfOpen.oldest()) {
+            hangUp(oldest.getKey(), turn);
+        }
+        admissions.forget(turn.now());
+    }
+
+    long nextWork() {
+        Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
+        long forget = admissions.nextForget();
+        return oldest == null ? forget : Clocks.earlier(oldest.getValue().until(), forget);
+    }
+
+    void opened(long link, SessionTurn turn) {
+        Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
+        if (oldest != null && halfOpen.size() >= settings.maxHalfOpen()) {
+            hangUp(oldest.getKey(), turn); // whoever means it has proved itself by now
+        }
+        halfOpen.opened(link, turn.now() + settings.proofTimeout());
+    }
+
+    void closed(long link) {
+        halfOpen.remove(link);
+    }
+
+    /** Takes a frame of a link without session; returns the hello of a client that has just proved itself. */
+    @Nullable
+    Hello arrived(long link, Frame frame, SessionTurn turn) {
+        HalfOpen.Half half = halfOpen.get(link);
+        if (half == null) {
+            return null; // hung up before; bytes that were on their way
+        }
+        if (frame instanceof Hello hello) {
+            if (half.hello() == null) {
+                greeted(link, half, hello, turn);
+            }
+            return null;
+        }
+        Hello hello = half.hello();
+        Nonce nonce = half.nonce();
+        if (!(frame instanceof Proof proof) || hello == null || nonce == null) {
+            hangUp(link, turn);
+            return null;
+        }
+        byte[] transcript = Handshake.transcript(Role.CLIENT, hello, half.wire(), self, nonce);
+        if (!settings.authenticator().accepts(transcript, proof.mac())) {
+            refuse(link, Handshake.refuse(RefuseCode.NOT_AUTHENTICATED), turn);
+            return null;
+        }
+        Refuse difference = Handshake.difference(hello, settings, membership);
+        if (difference != null) {
+            refuse(link, difference, turn);
+            return null;
+        }
+        if (admissions.stale(hello.client(), hello.attempt())) {
+            turn.goal(SessionGoal.STALE_HELLO_REFUSED);
+            refuse(link, new Refuse(RefuseCode.STALE_ATTEMPT, "attempt", "newer", "" + hello.attempt()), turn);
+            return null;
+        }
+        return hello;
+    }
+
+    private void greeted(long link, HalfOpen.Half half, Hello hello, SessionTurn turn) {
+        int wire = Handshake.wire(hello, settings);
+        if (wire == 0) {
+            refuse(link, Handshake.otherWire(settings, hello.wireLow(), hello.wireHigh()), turn);
+            return;
+        }
+        Nonce nonce = Nonce.draw(turn);
+        halfOpen.greeted(link, half, hello, nonce, wire);
+        Mac mac = settings.authenticator().prove(Handshake.transcript(Role.MEMBER, hello, wire, self, nonce));
+        turn.transmit(link, new Challenge(wire, self, nonce, mac));
+    }
+
+    void admitted(long link, Hello hello, long session) {
+        halfOpen.remove(link);
+        admissions.admit(hello.client(), hello.attempt(), session);
+    }
+
+    void refuse(long link, Refuse refusal, SessionTurn turn) {
+        turn.transmit(link, refusal);
+        hangUp(link, turn);
+    }
+
+    private void hangUp(long link, SessionTurn turn) {
+        halfOpen.remove(link);
+        turn.hangUp(link);
+    }
+
+    void stalled(long nanos) {
+        halfOpen.shift(nanos);
+        admissions.shift(nanos);
+    }
+
+    ServerHandshake copy() {
+        ServerHandshake copy = new ServerHandshake(settings, membership, self);
+        copy.halfOpen = halfOpen.copy();
+        copy.admissions = admissions.copy();
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        halfOpen.encode(out);
+        admissions.encode(out);
+    }
+}

@@ -1,0 +1,39 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.session.SessionFrame.Role;
+
+/**
+ * Whom a session is for, and when it is wanted.
+ *
+ * @param from the id of the member that this session is of; empty if it is a client's
+ * @param node the member's id; empty for any member of the cluster, and then for the one that answers first
+ * @param shard which of its cells
+ */
+public record SessionTarget(Role role, String from, String node, int shard, Demand demand) {
+    /** When a session is to be up. */
+    public enum Demand {
+        /** While something is held or waited for. */
+        ON_DEMAND,
+        /** Until a member has answered, and then on demand. */
+        UNTIL_GREETED,
+        /** As long as this cell lives. */
+        ALWAYS
+    }
+
+    /** A client of a cluster with one member. */
+    public static final SessionTarget ONLY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.ON_DEMAND);
+
+    /** A client that wants to know the members. */
+    public static final SessionTarget ANY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_GREETED);
+
+    /** A client of that cell. */
+    public static SessionTarget at(String node, int shard) {
+        return new SessionTarget(Role.CLIENT, "", node, shard, Demand.ON_DEMAND);
+    }
+
+    /** A member that keeps in touch with another one. */
+    public static SessionTarget peer(String from, String node) {
+        return new SessionTarget(Role.MEMBER, from, node, 0, Demand.ALWAYS);
+    }
+}

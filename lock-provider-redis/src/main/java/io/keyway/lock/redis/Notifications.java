@@ -1,0 +1,275 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * What scripts say to this client: {@code R number,number key}, those requests should ask again; {@code G number attempt token
+ * key}, that request is granted, from that attempt on; {@code B token key reason}, that grant was broken. It comes over the
+ * channel of the client or, of a name that it waits for in a cluster, over a sharded one ({@link ShardChannels}). While nobody
+ * listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ */
+final class Notifications {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Notifications.class);
+
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    /** When a waiter asks again that may have missed a message. */
+    private static final Duration DEAF = Duration.ofMillis(25);
+    /** The same where none will ever come. */
+    private static final Duration DEAF_FOR_GOOD = Duration.ofMillis(250);
+
+    /** A request that waits, and the attempt that was told so; null once another one was sent. */
+    private record Waiter(Request request, @Nullable Long askedAt) {}
+
+    private final RedisLink link;
+    private final RedisKeys keys;
+    private final LockBackend.Signals signals;
+    private final String channel;
+    private final @Nullable ShardChannels shards;
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final String queueing;
+    private final boolean takesGrants;
+    private final Tokens tokens;
+    /** Of what waits, in the map and by the sharded channels alike; not needed without those. */
+    private final ReentrantLock counting = new ReentrantLock();
+
+    private final Map<Long, Waiter> waiting = new ConcurrentHashMap<>();
+    private final CountDownLatch tried = new CountDownLatch(1);
+    private volatile boolean forbidden;
+    private volatile long subscription;
+    private long subscriptions;
+
+    /**
+     * With {@code slots} messages come over sharded channels, too; that is for clusters whose servers all have them.
+     *
+     * @param takesGrants whether what this client waits for may be granted by a message
+     * @param tokens learns what messages tell of them
+     */
+    Notifications(
+            RedisLink link,
+            RedisKeys keys,
+            LockBackend.Signals signals,
+            Incarnation client,
+            RedisLink.@Nullable Slots slots,
+            boolean takesGrants,
+            Tokens tokens) {
+        this.link = link;
+        this.keys = keys;
+        this.signals = signals;
+        this.channel = keys.channel(client);
+        this.queueing = "q" + (slots == null ? "" : "s");
+        this.takesGrants = takesGrants;
+        this.tokens = tokens;
+        this.shards = slots == null
+                ? null
+                : new ShardChannels(slots, signals, name -> keys.channel(name, client), this::take, this::recheck);
+    }
+
+    /**
+     * Has the kit listen from now on, in the background, and waits until it does or has failed to, so that no break is
+     * missed of what is granted next; but for a small part of the time left at most, since a break is told again by a renewal.
+     */
+    void begin(Deadline deadline) throws InterruptedException {
+        if (tried.getCount() == 0) {
+            return;
+        }
+        if (started.compareAndSet(false, true)) {
+            signals.background("messages", this::listen);
+        }
+        boolean unused = tried.await(Math.min(deadline.nanos() / 4, PATIENCE.toNanos()), TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * A number for what is heard now, 0 for nothing. Whoever has to wait, and finds another number than before
+     * he asked, may have missed the message that he waits for.
+     */
+    long hearing() {
+        long plain = subscription;
+        return plain == 0 || shards == null ? plain : plain + shards.gaps();
+    }
+
+    /** After how long whoever waits asks again while nothing is heard. */
+    Duration deaf() {
+        return forbidden ? DEAF_FOR_GOOD : DEAF;
+    }
+
+    /**
+     * How scripts are told that a request queues, and how its client hears.
+     *
+     * @param askedAt the clock before the attempt, by which a grant by message names it
+     * @param byMessage whether that request may be granted by a message
+     */
+    byte[] queueing(long askedAt, boolean byMessage) {
+        return RedisKeys.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
+    }
+
+    /** An attempt of that request is about to be sent: what earlier ones came to counts no more. */
+    void asks(Request request) {
+        if (!waiting.isEmpty()) {
+            waiting.computeIfPresent(request.id(), (id, waiter) -> new Waiter(request, null));
+        }
+    }
+
+    /**
+     * That request has to wait.
+     *
+     * @param askedAt the clock before the attempt of which that is the answer
+     */
+    void waits(Request request, long askedAt) {
+        Waiter waiter = new Waiter(request, askedAt);
+        if (shards == null) {
+            waiting.put(request.id(), waiter);
+            return;
+        }
+        counting.lock();
+        try {
+            shards.waits(request.key().name(), waiting.put(request.id(), waiter) == null);
+        } finally {
+            counting.unlock();
+        }
+    }
+
+    /** It does not any more, if it did. */
+    void waitsNoMore(long request) {
+        if (!waiting.isEmpty()) {
+            Waiter waiter = waiting.get(request);
+            if (waiter != null) {
+                boolean unused = waitsNoMore(waiter);
+            }
+        }
+    }
+
+    /** False if another attempt was sent meanwhile. */
+    private boolean waitsNoMore(Waiter waiter) {
+        if (shards == null) {
+            return waiting.remove(waiter.request().id(), waiter);
+        }
+        counting.lock();
+        try {
+            boolean gone = waiting.remove(waiter.request().id(), waiter);
+            if (gone) {
+                shards.waitsNoMore(waiter.request().key().name());
+            }
+            return gone;
+        } finally {
+            counting.unlock();
+        }
+    }
+
+    private void recheck(Set<LockName> names) {
+        if (!names.isEmpty()) {
+            keys().filter(key -> names.contains(key.name())).forEach(signals::recheck);
+        }
+    }
+
+    private Stream<LockKey> keys() {
+        return waiting.values().stream().map(waiter -> waiter.request().key()).distinct();
+    }
+
+    private void listen() throws Exception {
+        try {
+            link.listen(channel, this::take, () -> {
+                subscription = ++subscriptions;
+                forbidden = false;
+                keys().forEach(signals::recheck);
+                tried.countDown();
+            });
+        } catch (NotExecutedException | JedisException e) {
+            // Said by the events of the connection; the kit runs this again.
+            warnIfForbidden(e);
+            LOG.debug("No messages can be heard on {}: {}", channel, e.getMessage());
+        } finally {
+            subscription = 0;
+            tried.countDown();
+        }
+    }
+
+    private void warnIfForbidden(Exception failure) {
+        if (failure instanceof JedisAccessControlException && !forbidden) {
+            forbidden = true;
+            LOG.warn(
+                    "This client may not listen to {}: {} Until its user has +subscribe and the channels of the prefix, whoever waits asks again each {} ms.",
+                    channel,
+                    failure.getMessage(),
+                    DEAF_FOR_GOOD.toMillis());
+        }
+    }
+
+    private void take(String message) {
+        if (message.startsWith("R ")) {
+            int space = message.indexOf(' ', 2);
+            Optional<LockKey> found = space < 0 ? Optional.empty() : keys.parse(message.substring(space + 1));
+            found.ifPresent(key -> {
+                for (String number : message.substring(2, space).split(",", -1)) {
+                    signals.recheck(key, Long.parseLong(number));
+                }
+            });
+        } else if (message.startsWith("G ")) {
+            String[] words = message.split(" ", 5);
+            Optional<LockKey> found = words.length < 5 ? Optional.empty() : keys.parse(words[4]);
+            found.ifPresent(
+                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), tokens.told(words[3])));
+        } else if (message.startsWith("B ")) {
+            int space = message.indexOf(' ', 2);
+            int end = message.indexOf('}', space) + 3;
+            if (space > 0 && end > 2 && end <= message.length()) {
+                Optional<LockKey> key = keys.parse(message.substring(space + 1, end));
+                long token = tokens.told(message.substring(2, space));
+                String reason = message.substring(end);
+                key.ifPresent(found -> signals.ended(found, token, Cause.BROKEN, broken(reason)));
+            }
+        }
+    }
+
+    private void granted(LockKey key, long number, long askedAt, long token) {
+        Waiter waiter = waiting.get(number);
+        if (waiter == null || !Objects.equals(waiter.askedAt(), askedAt)) {
+            // The answer to that attempt is not heard yet, or a later attempt was sent: another one finds the grant, if
+            // there is one.
+            signals.recheck(key, number);
+            return;
+        }
+        signals.granted(waiter.request(), () -> {
+            Duration age = Duration.ofNanos(System.nanoTime() - askedAt);
+            // If it is too old, another attempt begins the term anew.
+            return age.compareTo(waiter.request().ttl().dividedBy(2)) < 0 && waitsNoMore(waiter)
+                    ? Optional.of(new Attempt.Granted(grant(waiter.request(), token), age))
+                    : Optional.empty();
+        });
+    }
+
+    static Grant grant(Request request, long token) {
+        return new Grant(request.id(), request.key(), token, request.ttl(), "");
+    }
+
+    static String broken(String reason) {
+        return "broken: " + reason;
+    }
+}

@@ -1,0 +1,251 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session asks of the ensemble. Each call is sent at once and never repeated; its answer completes on the thread
+ * of the session's events, in their order.
+ */
+abstract class EnsembleCalls {
+    private static final byte[] NOTHING = {};
+
+    private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
+
+    /** Of the ensemble's wall clock before ours; null until something was created. */
+    private volatile @Nullable Long clockAhead;
+
+    abstract ZooKeeper handle();
+
+    /** Who may do what with the node that is to be created there. */
+    abstract List<ACL> acl(String path);
+
+    /** The ensemble, or the handle, says that the session is over. */
+    abstract void expired();
+
+    /**
+     * The clock before the last call that a majority has confirmed: the ensemble ends the session no earlier than its
+     * timeout after that.
+     */
+    long confirmedAt() {
+        return confirmed.get();
+    }
+
+    private void confirm(long sentAt) {
+        confirmed.accumulateAndGet(sentAt, (a, b) -> a - b >= 0 ? a : b);
+    }
+
+    CompletableFuture<CreatedNode> create(String path, byte[] data, CreateMode mode) {
+        CompletableFuture<CreatedNode> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().create(
+                        path,
+                        data,
+                        acl(path),
+                        mode,
+                        (rc, asked, context, created, stat) ->
+                                written(answer, sentAt, rc, path, () -> created(created, stat)),
+                        null);
+        return answer;
+    }
+
+    private CreatedNode created(String path, Stat stat) {
+        clockAhead = stat.getCtime() - System.currentTimeMillis();
+        return CreatedNode.of(path, stat.getCzxid());
+    }
+
+    CompletableFuture<Boolean> delete(String path) {
+        return delete(path, -1);
+    }
+
+    /** {@code version}: that which it must have; -1 for any. */
+    CompletableFuture<Boolean> delete(String path, int version) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().delete(path, version, (rc, asked, context) -> written(answer, sentAt, rc, path, () -> true), null);
+        return answer;
+    }
+
+    /**
+     * Changes a node and deletes it, in one transaction, so that whoever watches its data hears that the request has
+     * held.
+     */
+    CompletableFuture<Boolean> changeAndDelete(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().multi(
+                        List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)),
+                        (rc, asked, context, results) -> written(answer, sentAt, rc, path, () -> true),
+                        null);
+        return answer;
+    }
+
+    /** {@code version}: that which it must have; -1 for any. */
+    CompletableFuture<Stat> set(String path, byte[] data, int version) {
+        CompletableFuture<Stat> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().setData(
+                        path,
+                        data,
+                        version,
+                        (rc, asked, context, stat) -> written(answer, sentAt, rc, path, () -> stat),
+                        null);
+        return answer;
+    }
+
+    /**
+     * A transaction, which may change nothing: a majority confirms that nodes are there, and so that the session lives.
+     * Completes with a code for each; nothing is done unless all are OK.
+     */
+    CompletableFuture<List<Code>> transact(List<Op> steps) {
+        CompletableFuture<List<Code>> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().multi(
+                        steps,
+                        (rc, asked, context, results) -> {
+                            if (rc == Code.OK.intValue()) {
+                                confirm(sentAt);
+                            }
+                            if (results == null) {
+                                fail(answer, rc, "");
+                            } else {
+                                answer.complete(results.stream()
+                                        .map(EnsembleCalls::code)
+                                        .toList());
+                            }
+                        },
+                        null);
+        return answer;
+    }
+
+    private static Code code(OpResult result) {
+        return result instanceof OpResult.ErrorResult error ? Code.get(error.getErr()) : Code.OK;
+    }
+
+    /** Whatever there is: the watcher hears of the session. {@code taken}: in order with what the watcher hears. */
+    CompletableFuture<Boolean> state(String path, Watcher watcher, Runnable taken) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle().exists(
+                        path,
+                        watcher,
+                        (rc, asked, context, stat) -> {
+                            boolean there = rc == Code.OK.intValue() || rc == Code.NONODE.intValue();
+                            if (there) {
+                                taken.run();
+                            }
+                            answered(answer, there ? Code.OK.intValue() : rc, path, () -> true);
+                        },
+                        null);
+        return answer;
+    }
+
+    /** At once, whether a server can be reached or not. */
+    void removeWatch(String path, Watcher watcher, Watcher.WatcherType type) {
+        handle().removeWatches(path, watcher, type, true, (rc, asked, context) -> {}, null);
+    }
+
+    CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
+        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        handle().getChildren(
+                        path,
+                        watcher,
+                        (int rc, String asked, Object context, List<String> children) ->
+                                answered(answer, rc, path, () -> children),
+                        null);
+        return answer;
+    }
+
+    CompletableFuture<Stat> stat(String path) {
+        CompletableFuture<Stat> answer = new CompletableFuture<>();
+        handle().exists(path, false, (rc, asked, context, stat) -> answered(answer, rc, path, () -> stat), null);
+        return answer;
+    }
+
+    CompletableFuture<RequestNodeData> content(String path) {
+        return read(path, null, (data, stat) -> new RequestNodeData(NodeData.parse(data), stat));
+    }
+
+    /** The floor of tokens that is kept there; 0 if there is none. */
+    CompletableFuture<Long> tokenFloor(String path) {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        handle().getData(
+                        path,
+                        false,
+                        (rc, asked, context, data, stat) -> {
+                            if (rc == Code.NONODE.intValue()) {
+                                answer.complete(0L);
+                            } else if (rc == Code.OK.intValue() && !TokenFloorWriter.isFloor(data)) {
+                                fail(answer, Code.DATAINCONSISTENCY.intValue(), path);
+                            } else {
+                                answered(answer, rc, path, () -> TokenFloorWriter.parse(data));
+                            }
+                        },
+                        null);
+        return answer;
+    }
+
+    <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        handle().getData(
+                        path,
+                        watcher,
+                        (rc, asked, context, data, stat) -> answered(answer, rc, path, () -> content.apply(data, stat)),
+                        null);
+        return answer;
+    }
+
+    /** What is read after it is not older than this. */
+    CompletableFuture<Boolean> sync(String path) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        handle().sync(path, (rc, asked, context) -> answered(answer, rc, path, () -> true), null);
+        return answer;
+    }
+
+    private <T> void written(CompletableFuture<T> answer, long sentAt, int rc, String path, Supplier<T> value) {
+        if (rc == Code.OK.intValue()) {
+            confirm(sentAt);
+        }
+        answered(answer, rc, path, value);
+    }
+
+    private <T> void answered(CompletableFuture<T> answer, int rc, String path, Supplier<T> value) {
+        if (rc == Code.OK.intValue()) {
+            answer.complete(value.get());
+        } else {
+            fail(answer, rc, path);
+        }
+    }
+
+    /** The ensemble's wall clock, by the last node that was created; for ages that are shown to people. */
+    long ensembleMillis(String base, Await limit) throws KeeperException, TimeoutException, InterruptedException {
+        Long ahead = clockAhead;
+        if (ahead == null) {
+            CreatedNode node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
+            limit.await(delete(node.path()));
+            ahead = clockAhead;
+        }
+        return System.currentTimeMillis() + (ahead == null ? 0 : ahead);
+    }
+
+    private void fail(CompletableFuture<?> answer, int rc, String path) {
+        if (rc == Code.SESSIONEXPIRED.intValue()) {
+            expired();
+        }
+        answer.completeExceptionally(KeeperException.create(Code.get(rc), path));
+    }
+}

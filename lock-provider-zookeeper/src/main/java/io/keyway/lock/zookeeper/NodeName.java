@@ -1,0 +1,68 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import java.util.Optional;
+
+/**
+ * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so
+ * that one listing of the container tells who holds and who waits. The session is that which created the node; the pair
+ * of session and id finds it again when the answer to its creation was lost.
+ *
+ * @param name the whole name
+ * @param capacity as its caller states it
+ * @param number given by the server; rises, up to {@link Container#LAST}
+ */
+record NodeName(String name, LockMode mode, int permits, int capacity, int number) {
+    static String owner(String session, long id) {
+        return session + "-" + Long.toHexString(id) + "-";
+    }
+
+    /** What the server completes by a number. */
+    static String prefix(String owner, Request request) {
+        return switch (request.mode()) {
+            case EXCLUSIVE -> owner + "x-";
+            case SHARED -> owner + "s-";
+            case PERMITS -> owner + "p" + request.permits() + "c" + request.capacity() + "-";
+        };
+    }
+
+    /** The name of the node at that path. */
+    static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** Empty if it is not one of ours. */
+    static Optional<NodeName> parse(String name) {
+        int first = name.indexOf('-');
+        int id = name.indexOf('-', first + 1);
+        int mode = name.indexOf('-', id + 1);
+        if (first < 1 || id < 0 || mode < id + 2) {
+            return Optional.empty();
+        }
+        try {
+            int number = Integer.parseInt(name, mode + 1, name.length(), 10);
+            return switch (name.charAt(id + 1)) {
+                case 'x' -> Optional.of(new NodeName(name, LockMode.EXCLUSIVE, 1, 1, number));
+                case 's' -> Optional.of(new NodeName(name, LockMode.SHARED, 1, 1, number));
+                case 'p' -> {
+                    int capacity = name.indexOf('c', id);
+                    yield Optional.of(new NodeName(
+                            name,
+                            LockMode.PERMITS,
+                            Integer.parseInt(name, id + 2, capacity, 10),
+                            Integer.parseInt(name, capacity + 1, mode, 10),
+                            number));
+                }
+                default -> Optional.empty();
+            };
+        } catch (NumberFormatException | IndexOutOfBoundsException e) {
+            return Optional.empty();
+        }
+    }
+
+    boolean isBefore(NodeName other) {
+        return number < other.number;
+    }
+}

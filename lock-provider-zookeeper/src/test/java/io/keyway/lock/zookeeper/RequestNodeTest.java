@@ -1,0 +1,134 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The steps of a request, one by one. */
+class RequestNodeTest {
+    private static final Owner OWNER = new Owner("test", Map.of());
+    private static final LockKey KEY = LockKey.lock(LockName.of("place"));
+    private static final Paths PATHS = new Paths("/keyway");
+    private static final String CONTAINER = PATHS.container(KEY);
+
+    private static final ACLProvider ANYONE = new ACLProvider() {
+        @Override
+        public List<ACL> getDefaultAcl() {
+            return List.of(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
+        }
+
+        @Override
+        public List<ACL> getAclForPath(String path) {
+            return getDefaultAcl();
+        }
+    };
+
+    @AutoClose
+    private static OneServer server;
+
+    private final Await limit = Await.of(Duration.ofSeconds(60));
+    private final AtomicInteger ids = new AtomicInteger();
+    private final AtomicInteger turns = new AtomicInteger();
+    private final List<Session> sessions = new ArrayList<>();
+
+    @BeforeAll
+    static void beginTheServer(@TempDir Path directory) throws Exception {
+        server = new OneServer(directory);
+    }
+
+    @AfterEach
+    void endTheSessions() throws Exception {
+        for (Session session : sessions) {
+            boolean unused = session.handle().close(2_000);
+        }
+    }
+
+    private Session session() throws Exception {
+        Session.Listener deaf = new Session.Listener() {
+            @Override
+            public void connected(Session session) {}
+
+            @Override
+            public void suspended(Session session) {}
+
+            @Override
+            public void ended(Session session, String why) {}
+
+            @Override
+            public void broken(Session session, long token, String reason) {}
+        };
+        Session session = new Session(
+                new Session.Terms(server.address(), ANYONE, PATHS, FirstInLine.NONE), "", deaf, () -> false);
+        session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
+        sessions.add(session);
+        session.awaitConnected(limit, false);
+        return session;
+    }
+
+    private RequestNode entered(Session session) throws Exception {
+        Request request =
+                new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
+        RequestNode place = new RequestNode(
+                request, session, CONTAINER, NodeData.of(OWNER).bytes(), turned -> turns.incrementAndGet());
+        Container parent = new Container(session, CONTAINER);
+        place.goTo(parent);
+        place.lookAtOnce(place.enter(parent, limit).orElseThrow());
+        return place;
+    }
+
+    private String node(Session session) throws Exception {
+        return limit.await(session.create(CONTAINER + "/1-1-x-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL))
+                .path();
+    }
+
+    /** All that the server has told it, and what it asked because of that, has come. */
+    private void settle(Session session) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            limit.await(session.sync(CONTAINER));
+        }
+    }
+
+    @Test
+    void anOldWatchSaysNothingOfANewNode() throws Exception {
+        Session own = session();
+        Session other = session();
+        new Containers(PATHS).make(own, CONTAINER, limit);
+        String before = node(other);
+        RequestNode place = entered(own);
+        assertThat(place.standing().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
+        settle(own);
+        node(other);
+        limit.await(other.delete(place.node().path()));
+
+        place.lost();
+        List<String> listing = place.enter(place.parent(), limit).orElseThrow();
+        limit.await(other.delete(before));
+        settle(own);
+
+        place.lookAtOnce(listing);
+        settle(own);
+        assertThat(turns).hasValue(0);
+        assertThat(place.standing().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Owner;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a listing says, and how names are written in ZooKeeper. */
+class RequestQueueTest {
+
+    private static RequestQueue line(String... names) {
+        return RequestQueue.of(List.of(names));
+    }
+
+    private static List<String> holders(RequestQueue line) {
+        return line.holders().stream().map(NodeName::name).toList();
+    }
+
+    @Test
+    void theLowestNumberHoldsAlone() {
+        RequestQueue line = line("b-2-x-0000000007", "a-1-x-0000000003", "c-3-s-0000000009");
+
+        assertThat(holders(line)).containsExactly("a-1-x-0000000003");
+        assertThat(line.waiters()).extracting(NodeName::name).containsExactly("b-2-x-0000000007", "c-3-s-0000000009");
+    }
+
+    @Test
+    void readersHoldTogetherUntilAWriterAsks() {
+        RequestQueue line = line("a-1-s-0000000001", "b-2-s-0000000002", "c-3-x-0000000003", "d-4-s-0000000004");
+
+        assertThat(line.holders()).hasSize(2);
+        assertThat(line.of("d-4-s-0000000004").behind()).contains("c-3-x-0000000003");
+        assertThat(line.of("d-4-s-0000000004").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
+        assertThat(line.of("c-3-x-0000000003").behind()).contains("b-2-s-0000000002");
+        assertThat(line.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.NONE);
+    }
+
+    @Test
+    void permitsGoToTheFirstThatFitsAndNobodyPassesIt() {
+        RequestQueue line = line("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003");
+
+        assertThat(line.holders()).hasSize(1);
+        assertThat(line.permitsOut()).isEqualTo(2);
+        assertThat(line.of("b-2-p2c3-0000000002").kind()).isEqualTo(QueuePosition.Kind.FIRST);
+        assertThat(line.of("c-3-p1c9-0000000003").behind()).contains("b-2-p2c3-0000000002");
+    }
+
+    @Test
+    void eachIsBoundByItsOwnViewOfTheCapacity() {
+        assertThat(line("a-1-p1c1-0000000001", "b-2-p1c2-0000000002", "c-3-p1c2-0000000003")
+                        .holders())
+                .hasSize(2);
+    }
+
+    @Test
+    void aWriterThatHeldHasNobodyBeforeIt() {
+        RequestQueue line = line("a-1-x-0000000001", "b-2-x-0000000002", "c-3-x-0000000003");
+
+        assertThat(line.of("b-2-x-0000000002").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
+        assertThat(line.of("c-3-x-0000000003").behind()).contains("b-2-x-0000000002");
+        assertThat(line.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT_IF_IT_HELD);
+    }
+
+    @Test
+    void whatIsNotOursIsPassedOver() {
+        assertThat(line("lock-0000000001", "", "a-1-z-0000000001", "a-1-p-0000000001", "a-1-x-none")
+                        .isEmpty())
+                .isTrue();
+        assertThat(line().of("a-1-x-0000000001")).isEqualTo(QueuePosition.ABSENT);
+    }
+
+    @Test
+    void aTicketSaysAllThatDecides() {
+        NodeName ticket = NodeName.parse("1f-a-p3c12-0000000042").orElseThrow();
+
+        assertThat(ticket.name()).isEqualTo("1f-a-p3c12-0000000042");
+        assertThat(ticket.mode()).isEqualTo(LockMode.PERMITS);
+        assertThat(ticket.permits()).isEqualTo(3);
+        assertThat(ticket.capacity()).isEqualTo(12);
+        assertThat(ticket.number()).isEqualTo(42);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"a", "a/b", "a:b", ".", "..", "a/../b", "zookeeper", "ü", "😀", "a%2Fb", "A", "\uffff", " "})
+    void namesAreEscapedReversibly(String name) {
+        for (LockKey key : List.of(LockKey.lock(LockName.of(name)), LockKey.semaphore(LockName.of(name)))) {
+            String element = Paths.element(key);
+
+            assertThat(element).matches("[ls]:[a-zA-Z0-9_.:%-]+");
+            assertThat(Paths.key(element)).contains(key);
+            assertThat(Paths.isBucket(Paths.bucketOf(element))).isTrue();
+        }
+    }
+
+    @Test
+    void aNoteOutlivesItsText() {
+        NodeData note = NodeData.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")));
+
+        assertThat(NodeData.parse(note.bytes())).isEqualTo(note);
+        assertThat(NodeData.parse(null).owner().client()).isEqualTo("?");
+    }
+
+    @Test
+    void whatWasBrokenOutlivesItsText() {
+        BrokenGrants broken =
+                new BrokenGrants(Map.of(), 3).with(Long.MAX_VALUE, "too\nlong").with(7, "");
+
+        assertThat(BrokenGrants.parse(broken.bytes(), 3)).isEqualTo(broken);
+        assertThat(BrokenGrants.parse(broken.without(Set.of(7L)).bytes(), 4).reasons())
+                .isEqualTo(Map.of(Long.MAX_VALUE, "too\nlong"));
+        assertThat(BrokenGrants.parse(null, 0).reasons()).isEmpty();
+        assertThat(BrokenGrants.parse("broken\nbroken x y\nbroken 99999999999999999999 z".getBytes(UTF_8), 0)
+                        .reasons())
+                .isEmpty();
+    }
+}

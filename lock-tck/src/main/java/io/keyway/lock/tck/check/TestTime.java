@@ -1,0 +1,242 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How time passes in a check, and what it has under way meanwhile. Time passes only by {@link #pass}, {@link #until} and {@link Task#get}; in virtual time nothing else moves the clock.
+ */
+abstract class TestTime extends Expectations {
+    private static final int STEPS = 200;
+    private static final long REAL_GRACE = 250_000_000L;
+    private static final long POLL = 200_000L;
+
+    final RunContext place;
+    private final List<Task<?>> tasks = new CopyOnWriteArrayList<>();
+
+    TestTime(RunContext place) {
+        this.place = place;
+    }
+
+    /** A short term that the subject takes. */
+    public Duration ttl() {
+        return place.ttl();
+    }
+
+    /** That part of {@link #ttl()}. */
+    public Duration ttl(int times, int by) {
+        return ttl().multipliedBy(times).dividedBy(by);
+    }
+
+    /** So many {@link #ttl()}, or what the subject takes at most. */
+    public Duration longer(int times) {
+        Duration wanted = ttl().multipliedBy(times);
+        Duration most = place.guarantees().maxTtl();
+        return wanted.compareTo(most) > 0 ? most : wanted;
+    }
+
+    /** The nearest term that the subject grants. */
+    public Duration granted(Duration term) {
+        return RunContext.within(place.guarantees(), term);
+    }
+
+    /** Options of a lock whose leases nobody renews. */
+    public LockOptions unrenewed() {
+        return LockOptions.none().withRenewal(Renewal.NONE);
+    }
+
+    /** Lock options with {@link #ttl()}. */
+    public LockOptions terms() {
+        return LockOptions.none().withTtl(ttl());
+    }
+
+    /** How long something that must happen may take: a bound for liveness, never a measure. */
+    public Duration patience() {
+        return place.patience();
+    }
+
+    /** The check's clock, in nanoseconds; compare by difference. */
+    public long now() {
+        return place.clock().now();
+    }
+
+    public boolean isVirtual() {
+        return place.clock().isVirtual();
+    }
+
+    /** Lets so much time pass. In virtual time all that comes due has been done when it returns, on the threads of tasks too. */
+    public void pass(Duration time) throws InterruptedException {
+        settle();
+        place.clock().pass(time);
+        settle();
+    }
+
+    /** Lets time pass until {@link #now()} shows that reading, if it does not yet. */
+    public void passUntil(long reading) throws InterruptedException {
+        long left = reading - now();
+        if (left > 0) {
+            pass(Duration.ofNanos(left));
+        }
+    }
+
+    /** Lets time pass until the condition holds; fails the check if it does not within {@link #patience()}. */
+    public void until(String what, Callable<Boolean> condition) throws InterruptedException {
+        until(what, patience(), condition);
+    }
+
+    /** Lets time pass until the condition holds; fails the check if it does not within that time. */
+    public void until(String what, Duration limit, Callable<Boolean> condition) throws InterruptedException {
+        if (!happens(limit, condition)) {
+            throw CheckFailure.of("within " + CheckContext.text(limit) + " it did not happen that " + what, null);
+        }
+    }
+
+    /** Lets time pass until the condition holds or the limit is reached; returns whether it holds. */
+    public boolean happens(Duration limit, Callable<Boolean> condition) throws InterruptedException {
+        return place.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
+    }
+
+    /**
+     * Whether the call ends within that time; more by {@link #patience()} on the machine's clock, where no upper bound is sure. In virtual time the clock then stands at the limit and a thread that is late has a
+     * moment of real time to arrive: what is late is the provider.
+     */
+    public boolean endsWithin(Duration limit, Task<?> task) throws InterruptedException {
+        return happens(isVirtual() ? limit : limit.plus(patience()), task::isDone);
+    }
+
+    /**
+     * Lets time pass until {@link #now()} shows that reading, and returns whether the call goes on then. It counts as going on as well if {@code end}, from which on it may be over, had come before the question was
+     * answered: on a busy machine a reading is not met in time.
+     */
+    public boolean goesOnAt(long reading, Task<?> task, long end) throws InterruptedException {
+        passUntil(reading);
+        // Asked before the clock is.
+        boolean over = task.isDone();
+        return !over || now() - end >= 0;
+    }
+
+    /** Fails the check if that was seen; surely, as {@link #never}, if {@link #now()} does not show yet the reading from which on it may be. */
+    public void neverBefore(long end, boolean seen, String text) {
+        boolean early = now() - end < 0;
+        never(seen && early, text);
+        expect(!seen, text);
+    }
+
+    /** Fails the check if that was seen; surely, as {@link #never}, if the lease is held even now. */
+    public void neverWhile(Lease lease, boolean seen, String text) {
+        never(seen && lease.isHeld(), text);
+        expect(!seen, text);
+    }
+
+    private boolean happensReally(Duration limit, Callable<Boolean> condition) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!holds(condition)) {
+            if (System.nanoTime() - end > 0) {
+                return holds(condition);
+            }
+            place.clock().pass(Duration.ofMillis(2));
+        }
+        return true;
+    }
+
+    private boolean happensVirtually(Duration limit, Callable<Boolean> condition) throws InterruptedException {
+        Duration step = limit.dividedBy(STEPS);
+        // What is due at this moment belongs to it.
+        settle();
+        place.clock().pass(Duration.ZERO);
+        for (int i = 0; i < STEPS; i++) {
+            settle();
+            if (holds(condition)) {
+                return true;
+            }
+            place.clock().pass(step);
+        }
+        // Threads may still be on their way when the clock has arrived.
+        long end = System.nanoTime() + REAL_GRACE;
+        while (!holds(condition)) {
+            if (System.nanoTime() - end > 0) {
+                return holds(condition);
+            }
+            LockSupport.parkNanos(POLL);
+        }
+        return true;
+    }
+
+    private static boolean holds(Callable<Boolean> condition) throws InterruptedException {
+        try {
+            return condition.call();
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw CheckFailure.unexpected("a question to the client failed: " + e, e);
+        }
+    }
+
+    /** In virtual time: waits until every task has returned or waits for something; for a moment of real time at most. */
+    public void settle() throws InterruptedException {
+        if (!place.clock().isVirtual()) {
+            return;
+        }
+        long end = System.nanoTime() + REAL_GRACE;
+        int quiet = 0;
+        while (quiet < 2 && System.nanoTime() - end < 0) {
+            quiet = tasks.stream().anyMatch(Task::busy) ? 0 : quiet + 1;
+            if (quiet < 2 && !tasks.isEmpty()) {
+                LockSupport.parkNanos(POLL / 4);
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+    }
+
+    /** Begins a call on a thread of its own; {@code what} says it in words, as "the second acquire". */
+    public <T> Task<T> start(String what, Callable<T> work) {
+        return begin(new Task<>(this, what, work, false));
+    }
+
+    /** As {@link #start}, on a virtual thread; for checks with {@link Requirement#VIRTUAL_THREADS}. */
+    public <T> Task<T> startVirtual(String what, Callable<T> work) {
+        return begin(new Task<>(this, what, work, true));
+    }
+
+    private <T> Task<T> begin(Task<T> task) {
+        tasks.add(task);
+        task.begin();
+        return task;
+    }
+
+    /** Makes a call that may wait for something that only the passing of time brings, and returns its value; in virtual time a check that called it itself would wait for ever. */
+    public <T> T call(String what, Callable<T> work) throws InterruptedException {
+        return start(what, work).get();
+    }
+
+    /** Ends what still waits. */
+    void interruptTasks() {
+        tasks.stream().filter(task -> !task.isDone()).forEach(Task::interrupt);
+    }
+
+    /** The threads of this check that have not ended, as text. */
+    String stacks(Thread own) {
+        StringBuilder text = new StringBuilder();
+        List<Thread> threads = new ArrayList<>(List.of(own));
+        tasks.stream().filter(task -> !task.isDone()).forEach(task -> threads.add(task.thread()));
+        for (Thread thread : threads) {
+            text.append('\n').append(thread.getName()).append(' ').append(thread.getState());
+            for (StackTraceElement frame : thread.getStackTrace()) {
+                text.append("\n    at ").append(frame);
+            }
+        }
+        return text.toString();
+    }
+}
