@@ -4,7 +4,7 @@ package io.keyway.lock.redis;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
-import io.keyway.lock.tck.history.WorkerPool;
+import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

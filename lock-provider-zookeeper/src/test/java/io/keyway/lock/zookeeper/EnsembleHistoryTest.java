@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
-import io.keyway.lock.tck.history.Nemesis;
-import io.keyway.lock.tck.history.WorkerPool;
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;

@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
-import io.keyway.lock.tck.history.Nemesis;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.tck.proxy.Ports;
+import io.keyway.lock.testing.Nemesis;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

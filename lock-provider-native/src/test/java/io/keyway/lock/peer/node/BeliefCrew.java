@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
+import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.Nemesis;
-import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

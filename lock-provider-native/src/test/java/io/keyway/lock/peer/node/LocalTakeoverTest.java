@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;

@@ -3,7 +3,7 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.tck.history.WorkerPool;
+import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

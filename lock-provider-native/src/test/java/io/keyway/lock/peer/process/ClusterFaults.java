@@ -1,13 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.tck.history.Nemesis;
-import io.keyway.lock.tck.history.WorkerPool;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.proxy.Arrivals;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

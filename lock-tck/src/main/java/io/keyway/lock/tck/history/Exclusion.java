@@ -10,7 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Of two grants of one name that exclude each other, one ends before the other begins. R1 asks when the authority had the grants, as far as users can tell; R2 when users believed. Sorts, then scans: n log n.
+ * Of two grants of one name that exclude each other, one ends before the other begins. R1 asks when the authority had
+ * the grants, as far as users can tell; R2 when users believed. Sorts, then scans: n log n.
  *
  * @param name of the rule
  * @param interval when a grant surely was there
@@ -28,14 +29,14 @@ record Exclusion(String name, Function<RecordedHold, Optional<Interval>> interva
             Span longest = null;
             Span longestExclusive = null;
             for (Span span : spans) {
-                Span before = span.hold().mode == LockMode.EXCLUSIVE ? longest : longestExclusive;
+                Span before = span.hold().mode() == LockMode.EXCLUSIVE ? longest : longestExclusive;
                 if (before != null
                         && span.interval().from() <= before.interval().to()) {
                     violations.add(new Violation(
-                            name, "two had " + span.hold().name + " at once", List.of(before.hold(), span.hold())));
+                            name, "two had " + span.hold().name() + " at once", List.of(before.hold(), span.hold())));
                 }
                 longest = later(longest, span);
-                if (span.hold().mode == LockMode.EXCLUSIVE) {
+                if (span.hold().mode() == LockMode.EXCLUSIVE) {
                     longestExclusive = later(longestExclusive, span);
                 }
             }

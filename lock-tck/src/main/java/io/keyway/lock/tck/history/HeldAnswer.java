@@ -9,4 +9,4 @@ package io.keyway.lock.tck.history;
  * @param after the clock after the answer
  * @param remaining nanoseconds of belief, asked between the two as well
  */
-record HeldAnswer(boolean held, long before, long after, long remaining) {}
+public record HeldAnswer(boolean held, long before, long after, long remaining) {}

@@ -1,5 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.history;
 
-/** From one instant to another, both included. */
-record Interval(long from, long to) {}
+/**
+ * A span of time.
+ *
+ * @param from its first nanosecond
+ * @param to its last
+ */
+public record Interval(long from, long to) {}

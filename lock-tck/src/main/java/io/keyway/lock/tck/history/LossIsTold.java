@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** R7 and R9: a loss is told, once and in time: a lease that is not held any more never is again, says so once through {@code lost()}, and is not released as if nothing had happened. */
+/**
+ * R7 and R9: a loss is told, once and in time: a lease that is not held any more never is again, says so once through
+ * {@code lost()}, and is not released as if nothing had happened.
+ */
 final class LossIsTold implements Rule {
     private static final String NAME = "R7 loss is told";
 
@@ -27,18 +30,18 @@ final class LossIsTold implements Rule {
     }
 
     private static Optional<Wrong> breach(RecordedHold hold) {
-        if (hold.losses.size() > 1) {
-            return Optional.of(new Wrong("LK-802", "told " + hold.losses.size() + " times"));
+        if (hold.losses().size() > 1) {
+            return Optional.of(new Wrong("LK-802", "told " + hold.losses().size() + " times"));
         }
         if (hold.isUntold()) {
             return Optional.of(new Wrong("LK-802", "not held any more, and never told"));
         }
         boolean gone = false;
-        for (HeldAnswer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers()) {
             if (gone && answer.held()) {
                 return Optional.of(new Wrong("LK-504", "held again after it was not"));
             }
-            if (answer.held() && hold.losses.stream().anyMatch(loss -> loss.at() < answer.before())) {
+            if (answer.held() && hold.losses().stream().anyMatch(loss -> loss.at() < answer.before())) {
                 return Optional.of(new Wrong("LK-504", "held after its loss was told"));
             }
             if (answer.held() && answer.remaining() > hold.ttl() / 4 * 3) {
@@ -48,9 +51,10 @@ final class LossIsTold implements Rule {
             gone |= !answer.held() && !(hold.isReleasing() && answer.after() > hold.releaseCalledAt());
         }
         Optional<ReleaseOutcome> outcome = hold.outcome();
-        if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent() && (gone || !hold.losses.isEmpty())) {
+        if (outcome.filter(ReleaseOutcome.RELEASED::equals).isPresent()
+                && (gone || !hold.losses().isEmpty())) {
             return Optional.of(new Wrong(
-                    hold.losses.stream().anyMatch(loss -> loss.at() > hold.releaseCalledAt()) ? "LK-802" : "LK-707",
+                    hold.losses().stream().anyMatch(loss -> loss.at() > hold.releaseCalledAt()) ? "LK-802" : "LK-707",
                     "lost, and released as if it had been held"));
         }
         return Optional.empty();

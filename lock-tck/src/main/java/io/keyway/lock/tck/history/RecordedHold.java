@@ -11,18 +11,26 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** One request for a lock and what became of it, as its user saw it. All instants are the machine's clock in nanoseconds. */
-final class RecordedHold {
-    /** When a user was told of a loss, and why. */
-    record Loss(long at, LeaseLoss.Cause cause) {}
+/**
+ * One request for a lock and what became of it, as its user saw it. All instants are nanoseconds on one clock. Not
+ * thread-safe.
+ */
+public final class RecordedHold {
+    /**
+     * The news of a loss.
+     *
+     * @param at when the user was told
+     * @param cause why the lease was lost
+     */
+    public record Loss(long at, LeaseLoss.Cause cause) {}
 
-    final String worker;
-    final String name;
-    final LockMode mode;
-    final int permits;
-    final long asked;
-    final List<HeldAnswer> answers = new ArrayList<>();
-    final List<Loss> losses = new ArrayList<>();
+    private final String worker;
+    private final String name;
+    private final LockMode mode;
+    private final int permits;
+    private final long asked;
+    private final List<HeldAnswer> answers = new ArrayList<>();
+    private final List<Loss> losses = new ArrayList<>();
     private int capacity;
     private boolean granted;
     private long token;
@@ -33,7 +41,8 @@ final class RecordedHold {
     private @Nullable ReleaseOutcome outcome;
     private boolean untold;
 
-    RecordedHold(String worker, String name, LockMode mode, long asked) {
+    /** A request of that worker for that lock, made at that instant. */
+    public RecordedHold(String worker, String name, LockMode mode, long asked) {
         this(worker, name, mode, 1, 1, asked);
     }
 
@@ -46,6 +55,49 @@ final class RecordedHold {
         this.asked = asked;
     }
 
+    /** Who asked. */
+    public String worker() {
+        return worker;
+    }
+
+    /** The name of the lock; that of a semaphore begins with its kind. */
+    public String name() {
+        return name;
+    }
+
+    public LockMode mode() {
+        return mode;
+    }
+
+    /** How many permits were asked for; 1 for a lock. */
+    public int permits() {
+        return permits;
+    }
+
+    /** When the user asked. */
+    public long asked() {
+        return asked;
+    }
+
+    /** What the lease answered, in the order of the questions; live. */
+    public List<HeldAnswer> answers() {
+        return answers;
+    }
+
+    public void answered(HeldAnswer answer) {
+        answers.add(answer);
+    }
+
+    /** What the user was told of a loss; live. A good lease tells it once at most. */
+    public List<Loss> losses() {
+        return losses;
+    }
+
+    /** The user was told of a loss. */
+    public void lost(long at, LeaseLoss.Cause cause) {
+        losses.add(new Loss(at, cause));
+    }
+
     /** The most that its user stated between request and grant. */
     int capacity() {
         return capacity;
@@ -55,70 +107,76 @@ final class RecordedHold {
         capacity = Math.max(capacity, current);
     }
 
-    void granted(long token, Duration ttl, long at) {
+    /** The user got the lease at that instant. */
+    public void granted(long token, Duration ttl, long at) {
         this.granted = true;
         this.token = token;
         this.ttl = ttl.toNanos();
         this.got = at;
     }
 
-    void releaseCalled(long at) {
+    /** The user called release at that instant. */
+    public void releaseCalled(long at) {
         releasing = true;
         releaseCalled = at;
     }
 
-    void released(ReleaseOutcome how) {
+    /** What the release returned. */
+    public void released(ReleaseOutcome how) {
         outcome = how;
     }
 
     /** The user waited long for the news of a loss, and none came. */
-    void untold() {
+    public void untold() {
         untold = true;
     }
 
-    boolean isGranted() {
+    public boolean isGranted() {
         return granted;
     }
 
-    long token() {
+    /** The fencing token; 0 if nothing was granted. */
+    public long token() {
         return token;
     }
 
     /** In nanoseconds. */
-    long ttl() {
+    public long ttl() {
         return ttl;
     }
 
     /** When the user had the lease in hand. */
-    long got() {
+    public long got() {
         return got;
     }
 
-    boolean isReleasing() {
+    public boolean isReleasing() {
         return releasing;
     }
 
-    long releaseCalledAt() {
+    public long releaseCalledAt() {
         return releaseCalled;
     }
 
-    Optional<ReleaseOutcome> outcome() {
+    public Optional<ReleaseOutcome> outcome() {
         return Optional.ofNullable(outcome);
     }
 
-    boolean isUntold() {
+    public boolean isUntold() {
         return untold;
     }
 
-    boolean excludes(RecordedHold other) {
+    /** Whether the two may not be held at once. */
+    public boolean excludes(RecordedHold other) {
         return mode == LockMode.EXCLUSIVE || other.mode == LockMode.EXCLUSIVE;
     }
 
     /**
-     * While the user surely believed: from the end of the first question that was answered "held" to the start of the last one. Belief may have been longer, never shorter; a pause of the process between clock and
-     * question cannot make it so.
+     * While the user surely believed: from the end of the first question that was answered "held" to the start of the
+     * last one. Belief may have been longer, never shorter; a pause of the process between clock and question cannot
+     * make it so.
      */
-    Optional<Interval> belief() {
+    public Optional<Interval> belief() {
         List<HeldAnswer> held = answers.stream().filter(HeldAnswer::held).toList();
         if (held.isEmpty()) {
             return Optional.empty();
@@ -128,8 +186,11 @@ final class RecordedHold {
         return belief.from() <= belief.to() ? Optional.of(belief) : Optional.empty();
     }
 
-    /** While the authority surely had this grant: as long as the user believed, and until the call of a release that ended it. */
-    Optional<Interval> possession() {
+    /**
+     * While the authority surely had this grant: as long as the user believed, and until the call of a release that
+     * ended it.
+     */
+    public Optional<Interval> possession() {
         if (outcome != ReleaseOutcome.RELEASED) {
             return belief();
         }
@@ -141,7 +202,7 @@ final class RecordedHold {
     }
 
     /** One line, with times in milliseconds from a zero. */
-    String show(long zero) {
+    public String show(long zero) {
         StringBuilder text = new StringBuilder(
                 String.format(Locale.ROOT, "%s %s %s asked %s", worker, name, what(), ms(asked, zero)));
         if (granted) {
@@ -169,7 +230,8 @@ final class RecordedHold {
                 : mode.name().toLowerCase(Locale.ROOT);
     }
 
-    static String ms(long at, long zero) {
+    /** That instant in milliseconds from a zero, with three digits. */
+    public static String ms(long at, long zero) {
         return String.format(Locale.ROOT, "%.3f", (at - zero) / 1e6);
     }
 }

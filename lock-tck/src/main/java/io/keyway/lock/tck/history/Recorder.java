@@ -14,10 +14,12 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Writes down what several clients of one JVM do with locks, on one clock, and judges it by the rules that no history may break. Readings are made to rise strictly, so that the order of two events of one instant is
- * that in which they were written. Thread-safe.
+ * Writes down what several clients of one JVM do with locks, on one clock, and judges it by the rules that no history
+ * may break. Readings are made to rise strictly, so that the order of two events of one instant is that in which they
+ * were written. Thread-safe.
  *
- * <p>Whenever a lease is handed out, every other one of its key that has not ended is asked whether it is held, between two questions to the new one: two beliefs at one instant are then seen, however short.
+ * <p>Whenever a lease is handed out, every other one of its key that has not ended is asked whether it is held, between
+ * two questions to the new one: two beliefs at one instant are then seen, however short.
  */
 public final class Recorder {
     private final LongSupplier clock;
@@ -41,8 +43,8 @@ public final class Recorder {
      * @param fencing whether tokens are to rise
      */
     public synchronized Optional<Breach> breach(boolean fencing) {
-        History history = new History(List.copyOf(holds), List.of(), false);
-        return history.violations().stream()
+        History history = new History(List.copyOf(holds));
+        return history.violations(Rule.ALL).stream()
                 .filter(violation -> fencing || !violation.rule().startsWith("R5"))
                 .findFirst()
                 .map(violation -> {
@@ -61,15 +63,15 @@ public final class Recorder {
         if (holds.isEmpty()) {
             return Optional.empty();
         }
-        History history = new History(List.copyOf(holds), List.of(), false);
+        History history = new History(List.copyOf(holds));
         return Optional.of(new Breach("", "", "", history.show(), Timeline.of(history)));
     }
 
     /** Whether a lease of the lock of that name has expired. */
     public synchronized boolean hasExpired(String name) {
         return holds.stream()
-                .filter(hold -> hold.name.equals(name))
-                .flatMap(hold -> hold.losses.stream())
+                .filter(hold -> hold.name().equals(name))
+                .flatMap(hold -> hold.losses().stream())
                 .anyMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED);
     }
 
@@ -95,7 +97,7 @@ public final class Recorder {
             hold.granted(lease.token(), lease.ttl(), now());
             open.removeIf(RecordingLease::isOver);
             others = open.stream()
-                    .filter(other -> other.hold().name.equals(hold.name))
+                    .filter(other -> other.hold().name().equals(hold.name()))
                     .toList();
             open.add(recorded);
         }
@@ -124,13 +126,13 @@ public final class Recorder {
     }
 
     private synchronized void lost(RecordedHold hold, LeaseLoss loss) {
-        hold.losses.add(new RecordedHold.Loss(now(), loss.cause()));
+        hold.lost(now(), loss.cause());
     }
 
     /** What is asked of a lease that is being released says nothing about its life. */
     synchronized void answered(RecordedHold hold, HeldAnswer answer) {
         if (!hold.isReleasing() || (answer.held() && answer.before() < hold.releaseCalledAt())) {
-            hold.answers.add(answer);
+            hold.answered(answer);
         }
     }
 

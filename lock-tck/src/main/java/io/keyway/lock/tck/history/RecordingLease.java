@@ -22,7 +22,7 @@ final class RecordingLease extends ForwardingLease {
     }
 
     boolean isOver() {
-        return hold.isReleasing() || !hold.losses.isEmpty();
+        return hold.isReleasing() || !hold.losses().isEmpty();
     }
 
     @Override

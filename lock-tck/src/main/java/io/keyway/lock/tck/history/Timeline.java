@@ -8,7 +8,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** A history as a picture: a line for each client and lock, a bar while it believed to hold, marks for what it was told. */
+/**
+ * A history as a picture: a line for each client and lock, a bar while it believed to hold, marks for what it was told.
+ */
 final class Timeline {
     private static final int WIDTH = 900;
     private static final int LEFT = 220;
@@ -21,7 +23,7 @@ final class Timeline {
 
     private Timeline(List<RecordedHold> holds, List<RecordedHold> guilty) {
         this.guilty = guilty;
-        this.from = holds.stream().mapToLong(hold -> hold.asked).min().orElse(0);
+        this.from = holds.stream().mapToLong(RecordedHold::asked).min().orElse(0);
         this.to =
                 Math.max(from + 1, holds.stream().mapToLong(Timeline::end).max().orElse(1));
     }
@@ -33,9 +35,10 @@ final class Timeline {
 
     /** A breach: what happened to its name, the guilty ones in red. */
     static String of(History history, Violation violation) {
-        String name = violation.holds().get(0).name;
-        List<RecordedHold> around =
-                history.holds().stream().filter(hold -> hold.name.equals(name)).toList();
+        String name = violation.holds().get(0).name();
+        List<RecordedHold> around = history.holds().stream()
+                .filter(hold -> hold.name().equals(name))
+                .toList();
         int at = around.indexOf(violation.holds().get(0));
         return draw(around.subList(Math.max(0, at - 20), Math.min(around.size(), at + 30)), violation.holds());
     }
@@ -43,7 +46,7 @@ final class Timeline {
     private static String draw(List<RecordedHold> holds, List<RecordedHold> guilty) {
         Map<String, List<RecordedHold>> rows = new LinkedHashMap<>();
         for (RecordedHold hold : holds.subList(0, Math.min(holds.size(), 100))) {
-            rows.computeIfAbsent(hold.worker + " " + shortened(hold.name), row -> new ArrayList<>())
+            rows.computeIfAbsent(hold.worker() + " " + shortened(hold.name()), row -> new ArrayList<>())
                     .add(hold);
         }
         Timeline line = new Timeline(holds, guilty);
@@ -64,11 +67,12 @@ final class Timeline {
     }
 
     private static long end(RecordedHold hold) {
-        long end = hold.isGranted() ? hold.got() : hold.asked;
+        long end = hold.isGranted() ? hold.got() : hold.asked();
         end = Math.max(end, hold.belief().map(Interval::to).orElse(end));
         end = Math.max(end, hold.isReleasing() ? hold.releaseCalledAt() : end);
         return Math.max(
-                end, hold.losses.stream().mapToLong(RecordedHold.Loss::at).max().orElse(end));
+                end,
+                hold.losses().stream().mapToLong(RecordedHold.Loss::at).max().orElse(end));
     }
 
     private void open(int rows) {
@@ -94,7 +98,7 @@ final class Timeline {
     private void hold(RecordedHold hold, int y) {
         boolean red = guilty.contains(hold);
         long got = hold.isGranted() ? hold.got() : to;
-        bar(hold.asked, got, y + 6, 4, "#bbb", "waited");
+        bar(hold.asked(), got, y + 6, 4, "#bbb", "waited");
         Optional<Interval> belief = hold.belief();
         if (belief.isPresent()) {
             bar(
@@ -105,7 +109,7 @@ final class Timeline {
                     red ? "#d33" : "#4a8",
                     "believed, token " + hold.token());
         }
-        for (RecordedHold.Loss loss : hold.losses) {
+        for (RecordedHold.Loss loss : hold.losses()) {
             text(x(loss.at()) - 4, y + 13, "✕");
         }
         if (hold.isReleasing()) {

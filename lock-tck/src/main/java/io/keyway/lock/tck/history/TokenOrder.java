@@ -10,8 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * R5: each grant of a name has a token of its own, and tokens rise in the order of grants. The order of two grants is known if one was asked for after the other was in hand, or if they exclude each other and both
- * were surely there once.
+ * R5: each grant of a name has a token of its own, and tokens rise in the order of grants. The order of two grants is
+ * known if one was asked for after the other was in hand, or if they exclude each other and both were surely there
+ * once.
  */
 final class TokenOrder implements Rule {
     private static final String NAME = "R5 tokens";
@@ -40,11 +41,11 @@ final class TokenOrder implements Rule {
 
     private static void risingByRequest(List<RecordedHold> grants, List<Violation> violations) {
         List<RecordedHold> byRequest = new ArrayList<>(grants);
-        byRequest.sort(Comparator.comparingLong(hold -> hold.asked));
+        byRequest.sort(Comparator.comparingLong(RecordedHold::asked));
         int next = 0;
         RecordedHold highest = null;
         for (RecordedHold hold : byRequest) {
-            for (; next < grants.size() && grants.get(next).got() < hold.asked; next++) {
+            for (; next < grants.size() && grants.get(next).got() < hold.asked(); next++) {
                 highest = higher(highest, grants.get(next));
             }
             compare(highest, hold, violations);
@@ -59,9 +60,9 @@ final class TokenOrder implements Rule {
         RecordedHold highest = null;
         RecordedHold highestExclusive = null;
         for (RecordedHold hold : sure) {
-            compare(hold.mode == LockMode.EXCLUSIVE ? highest : highestExclusive, hold, violations);
+            compare(hold.mode() == LockMode.EXCLUSIVE ? highest : highestExclusive, hold, violations);
             highest = higher(highest, hold);
-            if (hold.mode == LockMode.EXCLUSIVE) {
+            if (hold.mode() == LockMode.EXCLUSIVE) {
                 highestExclusive = higher(highestExclusive, hold);
             }
         }

@@ -12,7 +12,7 @@ import java.util.Map;
  * @param text what is wrong
  * @param holds the requests that break it; at least one
  */
-record Violation(String rule, String law, String text, List<RecordedHold> holds) {
+public record Violation(String rule, String law, String text, List<RecordedHold> holds) {
     private static final Map<String, String> LAWS = Map.of(
             "R1", "LK-301",
             "R2", "LK-302",
@@ -21,8 +21,8 @@ record Violation(String rule, String law, String text, List<RecordedHold> holds)
             "R7", "LK-502",
             "R12", "LK-1301");
 
-    /** A breach of the rule of the book that this one is named after. */
-    Violation(String rule, String text, List<RecordedHold> holds) {
+    /** A breach of the rule of the book that the rule of that name stands for. */
+    public Violation(String rule, String text, List<RecordedHold> holds) {
         this(rule, LAWS.getOrDefault(rule.split(" ", 2)[0], ""), text, holds);
     }
 }

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
 import io.keyway.lock.tck.process.ChildJvm;
 import java.time.Duration;
@@ -57,7 +57,7 @@ public final class Nemesis implements AutoCloseable {
         }
     }
 
-    private final WorkerPool crew;
+    private final WorkerPool pool;
     private final Servers servers;
     private final int size;
     private final int names;
@@ -75,8 +75,8 @@ public final class Nemesis implements AutoCloseable {
      * @param names how many names they share
      * @param longestPause between two faults
      */
-    public Nemesis(WorkerPool crew, Servers servers, int size, int names, Duration longestPause) {
-        this.crew = crew;
+    public Nemesis(WorkerPool pool, Servers servers, int size, int names, Duration longestPause) {
+        this.pool = pool;
         this.servers = servers;
         this.size = size;
         this.names = names;
@@ -86,9 +86,9 @@ public final class Nemesis implements AutoCloseable {
     /** Starts the workers; the servers run. */
     private void begin() throws InterruptedException {
         for (int i = 0; i < size; i++) {
-            workers.add(crew.start(servers.options(i)));
+            workers.add(pool.start(servers.options(i)));
         }
-        crew.awaitProgress("at the start");
+        pool.awaitProgress("at the start");
     }
 
     /** Starts the workers, runs so many histories, ends and checks all; returns what they had in them, for people. */
@@ -106,7 +106,7 @@ public final class Nemesis implements AutoCloseable {
         random = new SplittableRandom(seed);
         done.clear();
         servers.begin();
-        int before = crew.grants();
+        int before = pool.grants();
         try {
             for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
                 fault();
@@ -115,18 +115,18 @@ public final class Nemesis implements AutoCloseable {
             heal();
             long healed = System.nanoTime();
             Duration limit = servers.goOnWithin();
-            Duration took = crew.tour();
+            Duration took = pool.tour();
             slowest = took.compareTo(slowest) > 0 ? took : slowest;
             if (took.compareTo(limit) > 0) {
                 throw new AssertionError("after the heal it took " + took + " until everybody had each lock, not "
-                        + limit + "; longest, in milliseconds after the heal:" + crew.longestWait(healed));
+                        + limit + "; longest, in milliseconds after the heal:" + pool.longestWait(healed));
             }
-            crew.check("seed " + seed);
+            pool.check("seed " + seed);
         } catch (AssertionError e) {
             throw new AssertionError("seed " + seed + ", " + done + ": " + e.getMessage() + "\n" + servers.logs(), e);
         }
-        if (crew.grants() - before < size * names) {
-            throw new AssertionError("seed " + seed + ": too few grants: " + (crew.grants() - before));
+        if (pool.grants() - before < size * names) {
+            throw new AssertionError("seed " + seed + ": too few grants: " + (pool.grants() - before));
         }
     }
 
@@ -143,21 +143,21 @@ public final class Nemesis implements AutoCloseable {
 
     private void fault(int number) throws Exception {
         ChildJvm worker = workers.get(number);
-        if (!crew.workers().contains(worker) || ending.contains(worker)) {
+        if (!pool.workers().contains(worker) || ending.contains(worker)) {
             return;
         }
         switch (random.nextInt(3)) {
             case 0 -> {
                 done.add("worker " + number + " stopped");
-                crew.stop(worker);
+                pool.stop(worker);
             }
             case 1 -> {
                 done.add("worker " + number + " killed");
-                crew.kill(worker);
+                pool.kill(worker);
             }
             default -> {
                 done.add("worker " + number + " ended");
-                crew.cont(worker);
+                pool.cont(worker);
                 worker.tell("end");
                 ending.add(worker); // with its links cut it takes its closeTimeout
             }
@@ -167,38 +167,38 @@ public final class Nemesis implements AutoCloseable {
     private void heal() throws Exception {
         done.add("heal");
         for (ChildJvm worker : workers) {
-            crew.cont(worker);
+            pool.cont(worker);
         }
         servers.heal(List.copyOf(workers));
         for (ChildJvm worker : ending) {
-            if (crew.workers().contains(worker) && !servers.replacesWorkers()) {
-                crew.end(worker);
+            if (pool.workers().contains(worker) && !servers.replacesWorkers()) {
+                pool.end(worker);
             }
         }
         ending.clear();
         for (int i = 0; i < size; i++) {
-            if (servers.replacesWorkers() && crew.workers().contains(workers.get(i))) {
-                crew.kill(workers.get(i));
+            if (servers.replacesWorkers() && pool.workers().contains(workers.get(i))) {
+                pool.kill(workers.get(i));
             }
-            if (!crew.workers().contains(workers.get(i))) {
-                workers.set(i, crew.start(servers.options(i)));
+            if (!pool.workers().contains(workers.get(i))) {
+                workers.set(i, pool.start(servers.options(i)));
             }
         }
     }
 
     /** What the histories had in them. */
     private String sums() {
-        return crew.grants() + " grants, " + crew.losses() + " losses; everybody went on within " + slowest.toMillis()
+        return pool.grants() + " grants, " + pool.losses() + " losses; everybody went on within " + slowest.toMillis()
                 + " ms";
     }
 
     /** Ends all workers in order and checks the whole once more. */
     private void endAndCheck() throws InterruptedException {
-        crew.endAndCheck("all histories", size * names);
+        pool.endAndCheck("all histories", size * names);
     }
 
     @Override
     public void close() throws InterruptedException {
-        crew.close();
+        pool.close();
     }
 }

@@ -1,28 +1,38 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.History;
+import io.keyway.lock.tck.history.RecordedHold;
+import io.keyway.lock.tck.history.Rule;
+import io.keyway.lock.tck.history.Violation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * R7: a holder that cannot be heard loses its lock neither too early nor without noticing. Let it be unheard from {@code s} on, and let its last answer before be that {@code remaining} of belief is left. No grant that
- * excludes its own is handed out within {@code remaining + ttl/4}, since the authority counts a full ttl from a message that was sent 3/4 ttl before belief ends. And it does not believe after {@code s + 3/4 ttl}: what it
- * had sent by then cannot carry it further.
+ * R7: a holder that cannot be heard loses its lock neither too early nor without noticing. Let it be unheard from
+ * {@code s} on, and let its last answer before be that {@code remaining} of belief is left. No grant that excludes its
+ * own is handed out within {@code remaining + ttl/4}, since the authority counts a full ttl from a message that was
+ * sent 3/4 ttl before belief ends. And it does not believe after {@code s + 3/4 ttl}: what it had sent by then cannot
+ * carry it further.
+ *
+ * @param silences when workers could not be heard
+ * @param deathIsProven the authority may free the locks of a dead process at once
  */
-final class ExpiryBounds implements Rule {
+record ExpiryBounds(List<Silence> silences, boolean deathIsProven) implements Rule {
     private static final String NAME = "R7 expiry bounds";
 
     @Override
     public List<Violation> check(History history) {
         List<Violation> violations = new ArrayList<>();
         Map<String, List<RecordedHold>> grants = history.grants();
-        for (Silence silence : history.silences()) {
+        for (Silence silence : silences) {
             for (RecordedHold hold : history.holds()) {
-                if (hold.worker.equals(silence.worker()) && hold.isGranted() && hold.got() <= silence.from()) {
+                if (hold.worker().equals(silence.worker()) && hold.isGranted() && hold.got() <= silence.from()) {
                     beliefEnds(hold, silence, violations);
-                    if (!silence.ended() || !history.deathIsProven()) {
-                        nobodyElseTooEarly(hold, silence, grants.getOrDefault(hold.name, List.of()), violations);
+                    if (!silence.ended() || !deathIsProven) {
+                        nobodyElseTooEarly(hold, silence, grants.getOrDefault(hold.name(), List.of()), violations);
                     }
                 }
             }
@@ -35,7 +45,7 @@ final class ExpiryBounds implements Rule {
         if (silence.to() <= end) {
             return;
         }
-        for (HeldAnswer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers()) {
             if (answer.held() && answer.before() > end) {
                 violations.add(new Violation(
                         NAME, "believed more than 3/4 ttl after it was heard for the last time", List.of(hold)));
@@ -47,9 +57,9 @@ final class ExpiryBounds implements Rule {
     private static void nobodyElseTooEarly(
             RecordedHold hold, Silence silence, List<RecordedHold> sameName, List<Violation> violations) {
         boolean endedBefore = (hold.isReleasing() && hold.releaseCalledAt() <= silence.from())
-                || hold.losses.stream().anyMatch(loss -> loss.at() <= silence.from());
+                || hold.losses().stream().anyMatch(loss -> loss.at() <= silence.from());
         HeldAnswer last = null;
-        for (HeldAnswer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers()) {
             if (answer.before() <= silence.from()) {
                 last = answer;
             }
@@ -60,7 +70,7 @@ final class ExpiryBounds implements Rule {
         }
         long earliest = Math.min(silence.to(), last.before() + last.remaining() + hold.ttl() / 4);
         for (RecordedHold other : sameName) {
-            if (!other.worker.equals(hold.worker)
+            if (!other.worker().equals(hold.worker())
                     && other.excludes(hold)
                     && other.token() > hold.token()
                     && other.got() < earliest) {

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.History;
+import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
@@ -16,8 +18,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Processes that take the same locks at random, what is done to them, and the history that they write. Nothing that they did may break a {@linkplain #check rule}: exclusion of grants (R1) and of beliefs (R2), tokens
- * (R5), expiry and the news of it (R7). For one thread.
+ * Processes that take the same locks at random, what is done to them, and the history that they write. Nothing that
+ * they did may break a {@linkplain #check rule}: exclusion of grants (R1) and of beliefs (R2), tokens (R5), expiry and
+ * the news of it (R7). For one thread.
  */
 public final class WorkerPool implements AutoCloseable {
     private final Path directory;
@@ -35,7 +38,7 @@ public final class WorkerPool implements AutoCloseable {
     private long last = Long.MIN_VALUE;
 
     /**
-     * Makes a crew without workers.
+     * Makes a pool without workers.
      *
      * @param directory for the journals
      * @param url of the locks, opened by each worker
@@ -135,7 +138,10 @@ public final class WorkerPool implements AutoCloseable {
         gone(worker);
     }
 
-    /** All links of that worker were cut both ways before {@code from} and healed after {@code to}, by {@link System#nanoTime}. */
+    /**
+     * All links of that worker were cut both ways before {@code from} and healed after {@code to}, by {@link
+     * System#nanoTime}.
+     */
     public void wasCut(ChildJvm worker, long from, long to) {
         journalsOf(worker).forEach(each -> silences.add(new Silence(each, from, to, false)));
     }
@@ -186,13 +192,16 @@ public final class WorkerPool implements AutoCloseable {
         return Duration.ofNanos(last - start);
     }
 
-    /** All grants since that instant of {@link System#nanoTime} of the name that was waited for longest, one a line, in milliseconds from it. */
+    /**
+     * All grants since that instant of {@link System#nanoTime} of the name that was waited for longest, one a line, in
+     * milliseconds from it.
+     */
     public String longestWait(long since) {
         poll();
         History history = history(since);
         return history.holds().stream()
-                .max(Comparator.comparingLong(hold -> hold.got() - Math.max(hold.asked, since)))
-                .map(longest -> history.grants().getOrDefault(longest.name, List.of()).stream()
+                .max(Comparator.comparingLong(hold -> hold.got() - Math.max(hold.asked(), since)))
+                .map(longest -> history.grants().getOrDefault(longest.name(), List.of()).stream()
                         .map(hold -> "\n    " + hold.show(since))
                         .collect(Collectors.joining()))
                 .orElse(" none");
@@ -224,7 +233,7 @@ public final class WorkerPool implements AutoCloseable {
     public long losses() {
         poll();
         return history(Long.MIN_VALUE).holds().stream()
-                .filter(hold -> !hold.losses.isEmpty())
+                .filter(hold -> !hold.losses().isEmpty())
                 .count();
     }
 
@@ -242,7 +251,7 @@ public final class WorkerPool implements AutoCloseable {
      */
     public void check(String what) {
         poll();
-        history(lastButOne).check(what);
+        check(what, lastButOne);
         lastButOne = last;
         last = MachineClock.now();
     }
@@ -253,10 +262,14 @@ public final class WorkerPool implements AutoCloseable {
             end(worker);
         }
         poll();
-        history(Long.MIN_VALUE).check(what);
+        check(what, Long.MIN_VALUE);
         if (grants() < least) {
             throw new AssertionError(what + ": only " + grants() + " grants, which is no test");
         }
+    }
+
+    private void check(String what, long since) {
+        new WorkerHistory(history(since), List.copyOf(silences), deathIsProven).check(what);
     }
 
     private History history(long since) {
@@ -266,7 +279,7 @@ public final class WorkerPool implements AutoCloseable {
                     .filter(hold -> hold.isGranted() && hold.got() >= since)
                     .forEach(holds::add);
         }
-        return new History(holds, List.copyOf(silences), deathIsProven);
+        return new History(holds);
     }
 
     private void poll() {

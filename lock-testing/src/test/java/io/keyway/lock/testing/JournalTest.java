@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.RecordedHold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -55,14 +57,14 @@ class JournalTest {
             reader.poll();
             reader.poll();
             RecordedHold hold = reader.holds().get(0);
-            assertThat(hold.name).isEqualTo("a/b");
-            assertThat(hold.mode).isEqualTo(LockMode.SHARED);
+            assertThat(hold.name()).isEqualTo("a/b");
+            assertThat(hold.mode()).isEqualTo(LockMode.SHARED);
             assertThat(hold.isGranted()).isTrue();
             assertThat(hold.token()).isEqualTo(42);
             assertThat(hold.ttl()).isEqualTo(1_000_000_000L);
-            assertThat(hold.asked).isBetween(before, hold.got());
-            assertThat(hold.answers).containsExactly(held, gone);
-            assertThat(hold.losses).singleElement().satisfies(loss -> {
+            assertThat(hold.asked()).isBetween(before, hold.got());
+            assertThat(hold.answers()).containsExactly(held, gone);
+            assertThat(hold.losses()).singleElement().satisfies(loss -> {
                 assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.BROKEN);
                 assertThat(loss.at()).isBetween(hold.got(), hold.releaseCalledAt());
             });

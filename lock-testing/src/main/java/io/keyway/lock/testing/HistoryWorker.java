@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
@@ -21,8 +21,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The program of a process whose users, three threads of one client, take locks at random; it writes their journal. Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are another class
- * loader's. It says {@code ready CLOCK}, then obeys each line:
+ * The program of a process whose users, three threads of one client, take locks at random; it writes their journal.
+ * Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are
+ * another class loader's. It says {@code ready CLOCK}, then obeys each line:
  *
  * <ul>
  *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still;
@@ -102,12 +103,12 @@ public final class HistoryWorker implements AutoCloseable {
     }
 
     private void tour() throws InterruptedException {
-        RandomUser tourist = new RandomUser(client, journal, names, pause, seed);
+        RandomUser visitor = new RandomUser(client, journal, names, pause, seed);
         pause.begin();
         for (int i = 0; i < names.size(); i++) {
             // Each process begins elsewhere.
             String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
-            while (!tourist.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
+            while (!visitor.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
                 LockSupport.parkNanos(1_000_000);
             }
         }

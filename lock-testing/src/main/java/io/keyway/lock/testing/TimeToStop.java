@@ -1,6 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.History;
+import io.keyway.lock.tck.history.RecordedHold;
+import io.keyway.lock.tck.history.Rule;
+import io.keyway.lock.tck.history.Violation;
 import io.keyway.lock.LeaseLoss;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +28,7 @@ final class TimeToStop implements Rule {
         Map<String, List<RecordedHold>> grants = history.grants();
         for (RecordedHold hold : history.holds()) {
             if (hold.isGranted()) {
-                check(hold, grants.getOrDefault(hold.name, List.of()), violations);
+                check(hold, grants.getOrDefault(hold.name(), List.of()), violations);
             }
         }
         return violations;
@@ -31,7 +36,7 @@ final class TimeToStop implements Rule {
 
     private static void check(RecordedHold hold, List<RecordedHold> sameName, List<Violation> violations) {
         HeldAnswer last = null;
-        for (HeldAnswer answer : hold.answers) {
+        for (HeldAnswer answer : hold.answers()) {
             if (answer.held()) {
                 last = answer;
             }
@@ -40,7 +45,7 @@ final class TimeToStop implements Rule {
             return;
         }
         long deadline = last.before() + last.remaining();
-        if (hold.losses.stream().noneMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED && loss.at() >= deadline)) {
+        if (hold.losses().stream().noneMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED && loss.at() >= deadline)) {
             return;
         }
         long earliest = deadline + hold.ttl() / 4 - hold.ttl() / TOLERANCE;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
@@ -12,7 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What a process writes down about its locks: one line an event, handed to the system at once, so that kill -9 loses none. {@link JournalReader} reads it. Safe for several threads. */
+/**
+ * What a process writes down about its locks: one line an event, handed to the system at once, so that kill -9 loses
+ * none. {@link JournalReader} reads it. Safe for several threads.
+ */
 final class Journal implements AutoCloseable {
     private final Writer out;
     private long next = 1;

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
 /**
  * While surely nothing that a worker sends is answered: it is stopped or dead, or its links are cut.

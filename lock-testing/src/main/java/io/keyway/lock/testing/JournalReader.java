@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
@@ -16,7 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the journal of one process, as far as it has been written; the half line of a process that was killed is left. */
+/**
+ * Reads the journal of one process, as far as it has been written; the half line of a process that was killed is left.
+ */
 final class JournalReader {
     private final String worker;
     private final Path file;
@@ -93,13 +97,13 @@ final class JournalReader {
                         Long.parseLong(words[2]), Duration.ofNanos(Long.parseLong(words[3])), Long.parseLong(words[4]));
             }
             case "held", "gone" ->
-                hold.answers.add(new HeldAnswer(
+                hold.answered(new HeldAnswer(
                         words[0].equals("held"),
                         Long.parseLong(words[2]),
                         Long.parseLong(words[3]),
                         Long.parseLong(words[4])));
             case "lost" ->
-                hold.losses.add(new RecordedHold.Loss(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2])));
+                hold.lost(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2]));
             case "untold" -> hold.untold();
             case "releasing" -> hold.releaseCalled(Long.parseLong(words[2]));
             case "released" -> hold.released(ReleaseOutcome.valueOf(words[2]));

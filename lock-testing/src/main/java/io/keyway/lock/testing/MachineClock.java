@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
 /**
- * The clock of all journals: {@link System#nanoTime}. On Linux each JVM reads CLOCK_MONOTONIC, which is one for the machine (and its containers' shared kernel), so readings of several JVMs compare. Java does not
- * promise that, so each worker's first reading is checked: it must lie between two of this JVM, before it was started and after it has answered.
+ * The clock of all journals: {@link System#nanoTime}. On Linux each JVM reads CLOCK_MONOTONIC, which is one for the
+ * machine (and its containers' shared kernel), so readings of several JVMs compare. Java does not promise that, so each
+ * worker's first reading is checked: it must lie between two of this JVM, before it was started and after it has
+ * answered.
  */
 final class MachineClock {
     private MachineClock() {}

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.history;
+package io.keyway.lock.testing;
 
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
