@@ -16,7 +16,7 @@ import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.MemoryWorlds;
 import io.keyway.lock.peer.engine.NativeEngine;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.node.HostedMembers;
 import io.keyway.lock.peer.node.LocalMode;
 import io.keyway.lock.peer.session.Authenticator;
@@ -129,8 +129,8 @@ public final class NativeLockProvider implements LockProvider {
         return request.find(CommonOptions.TOKEN_FLOOR).orElse(0L);
     }
 
-    private static LeaseSettings leaseSettings(OpenRequest request) {
-        LeaseSettings settings = LeaseSettings.defaults();
+    private static LockSettings leaseSettings(OpenRequest request) {
+        LockSettings settings = LockSettings.defaults();
         return request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
                 ? settings.withoutCache()
                 : settings.withCache(

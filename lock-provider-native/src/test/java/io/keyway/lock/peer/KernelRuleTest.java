@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /** The same classes run under sockets, in the simulator and in searches, so a state machine touches nothing but its arguments. Each rule is tried on a class that breaks it. */
 class KernelRuleTest {
     private static final String ROOT = "io.keyway.lock.peer.";
-    private static final String[] MACHINES = {ROOT + "kernel..", ROOT + "session..", ROOT + "lease.."};
+    private static final String[] MACHINES = {ROOT + "kernel..", ROOT + "session..", ROOT + "service..", ROOT + "client..", ROOT + "queue..", ROOT + "lease.."};
     private static final JavaClasses PRODUCTION = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("io.keyway.lock.peer");
@@ -99,8 +99,8 @@ class KernelRuleTest {
     }
 
     /** The one class that user threads and a cell share. */
-    private static final DescribedPredicate<JavaClass> CACHED_GRANT =
-            describe("CachedGrant", owner -> owner.getName().startsWith(ROOT + "lease.CachedGrant"));
+    private static final DescribedPredicate<JavaClass> GRANT_HANDLE =
+            describe("GrantHandle", owner -> owner.getName().startsWith(ROOT + "service.GrantHandle"));
 
     private static final ArchRule NO_WORLD =
             noClasses().that().resideInAnyPackage(MACHINES).should().dependOnClassesThat(WORLD);
@@ -114,11 +114,11 @@ class KernelRuleTest {
     private static final ArchRule NO_CONCURRENCY = noClasses()
             .that()
             .resideInAnyPackage(MACHINES)
-            .and(DescribedPredicate.not(CACHED_GRANT))
+            .and(DescribedPredicate.not(GRANT_HANDLE))
             .should()
             .dependOnClassesThat(CONCURRENT);
     private static final ArchRule ONLY_ATOMICS = noClasses()
-            .that(CACHED_GRANT)
+            .that(GRANT_HANDLE)
             .should()
             .dependOnClassesThat(CONCURRENT.and(DescribedPredicate.not(ATOMICS)))
             .allowEmptyShould(true);

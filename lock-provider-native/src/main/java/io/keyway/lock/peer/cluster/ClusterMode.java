@@ -10,7 +10,7 @@ import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ public final class ClusterMode {
     private ClusterMode() {}
 
     /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
-    public static ClientRuntime seat(OpenRequest request, LeaseSettings lease, BiConsumer<Notice, ClientCell> ears) {
+    public static ClientRuntime seat(OpenRequest request, LockSettings lease, BiConsumer<Notice, ClientCell> ears) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = addresses(url);

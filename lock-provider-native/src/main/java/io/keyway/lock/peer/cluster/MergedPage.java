@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -12,21 +12,21 @@ import java.util.TreeSet;
 
 /** One page of names, put together from those of all authorities. */
 final class MergedPage {
-    private final LeaseCall.ListNames question;
-    private final List<LeaseMessage.Page> pages = new ArrayList<>();
+    private final LockCall.ListNames question;
+    private final List<LockMessage.Page> pages = new ArrayList<>();
     /** Why authorities gave no answer, each reason once. */
     private final Set<String> silent = new TreeSet<>();
 
     private int missing;
 
     /** @param authorities how many answers make it whole */
-    MergedPage(LeaseCall.ListNames question, int authorities) {
+    MergedPage(LockCall.ListNames question, int authorities) {
         this.question = question;
         this.missing = authorities;
     }
 
     /** Takes the page of one authority. */
-    void add(LeaseMessage.Page page) {
+    void add(LockMessage.Page page) {
         pages.add(page);
         missing--;
     }
@@ -43,21 +43,21 @@ final class MergedPage {
     }
 
     /** What is to be told of it: the whole, a part of it, or that nobody answered. */
-    LeaseNotice result() {
+    LockNotice result() {
         if (pages.isEmpty()) {
-            return new LeaseNotice.Failed(LeaseKeys.DIRECTORY, question.request(), String.join("; ", silent), null);
+            return new LockNotice.Failed(LeaseKeys.DIRECTORY, question.request(), String.join("; ", silent), null);
         }
-        LeaseMessage.Page page = whole();
+        LockMessage.Page page = whole();
         return silent.isEmpty()
-                ? new LeaseNotice.Told(LeaseKeys.DIRECTORY, page)
-                : new LeaseNotice.ToldInPart(LeaseKeys.DIRECTORY, page, List.copyOf(silent));
+                ? new LockNotice.Told(LeaseKeys.DIRECTORY, page)
+                : new LockNotice.ToldInPart(LeaseKeys.DIRECTORY, page, List.copyOf(silent));
     }
 
-    private LeaseMessage.Page whole() {
+    private LockMessage.Page whole() {
         TreeSet<String> names = new TreeSet<>();
         boolean more = false;
         String known = null; // up to here every authority has told its names
-        for (LeaseMessage.Page page : pages) {
+        for (LockMessage.Page page : pages) {
             names.addAll(page.names());
             if (page.more()) {
                 more = true;
@@ -72,6 +72,6 @@ final class MergedPage {
             merged = merged.subList(0, question.max());
             more = true;
         }
-        return new LeaseMessage.Page(LeaseKeys.DIRECTORY, question.request(), List.copyOf(merged), more);
+        return new LockMessage.Page(LeaseKeys.DIRECTORY, question.request(), List.copyOf(merged), more);
     }
 }

@@ -6,10 +6,10 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.Collection;
 import java.util.HashMap;
@@ -76,7 +76,7 @@ public final class Router<L extends MemberConnection> {
     private static final long FIRST_SURVEY = 1L << 61;
 
     /** A request that was sent away, and when. */
-    private record Away(Key key, LeaseCall.Acquire call, long since) {}
+    private record Away(Key key, LockCall.Acquire call, long since) {}
 
     private final World<L> world;
     private final int addresses;
@@ -108,7 +108,7 @@ public final class Router<L extends MemberConnection> {
     /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
     public void post(Input.Command command) {
         Routes known = routes;
-        if (known != null && command.call() instanceof LeaseCall.Acquire) {
+        if (known != null && command.call() instanceof LockCall.Acquire) {
             lead(command, known);
         } else {
             world.run(() -> enter(command));
@@ -229,7 +229,7 @@ public final class Router<L extends MemberConnection> {
     // What users ask
 
     private void enter(Input.Command command) {
-        if (command.call() instanceof LeaseCall.Withdraw withdraw) {
+        if (command.call() instanceof LockCall.Withdraw withdraw) {
             withdraw(command, withdraw.request());
             return;
         }
@@ -237,7 +237,7 @@ public final class Router<L extends MemberConnection> {
         if (known == null) {
             lobby.add(command, world.now());
             UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
-        } else if (command.call() instanceof LeaseCall.ListNames question) {
+        } else if (command.call() instanceof LockCall.ListNames question) {
             survey(question, known);
         } else {
             lead(command, known);
@@ -273,23 +273,23 @@ public final class Router<L extends MemberConnection> {
     /** What that line's cell tells its user. */
     public void heard(L line, Notice notice) {
         String server = line.server();
-        if (notice instanceof LeaseNotice.Misdirected away && away.call() != null) {
+        if (notice instanceof LockNotice.Misdirected away && away.call() != null) {
             corrected(line);
             askAgain(away.key(), away.call());
-        } else if (notice instanceof LeaseNotice.Trouble said) {
+        } else if (notice instanceof LockNotice.Trouble said) {
             String why = server + " does not serve: " + said.why();
-            world.tell(line, new LeaseNotice.Trouble(said.key(), said.request(), why, said.user()));
-        } else if (notice instanceof LeaseNotice.Failed failed) {
+            world.tell(line, new LockNotice.Trouble(said.key(), said.request(), why, said.user()));
+        } else if (notice instanceof LockNotice.Failed failed) {
             String why = server + ": " + failed.why();
             if (!surveyFailed(line, failed.request(), why)) {
                 world.tell(
                         line,
-                        new LeaseNotice.Failed(failed.key(), failed.request(), why, failed.lasting(), failed.user()));
+                        new LockNotice.Failed(failed.key(), failed.request(), why, failed.lasting(), failed.user()));
             }
-        } else if (notice instanceof LeaseNotice.Misdirected away
+        } else if (notice instanceof LockNotice.Misdirected away
                 && surveyFailed(line, away.request(), server + " is no member any more; ask again")) {
             corrected(line);
-        } else if (notice instanceof LeaseNotice.Told told && told.answer() instanceof LeaseMessage.Page page) {
+        } else if (notice instanceof LockNotice.Told told && told.answer() instanceof LockMessage.Page page) {
             surveyed(line, page);
         } else {
             world.tell(line, notice);
@@ -306,11 +306,11 @@ public final class Router<L extends MemberConnection> {
         }
     }
 
-    private void tellWithdrawn(Key key, LeaseCall.Acquire call) {
-        world.tell(null, new LeaseNotice.Withdrawn(key, call.request(), call.user()));
+    private void tellWithdrawn(Key key, LockCall.Acquire call) {
+        world.tell(null, new LockNotice.Withdrawn(key, call.request(), call.user()));
     }
 
-    private void askAgain(Key key, LeaseCall.Acquire call) {
+    private void askAgain(Key key, LockCall.Acquire call) {
         if (withdrawn.remove(call.request()) != null) {
             tellWithdrawn(key, call);
             return;
@@ -324,19 +324,19 @@ public final class Router<L extends MemberConnection> {
         });
     }
 
-    private void survey(LeaseCall.ListNames question, Routes by) {
+    private void survey(LockCall.ListNames question, Routes by) {
         List<ShardId> all = by.all();
         long number = ++lastSurvey;
         surveys.put(number, new MergedPage(question, all.size()));
         for (ShardId authority : all) {
             // Half of the time, so that some is left to ask for the names that the others have told.
-            LeaseCall.ListNames each = new LeaseCall.ListNames(
+            LockCall.ListNames each = new LockCall.ListNames(
                     number, question.prefix(), question.after(), question.max(), question.limit() / 2);
             line(authority).post(new Input.Command(LeaseKeys.DIRECTORY, each));
         }
     }
 
-    private void surveyed(L line, LeaseMessage.Page page) {
+    private void surveyed(L line, LockMessage.Page page) {
         MergedPage survey = surveys.get(page.request());
         if (survey != null) {
             survey.add(page);

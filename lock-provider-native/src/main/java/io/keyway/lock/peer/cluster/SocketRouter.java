@@ -5,7 +5,8 @@ import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.HostNames;
@@ -43,7 +44,7 @@ final class SocketRouter implements Router.World<SocketMemberConnection>, Socket
     private final List<LockEngine.Observer> observers;
     private final LoopThread io;
     private final HostNames names;
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
+    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
     private final Router<SocketMemberConnection> router;
     private final ClientCell cluster = new WholeCluster();

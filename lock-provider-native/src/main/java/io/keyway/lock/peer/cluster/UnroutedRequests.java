@@ -5,8 +5,8 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockNotice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,9 +28,9 @@ final class UnroutedRequests {
     /** True if that request waited here; it does no more. */
     boolean withdraw(long request) {
         for (Guest guest : guests) {
-            if (guest.command().call() instanceof LeaseCall.Acquire acquire && acquire.request() == request) {
+            if (guest.command().call() instanceof LockCall.Acquire acquire && acquire.request() == request) {
                 guests.remove(guest);
-                ears.accept(new LeaseNotice.Withdrawn(guest.command().key(), request, acquire.user()));
+                ears.accept(new LockNotice.Withdrawn(guest.command().key(), request, acquire.user()));
                 return true;
             }
         }
@@ -55,8 +55,8 @@ final class UnroutedRequests {
     }
 
     private void tell(Guest guest, String why) {
-        if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
-            ears.accept(new LeaseNotice.Trouble(guest.command().key(), acquire.request(), why, acquire.user()));
+        if (guest.command().call() instanceof LockCall.Acquire acquire) {
+            ears.accept(new LockNotice.Trouble(guest.command().key(), acquire.request(), why, acquire.user()));
         }
     }
 
@@ -64,10 +64,10 @@ final class UnroutedRequests {
     void refuse(String why) {
         for (Guest guest : guests) {
             Key key = guest.command().key();
-            if (guest.command().call() instanceof LeaseCall.Acquire acquire) {
-                ears.accept(new LeaseNotice.Failed(key, acquire.request(), why, true, acquire.user()));
+            if (guest.command().call() instanceof LockCall.Acquire acquire) {
+                ears.accept(new LockNotice.Failed(key, acquire.request(), why, true, acquire.user()));
             } else {
-                ears.accept(new LeaseNotice.Failed(key, question(guest.command()), why, true, null));
+                ears.accept(new LockNotice.Failed(key, question(guest.command()), why, true, null));
             }
         }
         guests.clear();
@@ -81,12 +81,12 @@ final class UnroutedRequests {
     }
 
     private static long limit(Input.Command command) {
-        if (command.call() instanceof LeaseCall.Show show) {
+        if (command.call() instanceof LockCall.Show show) {
             return show.limit();
-        } else if (command.call() instanceof LeaseCall.Break request) {
+        } else if (command.call() instanceof LockCall.Break request) {
             return request.limit();
         }
-        return command.call() instanceof LeaseCall.ListNames list ? list.limit() : 0;
+        return command.call() instanceof LockCall.ListNames list ? list.limit() : 0;
     }
 
     /** The time of that question is over: who asked it hears why there is no answer. */
@@ -98,7 +98,7 @@ final class UnroutedRequests {
 
     private void late(Input.Command question) {
         String why = trouble == null ? "no member of the cluster answered in time" : trouble.why();
-        ears.accept(new LeaseNotice.Failed(question.key(), question(question), why, null));
+        ears.accept(new LockNotice.Failed(question.key(), question(question), why, null));
     }
 
     /**
@@ -109,7 +109,7 @@ final class UnroutedRequests {
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();
         for (Guest guest : guests) {
-            LeaseCall call = left((LeaseCall) guest.command().call(), now - guest.since());
+            LockCall call = left((LockCall) guest.command().call(), now - guest.since());
             if (call != null) {
                 left.add(new Input.Command(guest.command().key(), call));
             } else {
@@ -122,28 +122,28 @@ final class UnroutedRequests {
     }
 
     private static long question(Input.Command command) {
-        if (command.call() instanceof LeaseCall.Show show) {
+        if (command.call() instanceof LockCall.Show show) {
             return show.request();
-        } else if (command.call() instanceof LeaseCall.Break request) {
+        } else if (command.call() instanceof LockCall.Break request) {
             return request.request();
         }
-        return command.call() instanceof LeaseCall.ListNames list ? list.request() : 0;
+        return command.call() instanceof LockCall.ListNames list ? list.request() : 0;
     }
 
     /** Null if nobody waits for the answer any more. */
-    private static @Nullable LeaseCall left(LeaseCall call, long waited) {
-        if (call instanceof LeaseCall.Show show) {
+    private static @Nullable LockCall left(LockCall call, long waited) {
+        if (call instanceof LockCall.Show show) {
             long left = show.limit() - waited;
-            return left <= 0 ? null : new LeaseCall.Show(show.request(), left);
-        } else if (call instanceof LeaseCall.Break request) {
+            return left <= 0 ? null : new LockCall.Show(show.request(), left);
+        } else if (call instanceof LockCall.Break request) {
             long left = request.limit() - waited;
-            return left <= 0 ? null : new LeaseCall.Break(request.request(), request.token(), request.reason(), left);
-        } else if (call instanceof LeaseCall.ListNames list) {
+            return left <= 0 ? null : new LockCall.Break(request.request(), request.token(), request.reason(), left);
+        } else if (call instanceof LockCall.ListNames list) {
             long left = list.limit() - waited;
             return left <= 0
                     ? null
-                    : new LeaseCall.ListNames(list.request(), list.prefix(), list.after(), list.max(), left);
+                    : new LockCall.ListNames(list.request(), list.prefix(), list.after(), list.max(), left);
         }
-        return call instanceof LeaseCall.Acquire acquire ? acquire.after(waited) : call;
+        return call instanceof LockCall.Acquire acquire ? acquire.after(waited) : call;
     }
 }

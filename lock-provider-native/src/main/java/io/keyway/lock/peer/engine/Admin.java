@@ -10,10 +10,10 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.Participant;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,15 +33,15 @@ final class Admin {
     private static final long FIRST = 1L << 62;
 
     private final AtomicLong numbers = new AtomicLong(FIRST);
-    private final Map<Long, CompletableFuture<LeaseMessage>> open = new ConcurrentHashMap<>();
+    private final Map<Long, CompletableFuture<LockMessage>> open = new ConcurrentHashMap<>();
     /** Of questions for names that were answered in part: the members that gave no answer, each with the reason. */
     private final Map<Long, List<String>> silent = new ConcurrentHashMap<>();
 
-    private final BiConsumer<Key, LeaseCall> post;
+    private final BiConsumer<Key, LockCall> post;
     private final Supplier<String> server;
     private volatile boolean closed;
 
-    Admin(BiConsumer<Key, LeaseCall> post, Supplier<String> server) {
+    Admin(BiConsumer<Key, LockCall> post, Supplier<String> server) {
         this.post = post;
         this.server = server;
     }
@@ -49,9 +49,9 @@ final class Admin {
     /** A page of names, then the status of each; names that came to rest in between are left out. */
     CompletableFuture<LockPage> list(String prefix, String after, int max, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(number, prefix, after, max, limit.toNanos()))
+        return ask(number, LeaseKeys.DIRECTORY, new LockCall.ListNames(number, prefix, after, max, limit.toNanos()))
                 .thenCompose(answer -> {
-                    LeaseMessage.Page page = (LeaseMessage.Page) answer;
+                    LockMessage.Page page = (LockMessage.Page) answer;
                     List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
                     List<String> missing = silent.remove(number);
                     // Those that were waited for in vain have used up half of the time.
@@ -71,7 +71,7 @@ final class Admin {
         return page;
     }
 
-    private static LockPage page(LeaseMessage.Page page, List<CompletableFuture<Optional<LockStatus>>> each) {
+    private static LockPage page(LockMessage.Page page, List<CompletableFuture<Optional<LockStatus>>> each) {
         List<LockStatus> locks = new ArrayList<>();
         each.forEach(status -> status.join().ifPresent(locks::add));
         Optional<String> next =
@@ -82,11 +82,11 @@ final class Admin {
     /** Empty if nobody holds the lock and nobody waits; an idle cache is no holder. */
     CompletableFuture<Optional<LockStatus>> show(String name, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.lock(name), new LeaseCall.Show(number, limit.toNanos()))
-                .thenApply(answer -> status(name, (LeaseMessage.Status) answer));
+        return ask(number, LeaseKeys.lock(name), new LockCall.Show(number, limit.toNanos()))
+                .thenApply(answer -> status(name, (LockMessage.Status) answer));
     }
 
-    private static Optional<LockStatus> status(String name, LeaseMessage.Status status) {
+    private static Optional<LockStatus> status(String name, LockMessage.Status status) {
         if (status.holders().isEmpty() && status.waiters().isEmpty()) {
             return Optional.empty();
         }
@@ -123,7 +123,7 @@ final class Admin {
 
     CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.lock(name), new LeaseCall.Break(number, token, reason, limit.toNanos()))
+        return ask(number, LeaseKeys.lock(name), new LockCall.Break(number, token, reason, limit.toNanos()))
                 .handle((answer, failure) -> {
                     if (failure != null) {
                         throw new OutcomeUnknownException(
@@ -136,12 +136,12 @@ final class Admin {
                                 server.get(),
                                 failure);
                     }
-                    return ((LeaseMessage.Answer) answer).done();
+                    return ((LockMessage.Answer) answer).done();
                 });
     }
 
-    private CompletableFuture<LeaseMessage> ask(long number, Key key, LeaseCall call) {
-        CompletableFuture<LeaseMessage> answer = new CompletableFuture<>();
+    private CompletableFuture<LockMessage> ask(long number, Key key, LockCall call) {
+        CompletableFuture<LockMessage> answer = new CompletableFuture<>();
         open.put(number, answer);
         try {
             post.accept(key, call);
@@ -155,31 +155,31 @@ final class Admin {
         return answer;
     }
 
-    void told(LeaseMessage answer) {
+    void told(LockMessage answer) {
         long number;
-        if (answer instanceof LeaseMessage.Page page) {
+        if (answer instanceof LockMessage.Page page) {
             number = page.request();
-        } else if (answer instanceof LeaseMessage.Status status) {
+        } else if (answer instanceof LockMessage.Status status) {
             number = status.request();
-        } else if (answer instanceof LeaseMessage.Answer broken) {
+        } else if (answer instanceof LockMessage.Answer broken) {
             number = broken.request();
         } else {
             throw new IllegalStateException("not an answer: " + answer);
         }
-        CompletableFuture<LeaseMessage> asked = open.remove(number);
+        CompletableFuture<LockMessage> asked = open.remove(number);
         if (asked != null) {
             asked.complete(answer);
         }
     }
 
-    void toldInPart(LeaseMessage.Page page, List<String> missing) {
+    void toldInPart(LockMessage.Page page, List<String> missing) {
         silent.put(page.request(), missing);
         told(page);
     }
 
     /** True if that number was a question of an administrator. */
     boolean failed(long number, LockException why) {
-        CompletableFuture<LeaseMessage> asked = open.remove(number);
+        CompletableFuture<LockMessage> asked = open.remove(number);
         return asked != null && asked.completeExceptionally(why);
     }
 

@@ -7,7 +7,7 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMembers;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
@@ -26,9 +26,9 @@ public final class Cells {
     private static final SecureRandom INCARNATIONS = new SecureRandom();
 
     private final SessionSettings session;
-    private final LeaseSettings lease;
+    private final LockSettings lease;
 
-    public Cells(String cluster, Duration maxTtl, LeaseSettings lease, Authenticator authenticator) {
+    public Cells(String cluster, Duration maxTtl, LockSettings lease, Authenticator authenticator) {
         this.session = SessionSettings.of(
                         cluster,
                         hash(settingsText(maxTtl)),
@@ -45,7 +45,7 @@ public final class Cells {
         return new Cells(session.giving(tokenFloor), lease);
     }
 
-    private Cells(SessionSettings session, LeaseSettings lease) {
+    private Cells(SessionSettings session, LockSettings lease) {
         this.session = session;
         this.lease = lease;
     }

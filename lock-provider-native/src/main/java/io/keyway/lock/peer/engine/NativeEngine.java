@@ -13,13 +13,13 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.CachedGrant;
-import io.keyway.lock.peer.lease.EndCause;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.EndCause;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.Participant;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
@@ -132,44 +132,44 @@ public final class NativeEngine implements LockEngine {
 
     /** What one of several cells tells; on the thread of all these cells. */
     public void heard(Notice notice, ClientCell origin) {
-        if (!(notice instanceof LeaseNotice said)) {
+        if (!(notice instanceof LockNotice said)) {
             return;
         }
-        if (said instanceof LeaseNotice.Granted granted) {
+        if (said instanceof LockNotice.Granted granted) {
             sink(granted.user()).granted(hold(granted.word(), origin), granted.token());
-        } else if (said instanceof LeaseNotice.Waiting waiting) {
+        } else if (said instanceof LockNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
             sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
-        } else if (said instanceof LeaseNotice.Refused refused) {
+        } else if (said instanceof LockNotice.Refused refused) {
             sink(refused.user()).refused(owners(refused.holders()));
-        } else if (said instanceof LeaseNotice.Trouble trouble) {
+        } else if (said instanceof LockNotice.Trouble trouble) {
             sink(trouble.user()).doubt(trouble.why());
-        } else if (said instanceof LeaseNotice.Failed failed) {
+        } else if (said instanceof LockNotice.Failed failed) {
             LockUnavailableException why = failed.lasting()
                     ? LockUnavailableException.lasting(failed.why(), origin.server())
                     : new LockUnavailableException(failed.why(), null, origin.server(), null);
             failed(failed.request(), why, failed.user());
-        } else if (said instanceof LeaseNotice.Misdirected away) {
+        } else if (said instanceof LockNotice.Misdirected away) {
             String why = "another member decides on this name by now";
             failed(away.request(), new LockUnavailableException(why, null, origin.server(), null), away.user());
-        } else if (said instanceof LeaseNotice.Doubted doubted) {
+        } else if (said instanceof LockNotice.Doubted doubted) {
             sink(doubted.user()).doubt(doubted.why());
-        } else if (said instanceof LeaseNotice.Certain certain) {
+        } else if (said instanceof LockNotice.Certain certain) {
             sink(certain.user()).certain();
-        } else if (said instanceof LeaseNotice.Ended ended) {
+        } else if (said instanceof LockNotice.Ended ended) {
             sink(ended.user()).ended(cause(ended.cause()), ended.detail());
-        } else if (said instanceof LeaseNotice.ReleaseDone done) {
+        } else if (said instanceof LockNotice.ReleaseDone done) {
             CompletableFuture<Answer> release = releases.remove(new Use(done.key(), done.token()));
             if (release != null) {
                 release.complete(answer(done.outcome()));
             }
-        } else if (said instanceof LeaseNotice.Closed closed) {
+        } else if (said instanceof LockNotice.Closed closed) {
             words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.word() ? null : hold);
-        } else if (said instanceof LeaseNotice.Told told) {
+        } else if (said instanceof LockNotice.Told told) {
             admin.told(told.answer());
-        } else if (said instanceof LeaseNotice.ToldInPart part) {
+        } else if (said instanceof LockNotice.ToldInPart part) {
             admin.toldInPart(part.page(), part.silent());
-        } else if (said instanceof LeaseNotice.Alarm alarm) {
+        } else if (said instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}", alarm.shown());
         }
     }
@@ -187,7 +187,7 @@ public final class NativeEngine implements LockEngine {
         throw new IllegalStateException("a notice for nobody");
     }
 
-    private WordHold hold(CachedGrant word, ClientCell origin) {
+    private WordHold hold(GrantHandle word, ClientCell origin) {
         return words.compute(
                 word.key().id(),
                 (name, known) -> known != null && known.word == word ? known : new WordHold(word, origin));
@@ -205,7 +205,7 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public void submit(Request request, Sink sink) {
-        LeaseCall acquire = new LeaseCall.Acquire(
+        LockCall acquire = new LockCall.Acquire(
                 request.id(),
                 request.mode(),
                 request.permits(),
@@ -232,7 +232,7 @@ public final class NativeEngine implements LockEngine {
         if (hold == null) {
             return false;
         }
-        CachedGrant word = hold.word;
+        GrantHandle word = hold.word;
         LeaseOwner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
         long token = word.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
         if (token == 0) {
@@ -244,7 +244,7 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public void withdraw(Request request) {
-        tell(key(request.key()), new LeaseCall.Withdraw(request.id()));
+        tell(key(request.key()), new LockCall.Withdraw(request.id()));
     }
 
     @Override
@@ -318,12 +318,12 @@ public final class NativeEngine implements LockEngine {
         return seat.get().server();
     }
 
-    private void post(Key key, LeaseCall call) {
+    private void post(Key key, LockCall call) {
         seat.get().post(new Input.Command(key, call));
     }
 
     /** What comes after a request, and is nothing to a cell that never had one. */
-    private void tell(Key key, LeaseCall call) {
+    private void tell(Key key, LockCall call) {
         seat.get().tell(new Input.Command(key, call));
     }
 
@@ -349,7 +349,7 @@ public final class NativeEngine implements LockEngine {
         };
     }
 
-    private static Answer answer(LeaseNotice.Outcome outcome) {
+    private static Answer answer(LockNotice.Outcome outcome) {
         return switch (outcome) {
             case DONE -> Answer.DONE;
             case NOT_HELD -> Answer.NOT_HELD;
@@ -362,11 +362,11 @@ public final class NativeEngine implements LockEngine {
      * may be another member's.
      */
     private final class WordHold implements Hold {
-        final CachedGrant word;
+        final GrantHandle word;
         private final Duration ttl;
         private final ClientCell origin;
 
-        WordHold(CachedGrant word, ClientCell origin) {
+        WordHold(GrantHandle word, ClientCell origin) {
             this.word = word;
             this.origin = origin;
             this.ttl = Duration.ofNanos(word.ttl());
@@ -395,7 +395,7 @@ public final class NativeEngine implements LockEngine {
         private CompletionStage<Answer> release(long token, boolean unused) {
             CompletableFuture<Answer> answer =
                     releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
-            origin.post(new Input.Command(word.key(), new LeaseCall.Release(token, unused)));
+            origin.post(new Input.Command(word.key(), new LockCall.Release(token, unused)));
             if (closed) {
                 answer.complete(Answer.UNKNOWN); // nobody else will: the cell that would answer has gone
             }
@@ -404,7 +404,7 @@ public final class NativeEngine implements LockEngine {
 
         @Override
         public void lapsed(long token) {
-            origin.post(new Input.Command(word.key(), new LeaseCall.Lapse(token)));
+            origin.post(new Input.Command(word.key(), new LockCall.Lapse(token)));
         }
 
         @Override

@@ -3,7 +3,7 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.time.Duration;
 import java.util.Optional;
@@ -35,11 +35,11 @@ public final class OpeningWatch {
 
     /** Why a request waits though nobody holds the lock, if that is so. */
     public Optional<Notice> why(Notice told, String server, long now) {
-        if (!(told instanceof LeaseNotice.Waiting waiting) || !waiting.holders().isEmpty()) {
+        if (!(told instanceof LockNotice.Waiting waiting) || !waiting.holders().isEmpty()) {
             return Optional.empty();
         }
         return opening(server, now)
                 .map(opening ->
-                        new LeaseNotice.Trouble(waiting.key(), waiting.request(), opening.toString(), waiting.user()));
+                        new LockNotice.Trouble(waiting.key(), waiting.request(), opening.toString(), waiting.user()));
     }
 }

@@ -1,15 +1,20 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.client.DirectoryClient;
+import io.keyway.lock.peer.client.GrantCache;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.service.LockSettings;
+
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 
 /** The LockClient's side of a cell: leads each name to its {@link LockClientHelper}. */
 public final class LeaseClients implements Algorithm {
-    private final LeaseSettings settings;
+    private final LockSettings settings;
 
-    public LeaseClients(LeaseSettings settings) {
+    public LeaseClients(LockSettings settings) {
         this.settings = settings;
     }
 
@@ -21,8 +26,8 @@ public final class LeaseClients implements Algorithm {
     @Override
     public Machine create(Key key) {
         if (key.equals(LeaseKeys.DIRECTORY)) {
-            return new DirectoryClient();
+            return new DirectoryClient(key);
         }
-        return key.equals(LeaseKeys.CACHE) ? new LeaseCache(settings.cacheSize()) : new LockClientHelper(key, settings);
+        return key.equals(LeaseKeys.CACHE) ? new GrantCache(settings.cacheSize()) : new LockClientHelper(key, settings);
     }
 }

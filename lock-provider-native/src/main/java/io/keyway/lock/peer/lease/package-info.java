@@ -1,5 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-/** The lease service: a manager per lock name at the member, a helper per lock name at the client, caching and recall. */
+/**
+ * The lease service: managers that grant exclusive locks, and helpers that keep them cached until they are recalled.
+ */
 @NullMarked
 package io.keyway.lock.peer.lease;
 

@@ -3,8 +3,9 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseCall;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
@@ -29,7 +30,7 @@ final class CarriedOverGrants {
     private static final int MAX_BYTES = 16;
 
     /** @param toldAt when its owner was first known to have re-asserted all that it believes in; NEVER before */
-    private record Row(LeaseTable.Entry entry, List<Long> bytes, long until, long toldAt) {}
+    private record Row(GrantTable.Entry entry, List<Long> bytes, long until, long toldAt) {}
 
     private final List<Row> rows = new ArrayList<>();
 
@@ -60,7 +61,7 @@ final class CarriedOverGrants {
         CarriedOverGrants inheritance = new CarriedOverGrants();
         for (byte[] each : table) {
             WireReader in = new WireReader(ByteBuffer.wrap(each));
-            LeaseTable.Entry entry = LeaseTable.read(in).after(since);
+            GrantTable.Entry entry = GrantTable.read(LeaseKeys.ALGORITHM, in).after(since);
             List<Long> bytes = new ArrayList<>();
             for (int left = in.count(MAX_BYTES, 1); left > 0; left--) {
                 bytes.add(in.number());
@@ -82,15 +83,15 @@ final class CarriedOverGrants {
      * @param entries all grants
      * @param lives the sessions that may own them; what nobody has re-asserted keeps the bytes that it came with
      */
-    List<byte[]> table(List<LeaseTable.Entry> entries, List<MemberSessions.Life> lives) {
+    List<byte[]> table(List<GrantTable.Entry> entries, List<MemberSessions.Life> lives) {
         Map<Object, List<Long>> bytes = new HashMap<>();
         lives.forEach(life -> bytes.put(life.peer(), life.bytes()));
         rows.forEach(row -> bytes.put(identity(row.entry()), row.bytes()));
         List<byte[]> table = new ArrayList<>();
-        for (LeaseTable.Entry entry : entries) {
-            Object owner = entry.holder().equals(LeaseTable.NOBODY) ? identity(entry) : entry.holder();
+        for (GrantTable.Entry entry : entries) {
+            Object owner = entry.holder().equals(GrantTable.NOBODY) ? identity(entry) : entry.holder();
             List<Long> its = bytes.getOrDefault(owner, List.of());
-            ByteBuffer buffer = ByteBuffer.allocate(LeaseTable.MAX_ENTRY_BYTES);
+            ByteBuffer buffer = ByteBuffer.allocate(GrantTable.MAX_ENTRY_BYTES);
             WireWriter out = new WireWriter(buffer);
             entry.write(out);
             out.number(its.size());
@@ -100,7 +101,7 @@ final class CarriedOverGrants {
         return table;
     }
 
-    private static Object identity(LeaseTable.Entry entry) {
+    private static Object identity(GrantTable.Entry entry) {
         return Map.entry(entry.key(), entry.grant().token());
     }
 
@@ -158,7 +159,7 @@ final class CarriedOverGrants {
             if (free) {
                 disowned.add(new Input.Command(
                         row.entry().key(),
-                        new LeaseCall.Disown(row.entry().grant().token())));
+                        new LockCall.Disown(row.entry().grant().token())));
             }
         }
         return disowned;

@@ -9,9 +9,10 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseCodec;
-import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
@@ -77,7 +78,7 @@ public final class ClusterMember implements AutoCloseable {
         Cells cells = new Cells(
                         plan.cluster(),
                         plan.maxTtl(),
-                        LeaseSettings.defaults(),
+                        LockSettings.defaults(),
                         plan.security().authenticator())
                 .among(plan.ids(), plan.shards());
         plan.security().checkListening(plan.listen());
@@ -169,7 +170,7 @@ public final class ClusterMember implements AutoCloseable {
         int loops = Math.min(plan.shards(), Runtime.getRuntime().availableProcessors());
         for (int i = 0; i < loops; i++) {
             threads.add(new LoopThread("keyway-" + node() + "-io-" + i));
-            codecs.add(new FrameCodec(new BodyCodecs(new LeaseCodec())));
+            codecs.add(new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))));
         }
         MemberList members = plan.members();
         List<Input> imports = inherited.imports();
@@ -202,7 +203,7 @@ public final class ClusterMember implements AutoCloseable {
                         other,
                         threads.get(0),
                         factory.client(SessionTarget.peer(node(), other.toString()), 0, 0),
-                        new FrameCodec(new BodyCodecs(new LeaseCodec())),
+                        new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))),
                         plan.security().tls(),
                         names,
                         gate));
@@ -369,10 +370,10 @@ public final class ClusterMember implements AutoCloseable {
     private void end(boolean clean) {
         acceptor.close();
         peers.forEach(PeerLink::shut);
-        List<LeaseTable.Entry> grants = new ArrayList<>();
+        List<GrantTable.Entry> grants = new ArrayList<>();
         boolean complete = clean;
         for (MemberCell cell : cells) {
-            Optional<List<LeaseTable.Entry>> table = cell.shut();
+            Optional<List<GrantTable.Entry>> table = cell.shut();
             table.ifPresent(grants::addAll);
             complete &= table.isPresent();
         }

@@ -2,7 +2,8 @@
 package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.wire.BodyCodecs;
@@ -67,7 +68,7 @@ final class HostEndpoint implements AutoCloseable {
     }
 
     private Acceptor listen() throws IOException {
-        FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
+        FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
         if (socket.isEmpty()) {
             return new Acceptor(
                     loop, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);

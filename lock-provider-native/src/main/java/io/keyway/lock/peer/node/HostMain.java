@@ -3,7 +3,7 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -71,7 +71,7 @@ public final class HostMain {
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         LocalConfig place = LocalMode.place(
-                Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), LeaseSettings.defaults(), CONNECT);
+                Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), LockSettings.defaults(), CONNECT);
         HostElection.Hosting hosting = tryHost(place.directory().arbiter());
         if (hosting == null) {
             LOG.info("another process hosts {}", place.directory().path());

@@ -8,8 +8,9 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.session.Horizon;
@@ -277,7 +278,7 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
 
     @Override
     public void heard(Notice notice) {
-        if (notice instanceof LeaseNotice.Alarm alarm) {
+        if (notice instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}: {}", alarm.key().id(), alarm.text());
         }
     }
@@ -336,13 +337,13 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
     /** @param clean whether this life knows of every lease that may be believed in */
     private void end(boolean clean) {
         door.close();
-        List<LeaseTable.Entry> grants = new ArrayList<>();
+        List<GrantTable.Entry> grants = new ArrayList<>();
         List<MemberSessions.Life> lives = new ArrayList<>();
         boolean[] complete = {clean};
         io.run(() -> {
             loop.shut();
             if (clean) {
-                LeaseTable.of(cell, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
+                GrantTable.of(cell, LeaseKeys.ALGORITHM, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
                 lives.addAll(cell().lives());
             }
         });

@@ -7,7 +7,7 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientRuntime;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.spi.OpenRequest;
@@ -23,7 +23,7 @@ public final class LocalMode {
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
-    public static ClientRuntime seat(OpenRequest request, LeaseSettings lease, CellListener ears) {
+    public static ClientRuntime seat(OpenRequest request, LockSettings lease, CellListener ears) {
         LockUrl url = request.url();
         if (!url.hosts().isEmpty()) {
             throw new InvalidLockUrlException(
@@ -46,12 +46,12 @@ public final class LocalMode {
                 request.get(CommonOptions.CLOSE_TIMEOUT));
     }
 
-    static LocalConfig place(Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout) {
+    static LocalConfig place(Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout) {
         return place(path, maxTtl, lease, connectTimeout, new SystemFacts());
     }
 
     static LocalConfig place(
-            Path path, Duration maxTtl, LeaseSettings lease, Duration connectTimeout, MachineFacts facts) {
+            Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
         Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, lease, Authenticator.none());
         MemberSettings unbound = new MemberSettings(

@@ -13,8 +13,9 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.lease.LeaseCodec;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
@@ -195,7 +196,7 @@ public final class LocalRuntime implements ClientRuntime {
                     .client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
             this.connector =
-                    new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), place().connectTimeout());
+                    new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), place().connectTimeout());
             watchLife();
         }
 
@@ -318,15 +319,15 @@ public final class LocalRuntime implements ClientRuntime {
 
         @Override
         public void heard(Notice notice) {
-            ears.heard(notice instanceof LeaseNotice.Trouble trouble ? placed(trouble) : notice);
+            ears.heard(notice instanceof LockNotice.Trouble trouble ? placed(trouble) : notice);
             opening.why(notice, server, System.nanoTime()).ifPresent(ears::heard);
         }
 
         /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */
-        private LeaseNotice.Trouble placed(LeaseNotice.Trouble trouble) {
+        private LockNotice.Trouble placed(LockNotice.Trouble trouble) {
             return trouble.why().contains(place().directory().path().toString())
                     ? trouble
-                    : new LeaseNotice.Trouble(
+                    : new LockNotice.Trouble(
                             trouble.key(), trouble.request(), server + ": " + trouble.why(), trouble.user());
         }
 

@@ -6,8 +6,9 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.Shard;
@@ -90,11 +91,11 @@ final class MemberCell implements CellLoop.Surroundings {
     }
 
     /** Ends; returns all grants, or nothing if they do not say everything. Not on its thread. */
-    Optional<List<LeaseTable.Entry>> shut() {
-        List<Optional<List<LeaseTable.Entry>>> table = new ArrayList<>();
+    Optional<List<GrantTable.Entry>> shut() {
+        List<Optional<List<GrantTable.Entry>>> table = new ArrayList<>();
         thread.run(() -> {
             loop.shut();
-            table.add(failed ? Optional.empty() : LeaseTable.of(cell, System.nanoTime()));
+            table.add(failed ? Optional.empty() : GrantTable.of(cell, LeaseKeys.ALGORITHM, System.nanoTime()));
         });
         return table.get(0);
     }
@@ -123,7 +124,7 @@ final class MemberCell implements CellLoop.Surroundings {
 
     @Override
     public void heard(Notice notice) {
-        if (notice instanceof LeaseNotice.Alarm alarm) {
+        if (notice instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}", alarm.shown());
         } else if (notice instanceof EpochAdopted adopted) {
             whole.epochAdopted(this, adopted.epoch());

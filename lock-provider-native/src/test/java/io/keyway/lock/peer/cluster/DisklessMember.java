@@ -6,8 +6,9 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCodec;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
@@ -45,7 +46,7 @@ final class DisklessMember implements AutoCloseable {
         this.io = new LoopThread("member-" + id);
         List<String> members = list.members().stream().map(NodeId::toString).toList();
         Cells cells =
-                new Cells(CLUSTER, maxTtl, LeaseSettings.defaults(), security.authenticator()).among(members, SHARDS);
+                new Cells(CLUSTER, maxTtl, LockSettings.defaults(), security.authenticator()).among(members, SHARDS);
         List<Shard> shards = new ArrayList<>();
         for (int i = 0; i < SHARDS; i++) {
             int shard = i;
@@ -58,7 +59,7 @@ final class DisklessMember implements AutoCloseable {
             CellLoop loop = new CellLoop(
                     io.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
             loops.add(loop);
-            shards.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LeaseCodec()))));
+            shards.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)))));
         }
         acceptor = new MemberAcceptor(
                 io,

@@ -8,10 +8,10 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.ArrayDeque;
@@ -123,11 +123,11 @@ class RouterTest {
         LeaseOwner owner = new LeaseOwner("c", Map.of());
         return new Input.Command(
                 key,
-                new LeaseCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, false, 500, waited, null));
+                new LockCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, false, 500, waited, null));
     }
 
     private static Input.Command withdraw(Key key, long request) {
-        return new Input.Command(key, new LeaseCall.Withdraw(request));
+        return new Input.Command(key, new LockCall.Withdraw(request));
     }
 
     /** A name that moves when a second member joins the first. */
@@ -174,8 +174,8 @@ class RouterTest {
         world.now = 7 * MS;
         router.heard(
                 a,
-                new LeaseNotice.Misdirected(
-                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 30 * MS).call(), null));
+                new LockNotice.Misdirected(
+                        key, 1, (LockCall.Acquire) acquire(key, 1, 30 * MS).call(), null));
         world.later.remove().run();
         assertThat(a.posted).containsExactly(acquire(key, 1, 130 * MS));
     }
@@ -186,13 +186,13 @@ class RouterTest {
         Wire a = alone("a:1");
         router.heard(
                 a,
-                new LeaseNotice.Misdirected(
-                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 0).call(), null));
+                new LockNotice.Misdirected(
+                        key, 1, (LockCall.Acquire) acquire(key, 1, 0).call(), null));
         router.post(withdraw(key, 1));
         world.runAll();
         world.later.remove().run();
         assertThat(a.posted).isEmpty();
-        assertThat(world.told).containsExactly(new LeaseNotice.Withdrawn(key, 1, null));
+        assertThat(world.told).containsExactly(new LockNotice.Withdrawn(key, 1, null));
     }
 
     @Test
@@ -206,10 +206,10 @@ class RouterTest {
         assertThat(a.posted).containsExactly(acquire(key, 1, 0), new Input.Dismissed(), withdraw(key, 1));
         router.heard(
                 a,
-                new LeaseNotice.Misdirected(
-                        key, 1, (LeaseCall.Acquire) acquire(key, 1, 0).call(), null));
+                new LockNotice.Misdirected(
+                        key, 1, (LockCall.Acquire) acquire(key, 1, 0).call(), null));
         assertThat(world.later).as("nothing is asked again").isEmpty();
-        assertThat(world.told).containsExactly(new LeaseNotice.Withdrawn(key, 1, null));
+        assertThat(world.told).containsExactly(new LockNotice.Withdrawn(key, 1, null));
     }
 
     @Test

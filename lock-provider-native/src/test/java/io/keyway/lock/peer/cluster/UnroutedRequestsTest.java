@@ -8,10 +8,10 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +31,11 @@ class UnroutedRequestsTest {
         LeaseOwner owner = new LeaseOwner("c", Map.of());
         return new Input.Command(
                 KEY,
-                new LeaseCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, true, 500, waited, null));
+                new LockCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, true, 500, waited, null));
     }
 
     private static Input.Command show(long request, long limit) {
-        return new Input.Command(KEY, new LeaseCall.Show(request, limit));
+        return new Input.Command(KEY, new LockCall.Show(request, limit));
     }
 
     @Test
@@ -53,16 +53,16 @@ class UnroutedRequestsTest {
         assertThat(lobby.withdraw(2)).isFalse();
         assertThat(lobby.withdraw(1)).isTrue();
         assertThat(lobby.leave(0)).isEmpty();
-        assertThat(told).containsExactly(new LeaseNotice.Withdrawn(KEY, 1, null));
+        assertThat(told).containsExactly(new LockNotice.Withdrawn(KEY, 1, null));
     }
 
     @Test
     void whatComesTooLateIsAnsweredAndNothingIsBroken() {
-        lobby.add(new Input.Command(KEY, new LeaseCall.Break(1, 7, "it hangs", 100)), 0);
+        lobby.add(new Input.Command(KEY, new LockCall.Break(1, 7, "it hangs", 100)), 0);
         assertThat(lobby.leave(100)).isEmpty();
         assertThat(told)
                 .containsExactly(
-                        new LeaseNotice.Failed(KEY, 1, "no member of the cluster answered in time", false, null));
+                        new LockNotice.Failed(KEY, 1, "no member of the cluster answered in time", false, null));
     }
 
     @Test
@@ -76,7 +76,7 @@ class UnroutedRequestsTest {
         assertThat(UnroutedRequests.patience(show(2, 160))).contains(150L);
         lobby.expire(show(2, 160));
         lobby.expire(show(2, 160));
-        assertThat(told).containsExactly(new LeaseNotice.Failed(KEY, 2, "refused", null));
+        assertThat(told).containsExactly(new LockNotice.Failed(KEY, 2, "refused", null));
         assertThat(lobby.leave(150)).hasSize(2).contains(show(3, 110));
     }
 
@@ -88,8 +88,8 @@ class UnroutedRequestsTest {
         lobby.add(acquire(2), 0);
         assertThat(told)
                 .containsExactly(
-                        new LeaseNotice.Trouble(KEY, 1, "refused", null),
-                        new LeaseNotice.Trouble(KEY, 2, "refused", null));
+                        new LockNotice.Trouble(KEY, 1, "refused", null),
+                        new LockNotice.Trouble(KEY, 2, "refused", null));
     }
 
     @Test
@@ -99,8 +99,8 @@ class UnroutedRequestsTest {
         lobby.refuse("another cluster");
         assertThat(told)
                 .containsExactly(
-                        new LeaseNotice.Failed(KEY, 1, "another cluster", true, null),
-                        new LeaseNotice.Failed(KEY, 2, "another cluster", true, null));
+                        new LockNotice.Failed(KEY, 1, "another cluster", true, null),
+                        new LockNotice.Failed(KEY, 2, "another cluster", true, null));
         assertThat(lobby.leave(0)).isEmpty();
     }
 }

@@ -7,9 +7,9 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.Participant;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class OpeningWatchTest {
     private static final long SECOND = 1_000_000_000;
     private static final Key KEY = LeaseKeys.lock("n");
-    private static final LeaseNotice.Waiting FIRST = new LeaseNotice.Waiting(KEY, 7, 0, List.of(), "user");
+    private static final LockNotice.Waiting FIRST = new LockNotice.Waiting(KEY, 7, 0, List.of(), "user");
 
     private final OpeningWatch watch = new OpeningWatch();
 
@@ -34,9 +34,9 @@ class OpeningWatchTest {
 
         assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
         assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
-                .contains(new LeaseNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
+                .contains(new LockNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
         Participant holder = new Participant(new LeaseOwner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
-        assertThat(watch.why(new LeaseNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
+        assertThat(watch.why(new LockNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
                 .isEmpty();
     }
 

@@ -17,7 +17,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.MemoryWorld;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.spi.OpenRequest;
@@ -47,7 +47,7 @@ class StuckWorldTest {
         Guarantee promise = new Guarantee(Grade.TIMED, "");
         Guarantees guarantees = new Guarantees(promise, promise, promise, promise, Duration.ofMillis(100), MAX_TTL);
         NativeEngine engine = new NativeEngine(name, Duration.ofSeconds(2), EnumSet.of(Feature.LIST), guarantees);
-        Cells cells = new Cells("mem:stuck", MAX_TTL, LeaseSettings.defaults(), Authenticator.none());
+        Cells cells = new Cells("mem:stuck", MAX_TTL, LockSettings.defaults(), Authenticator.none());
         engine.sit(worlds.join(
                 "stuck",
                 true,

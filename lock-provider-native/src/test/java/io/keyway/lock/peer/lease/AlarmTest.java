@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LockNotice;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -8,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class AlarmTest {
     @Test
     void aNameOrReasonForgesNoLineOfALog() {
-        LeaseNotice.Alarm alarm = new LeaseNotice.Alarm(
+        LockNotice.Alarm alarm = new LockNotice.Alarm(
                 LeaseKeys.lock("jobs\u001b[2K/1"),
                 "break of token 7: hangs\r\n2026-01-01 ERROR all is lost\u202e" + "x".repeat(5_000));
         assertThat(alarm.shown())

@@ -1,6 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.RefusalCause;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
@@ -50,7 +59,7 @@ class KeptNamesTest {
         assertThat(c(0).release("a")).as("no cache keeps it").isFalse();
         world.settle();
         passesOnAfter(AT_LEAST - TTL / 2);
-        assertThat(world.goals).contains(LeaseGoal.PLACE_KEPT, LeaseGoal.GRANT_AFTER_KEPT_PLACE);
+        assertThat(world.goals).contains(LockGoal.PLACE_KEPT, LockGoal.GRANT_AFTER_KEPT_PLACE);
     }
 
     @Test
@@ -107,11 +116,11 @@ class KeptNamesTest {
         long token = granted();
         c(0).release("a");
         world.settle();
-        c(0).sendRaw(new LeaseMessage.Release(LeaseWorld.key("a"), token, token));
-        c(1).sendRaw(new LeaseMessage.Accepted(LeaseWorld.key("a"), token, token));
-        c(1).sendRaw(new LeaseMessage.Revoked(LeaseWorld.key("a"), token, token, token));
-        c(0).sendRaw(new LeaseMessage.Withdraw(LeaseWorld.key("a"), 1));
-        world.command("a", new LeaseCall.Disown(token));
+        c(0).sendRaw(new LockMessage.Release(LeaseWorld.key("a"), token, token));
+        c(1).sendRaw(new LockMessage.Accepted(LeaseWorld.key("a"), token, token));
+        c(1).sendRaw(new LockMessage.Revoked(LeaseWorld.key("a"), token, token, token));
+        c(0).sendRaw(new LockMessage.Withdraw(LeaseWorld.key("a"), 1));
+        world.command("a", new LockCall.Disown(token));
         world.settle();
         passesOnAfter(AT_LEAST);
     }
@@ -157,7 +166,7 @@ class KeptNamesTest {
         c(1).acquire("a");
         world.advance(TTL + MS);
         assertThat(c(1).believes("a")).as("the member cannot know").isZero();
-        assertThat(world.goals).contains(LeaseGoal.PLACE_KEPT);
+        assertThat(world.goals).contains(LockGoal.PLACE_KEPT);
         c(0).holdToMember(false);
         c(0).holdToClient(false);
         world.settle();
@@ -180,7 +189,7 @@ class KeptNamesTest {
         c(0).holdToClient(true);
         world.advance(TTL * 3 / 4);
         assertThat(c(0).believes("a")).isZero();
-        c(0).call("a", new LeaseCall.Release(c(0).last(LeaseNotice.Ended.class).token(), true));
+        c(0).call("a", new LockCall.Release(c(0).last(LockNotice.Ended.class).token(), true));
         world.settle();
         c(1).acquire("a");
         world.settle();
@@ -195,18 +204,18 @@ class KeptNamesTest {
         c(0).release("a");
         c(1).acquire("a");
         world.settle();
-        c(2).call("a", new LeaseCall.Break(1, token, "not needed", TTL));
+        c(2).call("a", new LockCall.Break(1, token, "not needed", TTL));
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
         assertThat(c(1).believes("a")).isGreaterThan(token);
-        assertThat(world.goals).contains(LeaseGoal.KEPT_PLACE_BROKEN);
+        assertThat(world.goals).contains(LockGoal.KEPT_PLACE_BROKEN);
     }
 
     @Test
     void aBrokenGrantIsNotKept() {
         long token = granted();
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", TTL));
         world.settle();
         c(1).acquire("a");
         world.settle();
@@ -217,12 +226,12 @@ class KeptNamesTest {
     void aReleaseThatCrossesItsBreakFreesTheLock() {
         long token = granted();
         c(0).holdToClient(true);
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", TTL));
         world.settle();
         c(0).release("a");
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
         c(1).acquire("a");
         world.settle();
         assertThat(c(1).believes("a")).isGreaterThan(token);
@@ -235,18 +244,18 @@ class KeptNamesTest {
         long token = granted();
         c(0).release("a");
         world.advance(TTL / 2);
-        c(2).call("a", new LeaseCall.Show(1, TTL));
+        c(2).call("a", new LockCall.Show(1, TTL));
         world.settle();
-        LeaseMessage.Status status =
-                (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        LockMessage.Status status =
+                (LockMessage.Status) c(2).last(LockNotice.Told.class).answer();
         assertThat(status.holders())
                 .containsExactly(
                         new Participant(c(0).owner(), LockMode.EXCLUSIVE, 1, token, TTL / 2, AT_LEAST - TTL / 2));
         c(1).acquire("a");
         world.advance(AT_LEAST);
-        c(2).call("a", new LeaseCall.Show(2, TTL));
+        c(2).call("a", new LockCall.Show(2, TTL));
         world.settle();
-        status = (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        status = (LockMessage.Status) c(2).last(LockNotice.Told.class).answer();
         assertThat(status.holders()).hasSize(1).allMatch(party -> party.kept() == 0);
     }
 
@@ -267,14 +276,14 @@ class KeptNamesTest {
     void longerThanAnyLeaseIsRefused() {
         c(0).acquireAtLeast("a", world.quarantine() + 1);
         world.settle();
-        assertThat(c(0).last(LeaseNotice.Failed.class).why()).isEqualTo(RefusalCause.TOO_LONG.why());
+        assertThat(c(0).last(LockNotice.Failed.class).why()).isEqualTo(RefusalCause.TOO_LONG.why());
     }
 
     @Test
     void aTakenOverGrantIsKeptWhenItsHolderIsDead() {
         world.command("a", imported(TTL, 3 * TTL));
         world.advance(MS);
-        world.command("a", new LeaseCall.Disown(TOKEN));
+        world.command("a", new LockCall.Disown(TOKEN));
         passesOnAfter(3 * TTL - MS);
     }
 
@@ -310,14 +319,14 @@ class KeptNamesTest {
         });
     }
 
-    private List<LeaseCall.Import> exported() {
-        return LeaseTable.of(world.member(), world.now()).orElseThrow().stream()
-                .map(LeaseTable.Entry::grant)
+    private List<LockCall.Import> exported() {
+        return GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now()).orElseThrow().stream()
+                .map(GrantTable.Entry::grant)
                 .toList();
     }
 
-    private static LeaseCall.Import imported(long left, long keep) {
-        return new LeaseCall.Import(
+    private static LockCall.Import imported(long left, long keep) {
+        return new LockCall.Import(
                 TOKEN, TOKEN, LockMode.EXCLUSIVE, 1, TTL, left, keep, new LeaseOwner("before", Map.of()));
     }
 }

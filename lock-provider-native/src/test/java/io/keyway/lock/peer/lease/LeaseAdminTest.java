@@ -1,6 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -23,17 +32,17 @@ class LeaseAdminTest {
         assertThat(world.violations).isEmpty();
     }
 
-    private LeaseMessage.Status show(String name) {
-        c(2).call(name, new LeaseCall.Show(1, 2_000 * MS));
+    private LockMessage.Status show(String name) {
+        c(2).call(name, new LockCall.Show(1, 2_000 * MS));
         world.settle();
-        return (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        return (LockMessage.Status) c(2).last(LockNotice.Told.class).answer();
     }
 
-    private LeaseMessage.Page list(String prefix, String after, int max) {
+    private LockMessage.Page list(String prefix, String after, int max) {
         c(2).input(new io.keyway.lock.peer.kernel.Input.Command(
-                LeaseKeys.DIRECTORY, new LeaseCall.ListNames(1, prefix, after, max, 2_000 * MS)));
+                LeaseKeys.DIRECTORY, new LockCall.ListNames(1, prefix, after, max, 2_000 * MS)));
         world.settle();
-        return (LeaseMessage.Page) c(2).last(LeaseNotice.Told.class).answer();
+        return (LockMessage.Page) c(2).last(LockNotice.Told.class).answer();
     }
 
     @Test
@@ -46,7 +55,7 @@ class LeaseAdminTest {
         world.advance(200 * MS);
         c(2).acquire("a");
         world.settle();
-        LeaseMessage.Status status = show("a");
+        LockMessage.Status status = show("a");
         assertThat(status.holders()).singleElement().satisfies(holder -> {
             assertThat(holder.owner().client()).isEqualTo("c0");
             assertThat(holder.token()).isEqualTo(c(0).believes("a"));
@@ -70,7 +79,7 @@ class LeaseAdminTest {
             expected.add("c" + i % 2);
             world.settle();
         }
-        LeaseMessage.Status status = show("a");
+        LockMessage.Status status = show("a");
         assertThat(status.holders())
                 .singleElement()
                 .extracting(Participant::token)
@@ -90,10 +99,10 @@ class LeaseAdminTest {
             c(i % 2).acquire("a");
         }
         world.settle();
-        LeaseMessage.Status status = show("a");
+        LockMessage.Status status = show("a");
         assertThat(status.waiters()).hasSize(10_000);
         assertThat(status.more()).isZero();
-        assertThat(c(2).notices).filteredOn(LeaseNotice.Told.class::isInstance).hasSize(1);
+        assertThat(c(2).notices).filteredOn(LockNotice.Told.class::isInstance).hasSize(1);
     }
 
     @Test
@@ -116,10 +125,10 @@ class LeaseAdminTest {
         c(1).acquire("a");
         world.settle();
         c(1).holdToClient(true);
-        c(2).call("a", new LeaseCall.Show(1, 4_000 * MS));
+        c(2).call("a", new LockCall.Show(1, 4_000 * MS));
         world.advance(1_000 * MS);
-        LeaseMessage.Status status =
-                (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        LockMessage.Status status =
+                (LockMessage.Status) c(2).last(LockNotice.Told.class).answer();
         assertThat(status.holders()).hasSize(1);
         assertThat(status.waiters()).hasSize(1);
         c(1).holdToClient(false);
@@ -143,12 +152,12 @@ class LeaseAdminTest {
         c(0).acquire("a");
         world.settle();
         c(0).holdToClient(true);
-        c(2).call("a", new LeaseCall.Show(1, 2_000 * MS));
+        c(2).call("a", new LockCall.Show(1, 2_000 * MS));
         world.settle();
         assertThat(c(2).notices).isEmpty();
         world.advance(1_000 * MS);
-        LeaseMessage.Status status =
-                (LeaseMessage.Status) c(2).last(LeaseNotice.Told.class).answer();
+        LockMessage.Status status =
+                (LockMessage.Status) c(2).last(LockNotice.Told.class).answer();
         assertThat(status.holders())
                 .singleElement()
                 .extracting(Participant::token)
@@ -158,7 +167,7 @@ class LeaseAdminTest {
 
     @Test
     void aNameAtRestHasAnEmptyStatusAndStaysAtRest() {
-        LeaseMessage.Status status = show("never-used");
+        LockMessage.Status status = show("never-used");
         assertThat(status.holders()).isEmpty();
         assertThat(status.waiters()).isEmpty();
         assertThat(world.member().residents()).isZero();
@@ -191,10 +200,10 @@ class LeaseAdminTest {
         }
         world.settle();
         List<String> all = new ArrayList<>();
-        LeaseMessage.Page page;
+        LockMessage.Page page;
         do {
             page = list("n", all.isEmpty() ? "" : all.get(all.size() - 1), Integer.MAX_VALUE);
-            assertThat(page.names().size()).isLessThanOrEqualTo(LockDirectory.MAX_PAGE);
+            assertThat(page.names().size()).isLessThanOrEqualTo(LockCodec.MAX_PAGE);
             all.addAll(page.names());
         } while (page.more());
         assertThat(all).hasSize(600).isSorted().doesNotHaveDuplicates();
@@ -203,9 +212,9 @@ class LeaseAdminTest {
     @Test
     void aQuestionWithoutAnAnswerFails() {
         c(2).holdToMember(true);
-        c(2).call("a", new LeaseCall.Show(7, 1_000 * MS));
+        c(2).call("a", new LockCall.Show(7, 1_000 * MS));
         world.advance(1_000 * MS);
-        assertThat(c(2).last(LeaseNotice.Failed.class).request()).isEqualTo(7);
+        assertThat(c(2).last(LockNotice.Failed.class).request()).isEqualTo(7);
         assertThat(c(2).cell.residents()).isZero();
         c(2).holdToMember(false);
         world.settle();
@@ -214,20 +223,20 @@ class LeaseAdminTest {
     @Test
     void aQuestionIsAskedAgainOfAFreshSession() {
         c(2).holdToMember(true);
-        c(2).call("a", new LeaseCall.Show(7, 4 * TTL));
+        c(2).call("a", new LockCall.Show(7, 4 * TTL));
         world.sessionEnds(c(2));
         c(2).lose(false);
         c(2).open();
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer()).isInstanceOf(LeaseMessage.Status.class);
+        assertThat(c(2).last(LockNotice.Told.class).answer()).isInstanceOf(LockMessage.Status.class);
     }
 
     @Test
     void aBreakOfAFreeNameIsAnsweredAtOnce() {
-        c(2).call("a", new LeaseCall.Break(3, 12345, "nobody", TTL));
+        c(2).call("a", new LockCall.Break(3, 12345, "nobody", TTL));
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 3, false));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 3, false));
     }
 
     @Test
@@ -236,10 +245,10 @@ class LeaseAdminTest {
         world.settle();
         long token = c(0).believes("a");
         c(0).release("a");
-        c(2).call("a", new LeaseCall.Break(3, token, "idle", TTL));
+        c(2).call("a", new LockCall.Break(3, token, "idle", TTL));
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 3, false));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 3, false));
         assertThat(c(0).phase("a")).isEqualTo(LockClientHelper.Phase.CACHED);
     }
 }

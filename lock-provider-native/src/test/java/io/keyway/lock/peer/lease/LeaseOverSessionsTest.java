@@ -1,6 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
@@ -45,7 +52,7 @@ class LeaseOverSessionsTest {
     private Cell member(long quarantineUntil) {
         lives++;
         return new Cell(
-                new LeaseMembers(LeaseSettings.defaults()),
+                new LeaseMembers(LockSettings.defaults()),
                 new MemberSessions(SETTINGS, "a:1", new Incarnation(1, lives), lives, quarantineUntil, Horizon.NONE));
     }
 
@@ -147,7 +154,7 @@ class LeaseOverSessionsTest {
         private final long id;
         private final String name;
         private final Cell cell;
-        private final List<LeaseNotice> told = new ArrayList<>();
+        private final List<LockNotice> told = new ArrayList<>();
         private final List<Long> dialled = new ArrayList<>();
         private boolean reachable = true;
         private long requests;
@@ -156,7 +163,7 @@ class LeaseOverSessionsTest {
             this.name = name;
             this.id = id;
             this.cell = new Cell(
-                    new LeaseClients(LeaseSettings.defaults()),
+                    new LeaseClients(LockSettings.defaults()),
                     new ClientSession(SETTINGS, new Incarnation(9, id), List.of()));
         }
 
@@ -177,19 +184,19 @@ class LeaseOverSessionsTest {
             LeaseOwner owner = new LeaseOwner(name, Map.of());
             call(
                     lock,
-                    new LeaseCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
+                    new LockCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
         }
 
         /** The token in use and believed; 0 if none. */
         long believes(String lock) {
             LockClientHelper helper = (LockClientHelper) cell.machine(LeaseKeys.lock(lock));
-            CachedGrant word = helper == null ? null : helper.word();
+            GrantHandle word = helper == null ? null : helper.word();
             return word != null && word.current() != 0 && word.holds(word.current(), now) ? word.current() : 0;
         }
 
         void release(String lock) {
             long token = believes(lock);
-            call(lock, new LeaseCall.Release(token));
+            call(lock, new LockCall.Release(token));
             settle();
         }
 
@@ -243,13 +250,13 @@ class LeaseOverSessionsTest {
 
         @Override
         public void deliver(Notice notice) {
-            told.add((LeaseNotice) notice);
+            told.add((LockNotice) notice);
         }
 
         List<String> told() {
             List<String> names = new ArrayList<>();
-            for (LeaseNotice notice : told) {
-                if (!(notice instanceof LeaseNotice.Closed) && !(notice instanceof LeaseNotice.Trouble)) {
+            for (LockNotice notice : told) {
+                if (!(notice instanceof LockNotice.Closed) && !(notice instanceof LockNotice.Trouble)) {
                     names.add(notice.getClass().getSimpleName());
                 }
             }
@@ -406,7 +413,7 @@ class LeaseOverSessionsTest {
                 advance(MS);
             }
         }
-        advance(LeaseSettings.defaults().cacheFor() + 5 * TTL);
+        advance(LockSettings.defaults().cacheFor() + 5 * TTL);
         assertThat(member.residents()).isZero();
         assertThat(c0.cell.residents()).isZero();
         assertThat(c1.cell.residents()).isZero();

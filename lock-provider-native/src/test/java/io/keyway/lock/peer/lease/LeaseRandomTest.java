@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.Cell;
@@ -23,8 +26,8 @@ class LeaseRandomTest {
         }
     }
 
-    private static LeaseSettings settings(Random random) {
-        LeaseSettings settings = LeaseSettings.defaults().withCache(TTL, 1 + random.nextInt(2));
+    private static LockSettings settings(Random random) {
+        LockSettings settings = LockSettings.defaults().withCache(TTL, 1 + random.nextInt(2));
         return switch (random.nextInt(4)) {
             case 0 -> settings.withoutCache();
             case 1 -> settings.withRecallAtRenewal();
@@ -82,7 +85,7 @@ class LeaseRandomTest {
             case 16 -> {
                 long token = world.client(random.nextInt(3)).believes(name);
                 if (token != 0) {
-                    client.call(name, new LeaseCall.Break(1_000_000 + random.nextInt(1000), token, "test", TTL));
+                    client.call(name, new LockCall.Break(1_000_000 + random.nextInt(1000), token, "test", TTL));
                 }
             }
             case 17 -> world.advance(random.nextInt(100) * TTL / 50);

@@ -1,6 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Tokens;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
@@ -21,7 +30,7 @@ class LeaseRepairsTest {
         return world.client(i);
     }
 
-    private void start(LeaseSettings settings, int clients) {
+    private void start(LockSettings settings, int clients) {
         world = new LeaseWorld(settings);
         for (int i = 0; i < clients; i++) {
             world.client();
@@ -87,7 +96,7 @@ class LeaseRepairsTest {
 
     @Test
     void f8_aForgottenNameStartsAboveAllThatWereForgotten() {
-        start(LeaseSettings.defaults().withoutCache(), 1);
+        start(LockSettings.defaults().withoutCache(), 1);
         long highest = 0;
         for (String name : List.of("a", "b", "a", "c", "a")) {
             c(0).acquire(name);
@@ -107,7 +116,7 @@ class LeaseRepairsTest {
         world.settle();
         assertThat(Tokens.epoch(c(0).believes("a"))).isEqualTo(8);
         assertThat(Tokens.counter(c(0).believes("a"))).isEqualTo(1);
-        assertThat(world.goals).contains(LeaseGoal.COUNTER_USED_UP);
+        assertThat(world.goals).contains(LockGoal.COUNTER_USED_UP);
     }
 
     // No-wait requests
@@ -133,7 +142,7 @@ class LeaseRepairsTest {
             c(1).tryAcquire("a");
             world.settle();
             assertThat(world.traced()).isEqualTo("c1>m Acquire, m>c0 Recall, c0>m Denied, m>c1 NotGranted");
-            assertThat(c(1).last(LeaseNotice.Refused.class).holders())
+            assertThat(c(1).last(LockNotice.Refused.class).holders())
                     .extracting(party -> party.owner().client())
                     .containsExactly("c0");
         }
@@ -179,7 +188,7 @@ class LeaseRepairsTest {
         c(1).acquire("a");
         world.settle();
         c(0).holdToClient(true);
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", TTL));
         world.advance(TTL / 4);
         assertThat(c(1).believes("a")).isZero();
         assertThat(c(0).believes("a")).isEqualTo(token);
@@ -187,8 +196,8 @@ class LeaseRepairsTest {
         world.settle();
         assertThat(c(0).told()).isEqualTo("Granted, Ended");
         assertThat(c(1).believes("a")).isGreaterThan(token);
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
     }
 
     @Test
@@ -199,14 +208,14 @@ class LeaseRepairsTest {
         long heard = world.now();
         c(0).pause(true);
         c(1).acquire("a");
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", 2 * TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", 2 * TTL));
         world.advance(TTL - 1);
         assertThat(c(1).believes("a")).isZero();
         world.advance(1);
         assertThat(world.now() - heard).isEqualTo(TTL);
         assertThat(c(1).believes("a")).isPositive();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
         c(0).pause(false);
         world.advance(MS);
         assertThat(c(0).told()).isEqualTo("Granted, Ended");
@@ -219,12 +228,12 @@ class LeaseRepairsTest {
         long token = c(0).believes("a");
         c(0).release("a");
         assertThat(c(0).reuse("a")).isEqualTo(token + 1);
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", TTL));
         world.settle();
         assertThat(c(0).believes("a")).isEqualTo(token + 1);
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, false));
-        assertThat(world.goals).contains(LeaseGoal.BREAK_MOVED_PAST);
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, false));
+        assertThat(world.goals).contains(LockGoal.BREAK_MOVED_PAST);
     }
 
     /** Why a break never ends the grant on a timer of its own: the holder may have answered that it moved past, and go on believing by a later echo. */
@@ -239,7 +248,7 @@ class LeaseRepairsTest {
         world.settle();
         world.advance(TTL / 4);
         c(0).holdToClient(true);
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", 2 * TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", 2 * TTL));
         // A KEEP of c0 is heard after the REVOKE was sent, and echoed behind it; the answer to the REVOKE gets stuck.
         world.advance(TTL / 4);
         c(0).holdToMember(true);
@@ -251,8 +260,8 @@ class LeaseRepairsTest {
         assertThat(c(1).believes("a")).isZero();
         c(0).holdToMember(false);
         world.settle();
-        assertThat(c(2).last(LeaseNotice.Told.class).answer())
-                .isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, false));
+        assertThat(c(2).last(LockNotice.Told.class).answer())
+                .isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, false));
     }
 
     // Belief
@@ -278,10 +287,10 @@ class LeaseRepairsTest {
         c(0).acquire("a");
         world.settle();
         long token = c(0).believes("a");
-        c(0).call("a", new LeaseCall.Lapse(token));
+        c(0).call("a", new LockCall.Lapse(token));
         world.settle();
         assertThat(c(0).told()).isEqualTo("Granted, Ended");
-        c(0).call("a", new LeaseCall.Lapse(token));
+        c(0).call("a", new LockCall.Lapse(token));
         assertThat(c(0).told()).isEmpty();
         world.advance(TTL);
         assertThat(world.manager("a")).isNull();
@@ -313,7 +322,7 @@ class LeaseRepairsTest {
         world.settle();
         c(0).holdToClient(true);
         world.advance(TTL * 3 / 4);
-        c(0).call("a", new LeaseCall.Release(token));
+        c(0).call("a", new LockCall.Release(token));
         world.settle();
         assertThat(c(1).believes("a")).isPositive();
     }
@@ -335,7 +344,7 @@ class LeaseRepairsTest {
         c(0).acquire("a");
         world.advance(10 * TTL);
         assertThat(c(0).told()).isEqualTo("Failed");
-        assertThat(world.goals).contains(LeaseGoal.STALE_GRANT_CONFIRMED, LeaseGoal.STALE_GRANT_RETURNED);
+        assertThat(world.goals).contains(LockGoal.STALE_GRANT_CONFIRMED, LockGoal.STALE_GRANT_RETURNED);
         assertThat(world.manager("a")).isNull();
     }
 
@@ -376,7 +385,7 @@ class LeaseRepairsTest {
         world.settle();
         assertThat(c(1).believes("a")).as("before c3").isPositive();
         assertThat(c(3).believes("a")).isZero();
-        assertThat(world.goals).contains(LeaseGoal.WAITER_PASSED_OVER);
+        assertThat(world.goals).contains(LockGoal.WAITER_PASSED_OVER);
     }
 
     @Test
@@ -393,7 +402,7 @@ class LeaseRepairsTest {
         c(1).holdToMember(false);
         world.settle();
         assertThat(c(1).believes("a")).isPositive();
-        assertThat(world.goals).contains(LeaseGoal.PASSED_OVER_HEARD_AGAIN);
+        assertThat(world.goals).contains(LockGoal.PASSED_OVER_HEARD_AGAIN);
     }
 
     @Test
@@ -437,7 +446,7 @@ class LeaseRepairsTest {
         c(1).release("a");
         world.settle();
         assertThat(c(0).believes("a")).isPositive();
-        assertThat(world.goals).contains(LeaseGoal.HAND_OVER_FORBIDDEN);
+        assertThat(world.goals).contains(LockGoal.HAND_OVER_FORBIDDEN);
     }
 
     @Test
@@ -455,12 +464,12 @@ class LeaseRepairsTest {
         world.settle();
         assertThat(world.traced()).isEmpty();
         assertThat(tokens).doesNotHaveDuplicates().isSorted();
-        assertThat(world.goals).contains(LeaseGoal.LOCAL_HAND_OVER);
+        assertThat(world.goals).contains(LockGoal.LOCAL_HAND_OVER);
     }
 
     @Test
     void anIdleLockGoesBackAfterCacheFor() {
-        start(LeaseSettings.defaults().withCache(3 * TTL, 1000), 1);
+        start(LockSettings.defaults().withCache(3 * TTL, 1000), 1);
         c(0).acquire("a");
         world.advance(2 * TTL);
         c(0).release("a");
@@ -474,7 +483,7 @@ class LeaseRepairsTest {
 
     @Test
     void theCacheIsBounded() {
-        start(LeaseSettings.defaults().withCache(10 * TTL, 3), 1);
+        start(LockSettings.defaults().withCache(10 * TTL, 3), 1);
         for (String name : List.of("a", "b", "c", "d", "e")) {
             c(0).acquire(name);
             world.settle();
@@ -491,7 +500,7 @@ class LeaseRepairsTest {
 
     @Test
     void withoutACacheEachReleaseGoesToTheManager() {
-        start(LeaseSettings.defaults().withoutCache(), 1);
+        start(LockSettings.defaults().withoutCache(), 1);
         c(0).acquire("a");
         world.settle();
         world.traced();
@@ -516,7 +525,7 @@ class LeaseRepairsTest {
 
     @Test
     void recallAtRenewalWaitsForTheHoldersNextFrame() {
-        start(LeaseSettings.defaults().withRecallAtRenewal(), 2);
+        start(LockSettings.defaults().withRecallAtRenewal(), 2);
         c(0).acquire("a");
         world.settle();
         c(0).release("a");
@@ -535,7 +544,7 @@ class LeaseRepairsTest {
         long request = c(1).acquire("a");
         c(2).acquire("a");
         world.settle();
-        c(1).call("a", new LeaseCall.Withdraw(request));
+        c(1).call("a", new LockCall.Withdraw(request));
         world.settle();
         c(0).release("a");
         world.settle();
@@ -550,14 +559,14 @@ class LeaseRepairsTest {
         long request = c(0).acquire("a");
         c(1).acquire("a");
         world.settle();
-        c(0).call("a", new LeaseCall.Withdraw(request));
+        c(0).call("a", new LockCall.Withdraw(request));
         world.settle();
         assertThat(c(1).believes("a")).isPositive();
         c(0).holdToClient(false);
         world.settle();
         assertThat(c(0).told()).isEqualTo("Withdrawn");
         assertThat(c(1).believes("a")).isPositive();
-        assertThat(world.goals).contains(LeaseGoal.WITHDRAWN_AFTER_GRANT, LeaseGoal.UNEXPECTED_GRANT_RETURNED);
+        assertThat(world.goals).contains(LockGoal.WITHDRAWN_AFTER_GRANT, LockGoal.UNEXPECTED_GRANT_RETURNED);
     }
 
     @Test
@@ -568,7 +577,7 @@ class LeaseRepairsTest {
         long request = c(1).acquire("a");
         world.sessionEnds(c(1));
         c(1).lose(false);
-        c(1).call("a", new LeaseCall.Withdraw(request));
+        c(1).call("a", new LockCall.Withdraw(request));
         world.traced();
         c(1).open();
         world.settle();
@@ -593,16 +602,16 @@ class LeaseRepairsTest {
         c(0).acquire("a");
         world.settle();
         long token = c(0).believes("a");
-        for (LeaseMessage message : List.of(
-                new LeaseMessage.Release(LeaseWorld.key("a"), token + 1, token + 1),
-                new LeaseMessage.Accepted(LeaseWorld.key("a"), token - 1, token),
-                new LeaseMessage.Denied(LeaseWorld.key("a"), token + 1),
-                new LeaseMessage.Revoked(LeaseWorld.key("a"), token, token + 1, token),
-                new LeaseMessage.Withdraw(LeaseWorld.key("a"), 99),
-                new LeaseMessage.Use(LeaseWorld.key("a"), 3, token, token, 0, c(0).owner(), List.of(), 0, true))) {
+        for (LockMessage message : List.of(
+                new LockMessage.Release(LeaseWorld.key("a"), token + 1, token + 1),
+                new LockMessage.Accepted(LeaseWorld.key("a"), token - 1, token),
+                new LockMessage.Denied(LeaseWorld.key("a"), token + 1),
+                new LockMessage.Revoked(LeaseWorld.key("a"), token, token + 1, token),
+                new LockMessage.Withdraw(LeaseWorld.key("a"), 99),
+                new LockMessage.Use(LeaseWorld.key("a"), 3, token, token, 0, c(0).owner(), List.of(), 0, true))) {
             c(0).sendRaw(message);
         }
-        c(1).sendRaw(new LeaseMessage.Release(LeaseWorld.key("a"), token, token));
+        c(1).sendRaw(new LockMessage.Release(LeaseWorld.key("a"), token, token));
         c(1).acquire("a");
         world.settle();
         assertThat(c(0).believes("a")).isEqualTo(token);
@@ -622,15 +631,15 @@ class LeaseRepairsTest {
         world.settle();
         c(0).release("a");
         world.settle();
-        assertThat(c(1).last(LeaseNotice.Granted.class).request()).isEqualTo(1);
+        assertThat(c(1).last(LockNotice.Granted.class).request()).isEqualTo(1);
         c(1).release("a");
         world.settle();
-        assertThat(c(1).last(LeaseNotice.Granted.class).request()).isEqualTo(2);
+        assertThat(c(1).last(LockNotice.Granted.class).request()).isEqualTo(2);
     }
 
     @Test
     void aReleaseIsDoneWhenTheMemberHasItAndUnknownWhenTheSessionEndsFirst() {
-        start(LeaseSettings.defaults().withoutCache(), 1);
+        start(LockSettings.defaults().withoutCache(), 1);
         c(0).acquire("a");
         world.settle();
         c(0).told();
@@ -640,14 +649,14 @@ class LeaseRepairsTest {
         assertThat(c(0).told()).isEmpty();
         c(0).holdToClient(false);
         world.settle();
-        assertThat(c(0).last(LeaseNotice.ReleaseDone.class).outcome()).isEqualTo(LeaseNotice.Outcome.DONE);
+        assertThat(c(0).last(LockNotice.ReleaseDone.class).outcome()).isEqualTo(LockNotice.Outcome.DONE);
         c(0).acquire("a");
         world.settle();
         c(0).holdToMember(true);
         c(0).release("a");
         world.sessionEnds(c(0));
         c(0).lose(false);
-        assertThat(c(0).last(LeaseNotice.ReleaseDone.class).outcome()).isEqualTo(LeaseNotice.Outcome.UNKNOWN);
+        assertThat(c(0).last(LockNotice.ReleaseDone.class).outcome()).isEqualTo(LockNotice.Outcome.UNKNOWN);
     }
 
     @Test
@@ -664,14 +673,14 @@ class LeaseRepairsTest {
     void aTtlBeyondTheClustersLongestIsRefused() {
         c(0).acquire("a", world.quarantine() + 1);
         world.settle();
-        assertThat(c(0).last(LeaseNotice.Failed.class).why()).contains("maxTtl");
+        assertThat(c(0).last(LockNotice.Failed.class).why()).contains("maxTtl");
     }
 
     @Test
     void otherModesAreRefused() {
         c(0).call(
                         "a",
-                        new LeaseCall.Acquire(
+                        new LockCall.Acquire(
                                 77,
                                 LockMode.SHARED,
                                 1,
@@ -684,7 +693,7 @@ class LeaseRepairsTest {
                                 0,
                                 null));
         world.settle();
-        assertThat(c(0).last(LeaseNotice.Failed.class).why()).contains("exclusive");
+        assertThat(c(0).last(LockNotice.Failed.class).why()).contains("exclusive");
         assertThat(world.member().residents()).isZero();
     }
 }

@@ -1,6 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Tokens;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
@@ -39,7 +47,7 @@ class LeaseRestartTest {
         c(0).release("a");
         world.settle();
         assertThat(c(1).believes("a")).isGreaterThan(token);
-        assertThat(world.goals).contains(LeaseGoal.BELIEF_FROZEN, LeaseGoal.REASSERTED);
+        assertThat(world.goals).contains(LockGoal.BELIEF_FROZEN, LockGoal.REASSERTED);
     }
 
     @Test
@@ -66,7 +74,7 @@ class LeaseRestartTest {
         world.restart(Turn.NEVER);
         world.settle();
         assertThat(c(0).told()).isEqualTo("Granted, Doubted, Ended");
-        assertThat(world.goals).contains(LeaseGoal.REASSERTION_REFUSED);
+        assertThat(world.goals).contains(LockGoal.REASSERTION_REFUSED);
     }
 
     @Test
@@ -131,8 +139,8 @@ class LeaseRestartTest {
         c(1).claim("a", a + 5);
         world.settle();
         assertThat(c(0).told()).isEqualTo("Granted, Doubted, Certain, Ended");
-        assertThat(world.memberNotices).singleElement().isInstanceOf(LeaseNotice.Alarm.class);
-        assertThat(world.goals).contains(LeaseGoal.REASSERTIONS_IN_CONFLICT);
+        assertThat(world.memberNotices).singleElement().isInstanceOf(LockNotice.Alarm.class);
+        assertThat(world.goals).contains(LockGoal.REASSERTIONS_IN_CONFLICT);
         long closed = world.now();
         world.advance(2 * TTL);
         c(2).acquire("a");
@@ -197,8 +205,8 @@ class LeaseRestartTest {
         assertThat(c(0).believes("a")).isGreaterThan(7L << 31 | 3);
     }
 
-    private static LeaseCall.Import imported(long token) {
-        return new LeaseCall.Import(
+    private static LockCall.Import imported(long token) {
+        return new LockCall.Import(
                 token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("before", Map.of()));
     }
 }

@@ -1,6 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -30,18 +34,18 @@ class LeaseTableTest {
         assertThat(world.violations).isEmpty();
     }
 
-    private List<LeaseTable.Entry> table() {
-        return LeaseTable.of(world.member(), world.now()).orElseThrow();
+    private List<GrantTable.Entry> table() {
+        return GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now()).orElseThrow();
     }
 
-    private void restartWith(List<LeaseTable.Entry> table) {
+    private void restartWith(List<GrantTable.Entry> table) {
         world.restart(
                 Turn.NEVER,
                 () -> table.forEach(entry -> world.command(entry.key().id(), entry.grant())));
     }
 
-    private static byte[] bytes(LeaseTable.Entry entry) {
-        ByteBuffer buffer = ByteBuffer.allocate(LeaseTable.MAX_ENTRY_BYTES);
+    private static byte[] bytes(GrantTable.Entry entry) {
+        ByteBuffer buffer = ByteBuffer.allocate(GrantTable.MAX_ENTRY_BYTES);
         entry.write(new WireWriter(buffer));
         return Arrays.copyOf(buffer.array(), buffer.position());
     }
@@ -52,17 +56,17 @@ class LeaseTableTest {
         c(1).acquire("b");
         c(2).acquire("a");
         world.settle();
-        List<LeaseTable.Entry> table = table();
+        List<GrantTable.Entry> table = table();
         assertThat(table).extracting(entry -> entry.key().id()).containsExactly("a", "b");
         assertThat(table)
                 .extracting(entry -> entry.grant().token())
                 .containsExactly(c(0).believes("a"), c(1).believes("b"));
-        for (LeaseTable.Entry entry : table) {
+        for (GrantTable.Entry entry : table) {
             assertThat(entry.grant().left()).isEqualTo(TTL);
-            LeaseTable.Entry read = LeaseTable.read(new WireReader(ByteBuffer.wrap(bytes(entry))));
+            GrantTable.Entry read = GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(ByteBuffer.wrap(bytes(entry))));
             assertThat(read.key()).isEqualTo(entry.key());
             assertThat(read.grant()).isEqualTo(entry.grant());
-            assertThat(read.holder()).isEqualTo(LeaseTable.NOBODY);
+            assertThat(read.holder()).isEqualTo(GrantTable.NOBODY);
         }
     }
 
@@ -96,7 +100,7 @@ class LeaseTableTest {
         restartWith(table());
         world.advance(TTL / 4);
         assertThat(table()).singleElement().satisfies(entry -> {
-            assertThat(entry.holder()).isEqualTo(LeaseTable.NOBODY);
+            assertThat(entry.holder()).isEqualTo(GrantTable.NOBODY);
             assertThat(entry.grant().ttl()).isEqualTo(TTL);
             assertThat(entry.grant().left()).isEqualTo(TTL * 3 / 4);
         });
@@ -114,13 +118,13 @@ class LeaseTableTest {
         c(1).acquire("alive");
         world.settle();
         long alive = c(1).believes("alive");
-        List<LeaseTable.Entry> table = table();
+        List<GrantTable.Entry> table = table();
         c(0).isolate();
         restartWith(table);
         world.settle();
         c(0).lose(false);
-        for (LeaseTable.Entry entry : table) {
-            world.command(entry.key().id(), new LeaseCall.Disown(entry.grant().token()));
+        for (GrantTable.Entry entry : table) {
+            world.command(entry.key().id(), new LockCall.Disown(entry.grant().token()));
         }
         c(2).acquire("dead");
         c(2).acquire("alive");
@@ -140,8 +144,8 @@ class LeaseTableTest {
         world.settle();
         c(1).claim("a", a + 5);
         world.settle();
-        assertThat(world.goals).contains(LeaseGoal.REASSERTIONS_IN_CONFLICT);
-        assertThat(LeaseTable.of(world.member(), world.now())).isEmpty();
+        assertThat(world.goals).contains(LockGoal.REASSERTIONS_IN_CONFLICT);
+        assertThat(GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now())).isEmpty();
     }
 
     @Test
@@ -152,7 +156,7 @@ class LeaseTableTest {
         List<Integer> read = new ArrayList<>();
         for (int length = 0; length < whole.length; length++) {
             ByteBuffer part = ByteBuffer.wrap(whole, 0, length);
-            assertThatThrownBy(() -> LeaseTable.read(new WireReader(part))).isInstanceOf(WireException.class);
+            assertThatThrownBy(() -> GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(part))).isInstanceOf(WireException.class);
             read.add(length);
         }
         assertThat(read).hasSizeGreaterThan(20);

@@ -1,6 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
@@ -54,7 +63,7 @@ final class LeaseWorld {
     private long life;
     private boolean quiet;
 
-    LeaseWorld(LeaseSettings settings) {
+    LeaseWorld(LockSettings settings) {
         this(new LeaseMembers(settings), () -> new LeaseClients(settings));
     }
 
@@ -67,7 +76,7 @@ final class LeaseWorld {
     }
 
     static LeaseWorld of(int clients) {
-        LeaseWorld world = new LeaseWorld(LeaseSettings.defaults());
+        LeaseWorld world = new LeaseWorld(LockSettings.defaults());
         for (int i = 0; i < clients; i++) {
             world.client();
         }
@@ -287,7 +296,7 @@ final class LeaseWorld {
     record Grant(
             String name,
             long token,
-            CachedGrant word,
+            GrantHandle word,
             @Nullable Object user) {}
 
     /** One direction of a link. */
@@ -327,7 +336,7 @@ final class LeaseWorld {
         final String name;
         final Cell cell;
         final PlainClient session = new PlainClient();
-        final List<LeaseNotice> notices = new ArrayList<>();
+        final List<LockNotice> notices = new ArrayList<>();
         final Map<String, Grant> held = new LinkedHashMap<>();
         private final Map<String, Grant> releasing = new LinkedHashMap<>();
         private final Set<Long> open = new LinkedHashSet<>();
@@ -379,12 +388,12 @@ final class LeaseWorld {
         }
 
         /** Something that its helper would not say. */
-        void sendRaw(LeaseMessage message) {
+        void sendRaw(LockMessage message) {
             LeaseWorld.this.toMember(new Input.Arrived(link, new PlainFrame(link, now, 0, List.of(message))));
         }
 
         void claim(String lock, long token) {
-            sendRaw(new LeaseMessage.Reassert(key(lock), 0, token, token, token, LockMode.EXCLUSIVE, 1, TTL, owner()));
+            sendRaw(new LockMessage.Reassert(key(lock), 0, token, token, token, LockMode.EXCLUSIVE, 1, TTL, owner()));
         }
 
         void call(String lock, Call call) {
@@ -438,28 +447,28 @@ final class LeaseWorld {
         }
 
         private long ask(String lock, long ttl, boolean queue) {
-            LeaseCall.Acquire call = request(lock, ttl, queue);
+            LockCall.Acquire call = request(lock, ttl, queue);
             call(lock, call);
             return call.request();
         }
 
         /** Asks for a lock that is to be held at least for that time. */
         long acquireAtLeast(String lock, long atLeast) {
-            LeaseCall.Acquire call = request(lock, TTL, true, atLeast);
+            LockCall.Acquire call = request(lock, TTL, true, atLeast);
             call(lock, call);
             return call.request();
         }
 
-        private LeaseCall.Acquire request(String lock, long ttl, boolean queue) {
+        private LockCall.Acquire request(String lock, long ttl, boolean queue) {
             return request(lock, ttl, queue, 0);
         }
 
-        private LeaseCall.Acquire request(String lock, long ttl, boolean queue, long atLeast) {
+        private LockCall.Acquire request(String lock, long ttl, boolean queue, long atLeast) {
             long request = ++requests;
             open.add(request);
             names.put(request, lock);
             String user = name + "#" + request;
-            return new LeaseCall.Acquire(
+            return new LockCall.Acquire(
                     request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, atLeast, 0, user);
         }
 
@@ -471,7 +480,7 @@ final class LeaseWorld {
         void releaseLater(String lock) {
             Grant grant = Objects.requireNonNull(held.remove(lock));
             releasing.put(lock, grant);
-            cell.input(new Input.Command(key(lock), new LeaseCall.Release(grant.token)), this);
+            cell.input(new Input.Command(key(lock), new LockCall.Release(grant.token)), this);
         }
 
         void flush() {
@@ -479,13 +488,13 @@ final class LeaseWorld {
         }
 
         void withdraw(long request) {
-            call(String.valueOf(names.get(request)), new LeaseCall.Withdraw(request));
+            call(String.valueOf(names.get(request)), new LockCall.Withdraw(request));
         }
 
         /** As an engine does: the fast path first. The token, or 0. */
         long reuse(String lock) {
             LockClientHelper helper = helper(lock);
-            CachedGrant word = helper == null ? null : helper.word();
+            GrantHandle word = helper == null ? null : helper.word();
             if (word == null) {
                 return 0;
             }
@@ -507,7 +516,7 @@ final class LeaseWorld {
                 return true;
             }
             releasing.put(lock, grant);
-            call(lock, new LeaseCall.Release(grant.token));
+            call(lock, new LockCall.Release(grant.token));
             return false;
         }
 
@@ -515,7 +524,7 @@ final class LeaseWorld {
         void abandon(String lock) {
             Grant grant = Objects.requireNonNull(held.remove(lock));
             releasing.put(lock, grant);
-            call(lock, new LeaseCall.Release(grant.token, true));
+            call(lock, new LockCall.Release(grant.token, true));
         }
 
         /** The token that this client believes in; 0 if none. */
@@ -524,7 +533,7 @@ final class LeaseWorld {
             return grant != null && grant.word.holds(grant.token, now) ? grant.token : 0;
         }
 
-        private void begin(String lock, CachedGrant word, long token, @Nullable Object user) {
+        private void begin(String lock, GrantHandle word, long token, @Nullable Object user) {
             if (held.put(lock, new Grant(lock, token, word, user)) != null) {
                 violations.add(name + " got " + lock + " twice");
             }
@@ -538,20 +547,20 @@ final class LeaseWorld {
 
         @Override
         public void deliver(Notice notice) {
-            LeaseNotice told = (LeaseNotice) notice;
+            LockNotice told = (LockNotice) notice;
             notices.add(told);
-            if (told instanceof LeaseNotice.Granted granted) {
+            if (told instanceof LockNotice.Granted granted) {
                 ends(granted.request(), granted.user());
                 begin(granted.key().id(), granted.word(), granted.token(), granted.user());
-            } else if (told instanceof LeaseNotice.Refused refused) {
+            } else if (told instanceof LockNotice.Refused refused) {
                 ends(refused.request(), refused.user());
-            } else if (told instanceof LeaseNotice.Failed failed && failed.user() != null) {
+            } else if (told instanceof LockNotice.Failed failed && failed.user() != null) {
                 ends(failed.request(), failed.user());
-            } else if (told instanceof LeaseNotice.Withdrawn withdrawn) {
+            } else if (told instanceof LockNotice.Withdrawn withdrawn) {
                 ends(withdrawn.request(), withdrawn.user());
-            } else if (told instanceof LeaseNotice.ReleaseDone done) {
+            } else if (told instanceof LockNotice.ReleaseDone done) {
                 released(done);
-            } else if (told instanceof LeaseNotice.Ended ended) {
+            } else if (told instanceof LockNotice.Ended ended) {
                 // A release may have begun when the end was not known yet; it is answered all the same.
                 Grant grant = held.remove(ended.key().id());
                 grant = grant == null ? releasing.get(ended.key().id()) : grant;
@@ -561,9 +570,9 @@ final class LeaseWorld {
             }
         }
 
-        private void released(LeaseNotice.ReleaseDone done) {
+        private void released(LockNotice.ReleaseDone done) {
             Grant grant = releasing.remove(done.key().id());
-            boolean lostBefore = done.outcome() == LeaseNotice.Outcome.NOT_HELD;
+            boolean lostBefore = done.outcome() == LockNotice.Outcome.NOT_HELD;
             if (!lostBefore && (grant == null || grant.token != done.token())) {
                 violations.add(name + " was told of a release that it did not ask for: " + done);
             }
@@ -586,14 +595,14 @@ final class LeaseWorld {
         /** The notices since the last call but Closed ones, without their fields. */
         String told() {
             String text = notices.stream()
-                    .filter(notice -> !(notice instanceof LeaseNotice.Closed))
+                    .filter(notice -> !(notice instanceof LockNotice.Closed))
                     .map(notice -> notice.getClass().getSimpleName())
                     .collect(Collectors.joining(", "));
             notices.clear();
             return text;
         }
 
-        <T extends LeaseNotice> T last(Class<T> type) {
+        <T extends LockNotice> T last(Class<T> type) {
             for (int i = notices.size() - 1; i >= 0; i--) {
                 if (type.isInstance(notices.get(i))) {
                     return type.cast(notices.get(i));

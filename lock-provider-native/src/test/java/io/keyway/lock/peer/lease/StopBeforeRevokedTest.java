@@ -1,6 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.AfterEach;
@@ -12,7 +17,7 @@ class StopBeforeRevokedTest {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
 
-    private final LeaseWorld world = new LeaseWorld(LeaseSettings.defaults().withStopBeforeRevoked());
+    private final LeaseWorld world = new LeaseWorld(LockSettings.defaults().withStopBeforeRevoked());
     private long token;
 
     private LeaseWorld.Client c(int i) {
@@ -29,7 +34,7 @@ class StopBeforeRevokedTest {
         token = c(0).believes("a");
         c(1).acquire("a");
         world.settle();
-        c(2).call("a", new LeaseCall.Break(1, token, "stuck", 20 * TTL));
+        c(2).call("a", new LockCall.Break(1, token, "stuck", 20 * TTL));
         world.settle();
     }
 
@@ -49,7 +54,7 @@ class StopBeforeRevokedTest {
         stopped();
 
         assertThat(c(1).believes("a")).isGreaterThan(token);
-        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(answer()).isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
     }
 
     @Test
@@ -61,18 +66,18 @@ class StopBeforeRevokedTest {
         world.advance(TTL);
 
         assertThat(c(1).believes("a")).isGreaterThan(token);
-        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 1, true));
+        assertThat(answer()).isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 1, true));
     }
 
     @Test
     void aSecondBreakWaitsForTheSameStopAndWasNotTheOneThatEndedIt() {
-        c(2).call("a", new LeaseCall.Break(2, token, "stuck, still", 20 * TTL));
+        c(2).call("a", new LockCall.Break(2, token, "stuck, still", 20 * TTL));
         world.advance(MS);
         assertThat(c(2).told()).isEmpty();
 
         stopped();
 
-        assertThat(answer()).isEqualTo(new LeaseMessage.Answer(LeaseWorld.key("a"), 2, false));
+        assertThat(answer()).isEqualTo(new LockMessage.Answer(LeaseWorld.key("a"), 2, false));
         assertThat(c(2).told()).isEqualTo("Told, Told");
     }
 
@@ -91,11 +96,11 @@ class StopBeforeRevokedTest {
     }
 
     private void stopped() {
-        c(0).call("a", new LeaseCall.Release(token));
+        c(0).call("a", new LockCall.Release(token));
         world.settle();
     }
 
-    private LeaseMessage answer() {
-        return c(2).last(LeaseNotice.Told.class).answer();
+    private LockMessage answer() {
+        return c(2).last(LockNotice.Told.class).answer();
     }
 }

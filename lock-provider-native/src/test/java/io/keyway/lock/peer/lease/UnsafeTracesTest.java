@@ -1,6 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Unsafe;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.Function;
@@ -13,7 +17,7 @@ class UnsafeTracesTest {
     private static final long TTL = LeaseWorld.TTL;
 
     private static LeaseWorld world(@Nullable Unsafe variant) {
-        LeaseSettings settings = LeaseSettings.defaults();
+        LockSettings settings = LockSettings.defaults();
         LeaseWorld world = variant == null
                 ? new LeaseWorld(settings)
                 : new LeaseWorld(
@@ -54,7 +58,7 @@ class UnsafeTracesTest {
             c0.holdToClient(true);
             long first = c0.acquire("a");
             world.settle();
-            c0.call("a", new LeaseCall.Withdraw(first));
+            c0.call("a", new LockCall.Withdraw(first));
             c0.acquire("a");
             world.settle();
             world.client(1).acquire("a");
@@ -114,7 +118,7 @@ class UnsafeTracesTest {
             world.settle();
             world.client(1).acquire("a");
             world.settle();
-            c0.call("a", new LeaseCall.Withdraw(first));
+            c0.call("a", new LockCall.Withdraw(first));
             world.settle();
             assertThat(world.client(1).believes("a")).isPositive();
             c0.acquire("a");
@@ -133,7 +137,7 @@ class UnsafeTracesTest {
             long request = world.client(1).acquire("a");
             world.client(2).acquire("a");
             world.settle();
-            world.client(1).call("a", new LeaseCall.Withdraw(request));
+            world.client(1).call("a", new LockCall.Withdraw(request));
             world.settle();
             world.client(0).release("a");
             world.settle();

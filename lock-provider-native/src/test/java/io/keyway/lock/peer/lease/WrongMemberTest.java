@@ -1,6 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashSet;
@@ -13,8 +17,8 @@ class WrongMemberTest {
 
     private final Set<String> owned = new HashSet<>(Set.of("ours"));
     private final LeaseWorld world = new LeaseWorld(
-            new LeaseMembers(LeaseSettings.defaults(), owned::contains),
-            () -> new LeaseClients(LeaseSettings.defaults()));
+            new LeaseMembers(LockSettings.defaults(), owned::contains),
+            () -> new LeaseClients(LockSettings.defaults()));
     private final LeaseWorld.Client client = world.client();
 
     @Test
@@ -26,14 +30,14 @@ class WrongMemberTest {
         assertThat(client.told()).isEqualTo("Misdirected, Granted, Misdirected");
         assertThat(client.believes("theirs")).isZero();
         assertThat(client.believes("ours")).isPositive();
-        assertThat(world.goals).contains(LeaseGoal.WRONG_MEMBER);
+        assertThat(world.goals).contains(LockGoal.WRONG_MEMBER);
         assertThat(world.member().machine(LeaseKeys.lock("theirs"))).isNull();
     }
 
     @Test
     void questionsAreSentAwayToo() {
-        client.call("theirs", new LeaseCall.Show(1, TTL));
-        client.call("theirs", new LeaseCall.Break(2, 3, "it hangs", TTL));
+        client.call("theirs", new LockCall.Show(1, TTL));
+        client.call("theirs", new LockCall.Break(2, 3, "it hangs", TTL));
         world.settle();
         assertThat(client.told()).isEqualTo("Misdirected, Misdirected");
     }
@@ -49,6 +53,6 @@ class WrongMemberTest {
         world.advance(TTL);
         assertThat(client.told()).endsWith("Ended");
         assertThat(client.believes("ours")).isZero();
-        assertThat(world.goals).contains(LeaseGoal.REASSERTION_REFUSED);
+        assertThat(world.goals).contains(LockGoal.REASSERTION_REFUSED);
     }
 }

@@ -8,11 +8,11 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
@@ -41,13 +41,13 @@ class FailingClientTest {
         Client(TcpMember member) {
             this.member = member;
             this.loop = new CellLoop(thread.loop(), member.cells.client(), this, Long.MAX_VALUE);
-            this.connector = new Connector(loop, new FrameCodec(new BodyCodecs(new LeaseCodec())), PATIENCE);
+            this.connector = new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), PATIENCE);
         }
 
         void acquire(long request, String name) {
             loop.post(new Input.Command(
                     LeaseKeys.lock(name),
-                    new LeaseCall.Acquire(
+                    new LockCall.Acquire(
                             request,
                             LockMode.EXCLUSIVE,
                             1,
@@ -63,7 +63,7 @@ class FailingClientTest {
 
         boolean granted(String name) {
             return notices.stream()
-                    .anyMatch(each -> each instanceof LeaseNotice.Granted granted && name.equals(granted.user()));
+                    .anyMatch(each -> each instanceof LockNotice.Granted granted && name.equals(granted.user()));
         }
 
         @Override
@@ -112,7 +112,7 @@ class FailingClientTest {
             client.acquire(2, "b");
             await().atMost(PATIENCE)
                     .until(() -> client.notices.stream()
-                            .anyMatch(each -> each instanceof LeaseNotice.Ended ended
+                            .anyMatch(each -> each instanceof LockNotice.Ended ended
                                     && "a".equals(ended.user())
                                     && ended.detail().contains("poison")));
             assertThat(client.failures).hasSize(1);

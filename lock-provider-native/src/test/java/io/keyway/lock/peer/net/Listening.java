@@ -9,7 +9,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.lease.LeaseClients;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.SessionFrame;
 import java.util.Queue;
 
@@ -25,7 +25,7 @@ final class Listening implements SessionLayer {
     }
 
     Cell cell() {
-        Algorithm algorithm = new LeaseClients(LeaseSettings.defaults());
+        Algorithm algorithm = new LeaseClients(LockSettings.defaults());
         return new Cell(algorithm, this);
     }
 

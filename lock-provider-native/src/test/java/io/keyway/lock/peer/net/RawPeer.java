@@ -1,7 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Proofs;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -47,7 +48,7 @@ public final class RawPeer implements AutoCloseable {
     }
 
     private static FrameCodec codec() {
-        return new FrameCodec(new BodyCodecs(new LeaseCodec()));
+        return new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
     }
 
     /** Over a connection that stands, such as one with TLS. */

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
@@ -36,8 +36,8 @@ class SlowReaderTest {
     private static final LeaseOwner OWNER = new LeaseOwner("slow", Map.of());
     private static final Authenticator NONE = Authenticator.none();
 
-    private static LeaseMessage acquire(String name, long request) {
-        return new LeaseMessage.Acquire(
+    private static LockMessage acquire(String name, long request) {
+        return new LockMessage.Acquire(
                 LeaseKeys.lock(name), request, LockMode.EXCLUSIVE, 1, 1, TTL, true, false, false, 0, 0, OWNER);
     }
 
@@ -57,13 +57,13 @@ class SlowReaderTest {
         while (token == 0) {
             if (peer.read() instanceof SessionFrame.Data data) {
                 for (Message message : data.messages()) {
-                    token = message instanceof LeaseMessage.Granted granted && granted.request() == number + 1
+                    token = message instanceof LockMessage.Granted granted && granted.request() == number + 1
                             ? granted.token()
                             : token;
                 }
             }
         }
-        Message release = new LeaseMessage.Release(LeaseKeys.lock("other"), token, token);
+        Message release = new LockMessage.Release(LeaseKeys.lock("other"), token, token);
         peer.send(new SessionFrame.Data(session, seq + 1, 0, true, seq + 1, 0, List.of(release)));
         return token;
     }
@@ -89,7 +89,7 @@ class SlowReaderTest {
                 token = next;
             }
             slow.close();
-            assertThat(answers(member, hello, session, slow.challenge().member(), requests, LeaseMessage.Granted.class))
+            assertThat(answers(member, hello, session, slow.challenge().member(), requests, LockMessage.Granted.class))
                     .isEqualTo(LOCKS);
         }
     }
@@ -101,7 +101,7 @@ class SlowReaderTest {
             requests.add(acquire(LONG + i, i));
         }
         for (int i = 1; i <= PAGES; i++) {
-            requests.add(new LeaseMessage.ListNames(LeaseKeys.DIRECTORY, i, "", "", 256));
+            requests.add(new LockMessage.ListNames(LeaseKeys.DIRECTORY, i, "", "", 256));
         }
         try (TcpMember member = new TcpMember(2, Security.insecure(), LIMITS);
                 RawPeer slow = member.connect()) {
@@ -111,7 +111,7 @@ class SlowReaderTest {
             Signals.until("the member closes the connection", () -> !member.log.isEmpty());
             assertThat(member.log.peek()).contains("the other side does not read");
             slow.close();
-            assertThat(answers(member, hello, session, slow.challenge().member(), requests, LeaseMessage.Page.class))
+            assertThat(answers(member, hello, session, slow.challenge().member(), requests, LockMessage.Page.class))
                     .isEqualTo(PAGES);
         }
     }
@@ -135,7 +135,7 @@ class SlowReaderTest {
         long received = 0;
         int answers = 0;
         int fruitless = 0;
-        int wanted = kind == LeaseMessage.Page.class ? PAGES : LOCKS;
+        int wanted = kind == LockMessage.Page.class ? PAGES : LOCKS;
         for (int attempt = 2; answers < wanted; attempt++) {
             assertThat(fruitless++).as("links in a row that brought nothing").isLessThan(50);
             try (RawPeer peer = member.connect()) {

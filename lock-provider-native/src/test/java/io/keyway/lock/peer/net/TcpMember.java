@@ -6,9 +6,9 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
@@ -55,7 +55,7 @@ final class TcpMember implements AutoCloseable {
                     thread.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
             threads.add(thread);
             loops.add(loop);
-            places.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LeaseCodec()))));
+            places.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)))));
         }
         this.acceptor = new MemberAcceptor(
                 accepting,
@@ -75,7 +75,7 @@ final class TcpMember implements AutoCloseable {
     }
 
     private static Cells cells(Security security) {
-        return new Cells(CLUSTER, Duration.ofSeconds(60), LeaseSettings.defaults(), security.authenticator());
+        return new Cells(CLUSTER, Duration.ofSeconds(60), LockSettings.defaults(), security.authenticator());
     }
 
     /** What a client of this cluster says to that cell. */

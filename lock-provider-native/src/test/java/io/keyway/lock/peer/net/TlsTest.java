@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCodec;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.security.Certificates;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
@@ -252,7 +253,7 @@ class TlsTest {
         Dialling(Security security, Duration timeout) {
             loop = new CellLoop(
                     thread.loop(), new Listening(TcpMember.hello(security), outcomes).cell(), this, Long.MAX_VALUE);
-            FrameCodec codec = new FrameCodec(new BodyCodecs(new LeaseCodec()));
+            FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
             connector = new Connector(loop, codec, timeout, security.tls(), "the connection to m");
         }
 

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.WireException;
 import java.nio.file.Path;
@@ -42,11 +42,11 @@ class CarriedOverGrantsTest {
         alive = locks.take();
     }
 
-    private static LeaseTable.Entry entry(String name, Peer holder) {
-        return new LeaseTable.Entry(
+    private static GrantTable.Entry entry(String name, Peer holder) {
+        return new GrantTable.Entry(
                 LeaseKeys.lock(name),
                 holder,
-                new LeaseCall.Import(
+                new LockCall.Import(
                         7L << 31 | 9, 7L << 31 | 9, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("c", Map.of())));
     }
 
@@ -58,7 +58,7 @@ class CarriedOverGrantsTest {
     }
 
     private static final List<Input> DISOWNED =
-            List.of(new Input.Command(LeaseKeys.lock("a"), new LeaseCall.Disown(7L << 31 | 9)));
+            List.of(new Input.Command(LeaseKeys.lock("a"), new LockCall.Disown(7L << 31 | 9)));
 
     @Test
     void theGrantOfADeadOwnerIsDisownedAndThatOfALivingOneIsNot() throws WireException {
@@ -102,7 +102,7 @@ class CarriedOverGrantsTest {
     void whatNobodyReassertedKeepsTheBytesThatItCameWith() throws WireException {
         CarriedOverGrants first = of(alive);
         CarriedOverGrants second =
-                CarriedOverGrants.read(first.table(List.of(entry("a", LeaseTable.NOBODY)), List.of()), NOW, 0);
+                CarriedOverGrants.read(first.table(List.of(entry("a", GrantTable.NOBODY)), List.of()), NOW, 0);
         assertThat(second.settle(Set.of(), locks, NOW)).isEmpty();
         locks.release(alive);
         assertThat(second.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
@@ -111,16 +111,16 @@ class CarriedOverGrantsTest {
     /** What may be believed in is held for all of its time again; what is kept runs by the clock. */
     @Test
     void whatIsKeptIsKeptForWhatIsLeftOfIt() throws WireException {
-        LeaseCall.Import held = entry("a", OWNER).grant();
-        LeaseTable.Entry place = new LeaseTable.Entry(LeaseKeys.lock("a"), LeaseTable.NOBODY, keeping(held, 0));
-        LeaseTable.Entry grant = new LeaseTable.Entry(LeaseKeys.lock("b"), OWNER, keeping(held, TTL));
+        LockCall.Import held = entry("a", OWNER).grant();
+        GrantTable.Entry place = new GrantTable.Entry(LeaseKeys.lock("a"), GrantTable.NOBODY, keeping(held, 0));
+        GrantTable.Entry grant = new GrantTable.Entry(LeaseKeys.lock("b"), OWNER, keeping(held, TTL));
         List<byte[]> table = CarriedOverGrants.none().table(List.of(place, grant), List.of());
 
         CarriedOverGrants soon = CarriedOverGrants.read(table, NOW, TTL);
         assertThat(soon.size()).isEqualTo(2);
         assertThat(soon.longest()).isEqualTo(KEEP - TTL);
         assertThat(soon.imports()).allSatisfy(input -> {
-            LeaseCall.Import taken = (LeaseCall.Import) ((Input.Command) input).call();
+            LockCall.Import taken = (LockCall.Import) ((Input.Command) input).call();
             assertThat(taken.keep()).isEqualTo(KEEP - TTL);
         });
         CarriedOverGrants late = CarriedOverGrants.read(table, NOW, KEEP);
@@ -129,8 +129,8 @@ class CarriedOverGrantsTest {
         assertThat(late.longest()).isEqualTo(TTL);
     }
 
-    private static LeaseCall.Import keeping(LeaseCall.Import grant, long left) {
-        return new LeaseCall.Import(grant.token(), grant.hi(), grant.mode(), 1, grant.ttl(), left, KEEP, grant.owner());
+    private static LockCall.Import keeping(LockCall.Import grant, long left) {
+        return new LockCall.Import(grant.token(), grant.hi(), grant.mode(), 1, grant.ttl(), left, KEEP, grant.owner());
     }
 
     @Test

@@ -3,7 +3,7 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
@@ -49,7 +49,7 @@ class HostileBytesTest {
         crew.history().start();
         crew.history().awaitProgress("of both");
         host = new HostElection(crew.locks()).info().orElseThrow().address();
-        place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5));
+        place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5));
     }
 
     @AfterEach

@@ -13,9 +13,9 @@ import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
@@ -82,7 +82,7 @@ class HostileClusterTest {
     }
 
     private SessionFrame.Hello hello(long client, int shard) {
-        Cells cells = new Cells(MemberConfig.CLUSTER, MAX_TTL, LeaseSettings.defaults(), Authenticator.none());
+        Cells cells = new Cells(MemberConfig.CLUSTER, MAX_TTL, LockSettings.defaults(), Authenticator.none());
         return new SessionFrame.Hello(
                 1,
                 1,
@@ -147,7 +147,7 @@ class HostileClusterTest {
         for (int done = 0; done < GRANTS; done += BATCH) {
             List<Message> batch = new ArrayList<>();
             for (int i = done; i < done + BATCH; i++) {
-                batch.add(new LeaseMessage.Acquire(
+                batch.add(new LockMessage.Acquire(
                         LeaseKeys.lock(prefix + i),
                         i + 1,
                         LockMode.EXCLUSIVE,
@@ -166,8 +166,8 @@ class HostileClusterTest {
         // What is not one's own: tokens are easy to guess.
         List<Message> foreign = new ArrayList<>();
         for (long token = 0; token < 2_000; token++) {
-            foreign.add(new LeaseMessage.Release(LeaseKeys.lock("held"), (1L << 31) + token, (1L << 31) + token));
-            foreign.add(new LeaseMessage.Accepted(LeaseKeys.lock("held"), (1L << 31) + token, (1L << 31) + token));
+            foreign.add(new LockMessage.Release(LeaseKeys.lock("held"), (1L << 31) + token, (1L << 31) + token));
+            foreign.add(new LockMessage.Accepted(LeaseKeys.lock("held"), (1L << 31) + token, (1L << 31) + token));
         }
         peer.trySend(RawPeer.bytes(data(session, GRANTS + 1, foreign)));
     }

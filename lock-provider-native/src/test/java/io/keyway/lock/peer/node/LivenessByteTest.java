@@ -4,7 +4,7 @@ package io.keyway.lock.peer.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +21,7 @@ class LivenessByteTest {
     void anErrorOfTheMachineEndsNoCheckAndIsTakenForTheLossOfTheByte() throws Exception {
         Path locks = directory.resolve("locks");
         LocalConfig place =
-                LocalMode.place(locks, Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5));
+                LocalMode.place(locks, Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5));
         LivenessByte life = new LivenessByte("c", place, 0);
         life.take();
         Files.delete(locks.resolve(LocalDirectory.CLIENTS));

@@ -8,7 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
@@ -100,7 +100,7 @@ class LocalPortTest {
         try (LockClient host = Locks.open(url)) {
             host.lock("a").acquire().close();
             LocalConfig place =
-                    LocalMode.place(locks, Duration.ofSeconds(10), LeaseSettings.defaults(), Duration.ofSeconds(5));
+                    LocalMode.place(locks, Duration.ofSeconds(10), LockSettings.defaults(), Duration.ofSeconds(5));
             try (RawPeer peer = new RawPeer(info().address())) {
                 peer.send(LocalHello.of(place, 1, 1));
                 assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);

@@ -11,7 +11,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import java.io.File;
@@ -51,7 +51,7 @@ class LocalRepairTest {
     }
 
     private LocalConfig place(MachineFacts facts) {
-        return LocalMode.place(locks, Duration.ofSeconds(2), LeaseSettings.defaults(), Duration.ofSeconds(5), facts);
+        return LocalMode.place(locks, Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5), facts);
     }
 
     private LocalHost host(LocalConfig place) throws IOException {
@@ -95,7 +95,7 @@ class LocalRepairTest {
     void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
         MachineFacts facts = new SystemFacts();
         Duration hour = Duration.ofHours(1);
-        LocalConfig former = LocalMode.place(locks, hour, LeaseSettings.defaults(), PATIENCE, facts);
+        LocalConfig former = LocalMode.place(locks, hour, LockSettings.defaults(), PATIENCE, facts);
         long alive = former.bytes().take(); // of whoever believes
         Path member = former.directory().memberFile();
         try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
@@ -226,7 +226,7 @@ class LocalRepairTest {
         LocalConfig slow = LocalMode.place(
                 directory.resolve("slow"),
                 Duration.ofSeconds(2),
-                LeaseSettings.defaults(),
+                LockSettings.defaults(),
                 Duration.ofSeconds(5),
                 new FakeFacts() {
                     @Override

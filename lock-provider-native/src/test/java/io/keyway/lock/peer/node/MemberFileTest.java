@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseOwner;
-import io.keyway.lock.peer.lease.LeaseTable;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.node.StartState.Damaged;
 import io.keyway.lock.peer.node.StartState.FirstUse;
 import io.keyway.lock.peer.node.StartState.Foreign;
@@ -237,7 +237,7 @@ class MemberFileTest {
             MemberRecord record = record(file.nextEpoch(0));
             MemberRecord kept = new MemberRecord(record.epoch(), TTL, record.horizonNanos(), true, KEPT.toNanos());
             file.force(kept);
-            List<LeaseTable.Entry> left = List.of(entry("kept", 0, KEPT), entry("held", TTL, Duration.ZERO));
+            List<GrantTable.Entry> left = List.of(entry("kept", 0, KEPT), entry("held", TTL, Duration.ZERO));
             assertThat(file.forceClean(kept, CarriedOverGrants.none().table(left, List.of())))
                     .isTrue();
         }
@@ -257,12 +257,12 @@ class MemberFileTest {
         }
     }
 
-    private static LeaseTable.Entry entry(String name, long left, Duration keep) {
+    private static GrantTable.Entry entry(String name, long left, Duration keep) {
         LeaseOwner owner = new LeaseOwner("c", Map.of());
-        return new LeaseTable.Entry(
+        return new GrantTable.Entry(
                 LeaseKeys.lock(name),
-                LeaseTable.NOBODY,
-                new LeaseCall.Import(5, 5, LockMode.EXCLUSIVE, 1, TTL, left, keep.toNanos(), owner));
+                GrantTable.NOBODY,
+                new LockCall.Import(5, 5, LockMode.EXCLUSIVE, 1, TTL, left, keep.toNanos(), owner));
     }
 
     /** Whatever the wall clock says: as much has passed as the machine has run since. */

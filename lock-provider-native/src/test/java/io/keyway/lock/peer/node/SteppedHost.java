@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.node;
 
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ final class SteppedHost {
         LocalConfig place = LocalMode.place(
                 Path.of(args[0]),
                 Duration.ofSeconds(2),
-                LeaseSettings.defaults(),
+                LockSettings.defaults(),
                 Duration.ofSeconds(5),
                 new Stepped(Long.parseLong(args[1])));
         HostElection.Hosting hosting =

@@ -8,8 +8,8 @@ import io.keyway.lock.peer.cluster.Routes;
 import io.keyway.lock.peer.cluster.ShardId;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseCall;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
 import java.util.ArrayDeque;
@@ -105,7 +105,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     void post(Input.Command command) {
         Routes latest = known;
         if (latest != null
-                && command.call() instanceof LeaseCall.Withdraw
+                && command.call() instanceof LockCall.Withdraw
                 && cells.kit().takes(Shortcut.WITHDRAWS_BY_THE_LATEST_LIST)) {
             SimNode member = cluster.node(latest.authority(command.key().id()).node());
             SimLine line = lines.get(node.cellTo(member, node.incarnation()));
@@ -126,7 +126,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     }
 
     void heard(SimCell cell, Notice notice) {
-        if (notice instanceof LeaseNotice.Misdirected && cell.lastInput() instanceof Input.Dismissed) {
+        if (notice instanceof LockNotice.Misdirected && cell.lastInput() instanceof Input.Dismissed) {
             cell.reached(ClusterGoal.REQUEST_MOVED);
         }
         router.heard(line(cell), notice);

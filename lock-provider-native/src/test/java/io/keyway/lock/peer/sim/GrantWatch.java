@@ -13,8 +13,8 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LockManagerView;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.util.ArrayList;
@@ -98,7 +98,7 @@ final class GrantWatch {
         if (mute) {
             return;
         }
-        if (message instanceof LeaseMessage.Acquire acquire && !acquire.noWait()) {
+        if (message instanceof LockMessage.Acquire acquire && !acquire.noWait()) {
             Incarnation client = client(from);
             long asked = member.clock() - Math.max(0, acquire.waited());
             order.asked(new FirstComeFirstServed.Ask(
@@ -110,9 +110,9 @@ final class GrantWatch {
                     acquire.ttl(),
                     asked,
                     asks++));
-        } else if (message instanceof LeaseMessage.Withdraw withdraw) {
+        } else if (message instanceof LockMessage.Withdraw withdraw) {
             order.withdrawn(key.id(), from.session(), withdraw.request());
-        } else if (message instanceof LeaseMessage.Break request) {
+        } else if (message instanceof LockMessage.Break request) {
             for (LeaseOracle oracle : oracles) {
                 oracle.breaking(key.id(), request.token());
             }
@@ -194,12 +194,12 @@ final class GrantWatch {
     }
 
     private Grant.End how(Object cause, Grant grant) {
-        if (cause instanceof LeaseMessage.Revoked) {
+        if (cause instanceof LockMessage.Revoked) {
             return Grant.End.BROKEN;
         }
-        if (cause instanceof LeaseMessage.Release
-                || cause instanceof LeaseMessage.Accepted
-                || cause instanceof LeaseMessage.Withdraw) {
+        if (cause instanceof LockMessage.Release
+                || cause instanceof LockMessage.Accepted
+                || cause instanceof LockMessage.Withdraw) {
             return Grant.End.GIVEN_BACK;
         }
         if (cause instanceof MemberView.Expired) {
@@ -229,7 +229,7 @@ final class GrantWatch {
             manager.received(from, message, turn);
             after(key, manager, message);
             if (!mute
-                    && message instanceof LeaseMessage.Acquire acquire
+                    && message instanceof LockMessage.Acquire acquire
                     && !LockManagerView.waits(manager, from, acquire.request())) {
                 order.withdrawn(key.id(), from.session(), acquire.request());
             }

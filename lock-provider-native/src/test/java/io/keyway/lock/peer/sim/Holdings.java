@@ -2,7 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.lease.CachedGrant;
+import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** What all clients have: the words that serve them without a message, and what their users hold. */
 final class Holdings implements AuthorityExclusion.Believers {
     /** A word, and the cell that it came from. */
-    record Word(CachedGrant grant, SimCell cell) {}
+    record Word(GrantHandle grant, SimCell cell) {}
 
     private final List<Map<String, List<Word>>> words = new ArrayList<>();
     private final List<List<Use>> holds = new ArrayList<>();
@@ -31,7 +31,7 @@ final class Holdings implements AuthorityExclusion.Believers {
         return words.get(client.index()).get(key.id());
     }
 
-    void open(SimCell cell, CachedGrant grant) {
+    void open(SimCell cell, GrantHandle grant) {
         List<Word> open =
                 words.get(cell.node().index()).computeIfAbsent(grant.key().id(), fresh -> new ArrayList<>(1));
         for (int i = 0; i < open.size(); i++) {
@@ -42,7 +42,7 @@ final class Holdings implements AuthorityExclusion.Believers {
         open.add(new Word(grant, cell));
     }
 
-    void closed(SimCell cell, CachedGrant grant) {
+    void closed(SimCell cell, GrantHandle grant) {
         List<Word> open = words(cell.node(), grant.key());
         if (open != null) {
             open.removeIf(word -> word.grant().equals(grant));

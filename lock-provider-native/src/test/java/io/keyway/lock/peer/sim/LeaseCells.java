@@ -4,7 +4,7 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseSettings;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
@@ -18,7 +18,7 @@ import java.util.function.Predicate;
 final class LeaseCells {
     private final LeaseModel.Kit kit;
     private final long maxTtl;
-    private final LeaseSettings lease;
+    private final LockSettings lease;
     private final long counters;
     private final Authority[] authorities;
 
@@ -27,7 +27,7 @@ final class LeaseCells {
      * @param counters where the counters of members begin
      * @param authorities by the slot of the member; may still be filled
      */
-    LeaseCells(LeaseModel.Kit kit, long maxTtl, LeaseSettings lease, long counters, Authority[] authorities) {
+    LeaseCells(LeaseModel.Kit kit, long maxTtl, LockSettings lease, long counters, Authority[] authorities) {
         this.kit = kit;
         this.maxTtl = maxTtl;
         this.lease = lease;

@@ -7,8 +7,8 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseClients;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.lease.LeaseMembers;
-import io.keyway.lock.peer.lease.LeaseSettings;
-import io.keyway.lock.peer.lease.Tokens;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.sim.Options.Profile;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ final class LeaseModel implements Model {
 
     /** What makes the managers of a cell, which decides on some of the names. */
     interface Managers {
-        Algorithm create(LeaseSettings settings, Predicate<String> owned);
+        Algorithm create(LockSettings settings, Predicate<String> owned);
     }
 
     /**
@@ -34,7 +34,7 @@ final class LeaseModel implements Model {
      * @param shortcuts what else is done unsafely
      */
     record Kit(
-            Managers members, Function<LeaseSettings, Algorithm> clients, boolean quarantine, Set<Shortcut> shortcuts) {
+            Managers members, Function<LockSettings, Algorithm> clients, boolean quarantine, Set<Shortcut> shortcuts) {
         static final Kit PRODUCT = new Kit(LeaseMembers::new, LeaseClients::new, true, Set.of());
 
         /** The product, but for that. */
@@ -48,7 +48,7 @@ final class LeaseModel implements Model {
     }
 
     private final SimWorld world;
-    private final LeaseSettings settings;
+    private final LockSettings settings;
     private final Authority[] authorities;
     private final LeaseUsers users;
     private final Topology topology;
@@ -58,7 +58,7 @@ final class LeaseModel implements Model {
         Options options = world.options();
         Draws draws = new Draws(options.seed(), 8);
         SessionSettings sessions = Sessions.settings(LeaseKeys.ALGORITHM, options.maxTtl());
-        this.settings = new LeaseSettings(
+        this.settings = new LockSettings(
                 draws.chance(800),
                 draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND),
                 draws.chance(200) ? 1 : 100,

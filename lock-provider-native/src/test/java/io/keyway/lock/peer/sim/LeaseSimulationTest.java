@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.lease.LeaseGoal;
+import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.session.SessionGoal;
 import io.keyway.lock.peer.sim.LeaseUsers.UserGoal;
 import io.keyway.lock.peer.sim.Options.Profile;
@@ -26,12 +26,12 @@ class LeaseSimulationTest {
      * session packages reach them.
      */
     private static final Set<? extends CoverageGoal> ELSEWHERE =
-            Set.of(LeaseGoal.REASSERTIONS_IN_CONFLICT, LeaseGoal.RANGE_USED_UP);
+            Set.of(LockGoal.REASSERTIONS_IN_CONFLICT, LockGoal.RANGE_USED_UP);
 
     /** What one member on the machine of its clients cannot meet. */
     private static final Set<? extends CoverageGoal> OF_CLUSTERS = Set.of(
-            LeaseGoal.REASSERTION_REFUSED,
-            LeaseGoal.WRONG_MEMBER,
+            LockGoal.REASSERTION_REFUSED,
+            LockGoal.WRONG_MEMBER,
             SessionGoal.EPOCH_ADOPTED,
             Fault.Kind.WALL_STEP,
             Fault.Kind.NEW_LIST);
@@ -57,7 +57,7 @@ class LeaseSimulationTest {
 
     private static List<CoverageGoal> goals() {
         List<CoverageGoal> goals = new ArrayList<>(Goals.all(
-                SessionGoal.values(), LeaseGoal.values(), UserGoal.values(), WorldGoal.values(), Fault.Kind.values()));
+                SessionGoal.values(), LockGoal.values(), UserGoal.values(), WorldGoal.values(), Fault.Kind.values()));
         goals.removeAll(ELSEWHERE);
         return goals;
     }

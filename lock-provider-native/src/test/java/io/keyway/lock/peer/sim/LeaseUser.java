@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.lease.CachedGrant;
+import io.keyway.lock.peer.service.GrantHandle;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +11,9 @@ final class LeaseUser {
     static final class Hold extends Use {
         final SimNode node;
         final SimCell cell;
-        final CachedGrant word;
+        final GrantHandle word;
 
-        Hold(SimCell cell, long token, CachedGrant word) {
+        Hold(SimCell cell, long token, GrantHandle word) {
             super(word.key().id(), Seats.granter(cell), cell.node().index(), token, word.ttl());
             this.node = cell.node();
             this.cell = cell;

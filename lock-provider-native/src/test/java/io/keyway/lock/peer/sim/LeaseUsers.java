@@ -6,13 +6,13 @@ import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.CachedGrant;
-import io.keyway.lock.peer.lease.EndCause;
-import io.keyway.lock.peer.lease.LeaseCall;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.EndCause;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMessage;
-import io.keyway.lock.peer.lease.LeaseNotice;
-import io.keyway.lock.peer.lease.LeaseOwner;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import java.util.ArrayList;
@@ -61,7 +61,7 @@ final class LeaseUsers {
     /** Requests that were given up and not answered yet, of each client. */
     private final List<Set<Long>> givenUp = new ArrayList<>();
     /** What confirms the return of grants that came for such a request, of each client. */
-    private final List<Set<LeaseNotice.ReleaseDone>> returned = new ArrayList<>();
+    private final List<Set<LockNotice.ReleaseDone>> returned = new ArrayList<>();
 
     private long requests;
 
@@ -195,10 +195,10 @@ final class LeaseUsers {
         switch (act.verb()) {
             case "break" -> {
                 long token = token(key) + (act.hold() % 3 == 0 ? 1 : 0);
-                post(user, key, new LeaseCall.Break(user.request, token, "because", limit));
+                post(user, key, new LockCall.Break(user.request, token, "because", limit));
             }
-            case "show" -> post(user, key, new LeaseCall.Show(user.request, limit));
-            case "list" -> post(user, LeaseKeys.DIRECTORY, new LeaseCall.ListNames(user.request, "", "", 10, limit));
+            case "show" -> post(user, key, new LockCall.Show(user.request, limit));
+            case "list" -> post(user, LeaseKeys.DIRECTORY, new LockCall.ListNames(user.request, "", "", 10, limit));
             default -> {
                 long ttl = ttl(act, user);
                 boolean queue = act.verb().equals("lock");
@@ -207,7 +207,7 @@ final class LeaseUsers {
                 post(
                         user,
                         key,
-                        new LeaseCall.Acquire(
+                        new LockCall.Acquire(
                                 user.request,
                                 LockMode.EXCLUSIVE,
                                 1,
@@ -225,7 +225,7 @@ final class LeaseUsers {
     }
 
     /** To whoever serves the name. */
-    private void post(LeaseUser user, Key key, LeaseCall call) {
+    private void post(LeaseUser user, Key key, LockCall call) {
         if (world.tracer() != null) {
             world.trace(user.node, call.toString());
         }
@@ -233,7 +233,7 @@ final class LeaseUsers {
     }
 
     /** To the cell that told of a grant. */
-    private void send(SimCell cell, Key key, LeaseCall call) {
+    private void send(SimCell cell, Key key, LockCall call) {
         if (world.tracer() != null) {
             world.trace(cell.node(), call.toString());
         }
@@ -268,7 +268,7 @@ final class LeaseUsers {
             case LOOK -> {
                 if (hold != null && !hold.believes() && hold.word.active(hold.token)) {
                     hold.cell.reached(UserGoal.SAW_LAPSE);
-                    send(hold.cell, keys[act.name()], new LeaseCall.Lapse(hold.token));
+                    send(hold.cell, keys[act.name()], new LockCall.Lapse(hold.token));
                 }
             }
             case STOP -> stop(user, act);
@@ -285,7 +285,7 @@ final class LeaseUsers {
         long request = user.request;
         Set<Long> open = givenUp.get(node.index());
         open.add(request);
-        post(user, keys[act.name()], new LeaseCall.Withdraw(request));
+        post(user, keys[act.name()], new LockCall.Withdraw(request));
         seats.get().afterwards(node, () -> {
             if (open.contains(request)) {
                 throw new Violation("R18", "request " + request + " of " + node + " was withdrawn and waits still");
@@ -315,7 +315,7 @@ final class LeaseUsers {
         for (LeaseOracle oracle : oracles) {
             oracle.releasing(hold);
         }
-        send(hold.cell, keys[act.name()], new LeaseCall.Release(hold.token));
+        send(hold.cell, keys[act.name()], new LockCall.Release(hold.token));
     }
 
     /** The user's operation is over; the next one begins a moment later, outside of the cell's turn. */
@@ -335,7 +335,7 @@ final class LeaseUsers {
         }
     }
 
-    private void got(LeaseUser user, SimCell cell, CachedGrant word, long token) {
+    private void got(LeaseUser user, SimCell cell, GrantHandle word, long token) {
         Act act = user.act;
         if (act == null) {
             return;
@@ -364,7 +364,7 @@ final class LeaseUsers {
 
     /** @param cell null if it is said of the cluster, and not by one of the client's cells */
     void notice(SimNode node, @Nullable SimCell cell, Notice told) {
-        if (!(told instanceof LeaseNotice notice)) {
+        if (!(told instanceof LockNotice notice)) {
             return;
         }
         if (world.tracer() != null) {
@@ -375,14 +375,14 @@ final class LeaseUsers {
         }
     }
 
-    private boolean ofGrant(SimCell cell, LeaseNotice notice) {
-        if (notice instanceof LeaseNotice.Granted granted) {
+    private boolean ofGrant(SimCell cell, LockNotice notice) {
+        if (notice instanceof LockNotice.Granted granted) {
             granted(cell, granted);
-        } else if (notice instanceof LeaseNotice.Ended ended) {
+        } else if (notice instanceof LockNotice.Ended ended) {
             ended(ended);
-        } else if (notice instanceof LeaseNotice.ReleaseDone done) {
+        } else if (notice instanceof LockNotice.ReleaseDone done) {
             released(cell, done);
-        } else if (notice instanceof LeaseNotice.Closed closed) {
+        } else if (notice instanceof LockNotice.Closed closed) {
             holdings.closed(cell, closed.word());
         } else {
             return false;
@@ -390,40 +390,40 @@ final class LeaseUsers {
         return true;
     }
 
-    private void ofRequest(SimNode node, LeaseNotice notice) {
+    private void ofRequest(SimNode node, LockNotice notice) {
         Set<Long> open = givenUp.get(node.index());
-        if (notice instanceof LeaseNotice.Withdrawn withdrawn) {
+        if (notice instanceof LockNotice.Withdrawn withdrawn) {
             if (!open.remove(withdrawn.request())) {
                 throw new Violation("R18", "request " + withdrawn.request() + " was withdrawn by nobody");
             }
             world.goals().reached(UserGoal.WITHDRAWN);
-        } else if (notice instanceof LeaseNotice.Refused refused) {
+        } else if (notice instanceof LockNotice.Refused refused) {
             over(node, refused.user(), refused.request(), UserGoal.REFUSED);
-        } else if (notice instanceof LeaseNotice.Failed failed) {
+        } else if (notice instanceof LockNotice.Failed failed) {
             over(node, failed.user() == null ? asker(node, failed.request()) : failed.user(), failed.request(), null);
-        } else if (notice instanceof LeaseNotice.Misdirected wrong) {
+        } else if (notice instanceof LockNotice.Misdirected wrong) {
             over(node, asker(node, wrong.request()), wrong.request(), null);
-        } else if (notice instanceof LeaseNotice.Told answer) {
+        } else if (notice instanceof LockNotice.Told answer) {
             told(node, request(answer));
-        } else if (notice instanceof LeaseNotice.ToldInPart part) {
+        } else if (notice instanceof LockNotice.ToldInPart part) {
             told(node, part.page().request());
         }
     }
 
-    private static String text(LeaseNotice notice) {
-        return notice instanceof LeaseNotice.Closed closed
+    private static String text(LockNotice notice) {
+        return notice instanceof LockNotice.Closed closed
                 ? "Closed " + closed.key().id()
                 : String.valueOf(notice).replaceAll(", word=[^,]*", "");
     }
 
-    private void granted(SimCell cell, LeaseNotice.Granted granted) {
+    private void granted(SimCell cell, LockNotice.Granted granted) {
         holdings.open(cell, granted.word());
         LeaseUser user = (LeaseUser) granted.user();
         SimNode node = cell.node();
         if (givenUp.get(node.index()).remove(granted.request())) {
             // It was granted before the withdrawal came, and goes back by its token.
             returned.get(node.index()).add(returned(granted.key(), granted.token()));
-            Runnable giveBack = () -> send(cell, granted.key(), new LeaseCall.Release(granted.token(), true));
+            Runnable giveBack = () -> send(cell, granted.key(), new LockCall.Release(granted.token(), true));
             world.wake(node, 1, 0, giveBack);
             return;
         }
@@ -448,8 +448,8 @@ final class LeaseUsers {
         }
     }
 
-    private static LeaseNotice.ReleaseDone returned(Key key, long token) {
-        return new LeaseNotice.ReleaseDone(key, token, LeaseNotice.Outcome.DONE);
+    private static LockNotice.ReleaseDone returned(Key key, long token) {
+        return new LockNotice.ReleaseDone(key, token, LockNotice.Outcome.DONE);
     }
 
     private @Nullable LeaseUser asker(SimNode node, long request) {
@@ -470,18 +470,18 @@ final class LeaseUsers {
         }
     }
 
-    private static long request(LeaseNotice.Told told) {
-        LeaseMessage answer = told.answer();
-        if (answer instanceof LeaseMessage.Answer broken) {
+    private static long request(LockNotice.Told told) {
+        LockMessage answer = told.answer();
+        if (answer instanceof LockMessage.Answer broken) {
             return broken.request();
         }
-        if (answer instanceof LeaseMessage.Status status) {
+        if (answer instanceof LockMessage.Status status) {
             return status.request();
         }
-        return answer instanceof LeaseMessage.Page page ? page.request() : 0;
+        return answer instanceof LockMessage.Page page ? page.request() : 0;
     }
 
-    private void ended(LeaseNotice.Ended ended) {
+    private void ended(LockNotice.Ended ended) {
         LeaseUser user = (LeaseUser) ended.user();
         Hold hold = user == null ? null : user.hold;
         if (hold == null || hold.token != ended.token()) {
@@ -515,10 +515,10 @@ final class LeaseUsers {
         for (LeaseOracle oracle : oracles) {
             oracle.releasing(lost);
         }
-        send(lost.cell, keys[act.name()], new LeaseCall.Release(lost.token));
+        send(lost.cell, keys[act.name()], new LockCall.Release(lost.token));
     }
 
-    private void released(SimCell cell, LeaseNotice.ReleaseDone done) {
+    private void released(SimCell cell, LockNotice.ReleaseDone done) {
         for (LeaseUser user : users[cell.node().index()]) {
             boolean asked = user.releasingAt == cell || kit.takes(Shortcut.RELEASES_BY_THE_LATEST_LIST);
             boolean named = user.act != null && keys[user.act.name()].equals(done.key());
@@ -526,11 +526,11 @@ final class LeaseUsers {
                 continue;
             }
             Hold hold = user.hold;
-            if (hold != null && done.outcome() == LeaseNotice.Outcome.NOT_HELD) {
+            if (hold != null && done.outcome() == LockNotice.Outcome.NOT_HELD) {
                 throw new Violation("R9", "the release of " + hold + " says that it was not held");
             }
             if (hold != null) {
-                boolean unknown = done.outcome() == LeaseNotice.Outcome.UNKNOWN;
+                boolean unknown = done.outcome() == LockNotice.Outcome.UNKNOWN;
                 if (unknown) {
                     cell.reached(UserGoal.RELEASE_UNKNOWN);
                 }

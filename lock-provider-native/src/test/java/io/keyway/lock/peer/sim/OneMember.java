@@ -4,7 +4,7 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseNotice;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
 import io.keyway.lock.peer.session.Membership;
@@ -70,7 +70,7 @@ final class OneMember implements Topology {
 
     @Override
     public void heard(SimCell cell, Notice notice) {
-        if (notice instanceof LeaseNotice.Misdirected) {
+        if (notice instanceof LockNotice.Misdirected) {
             throw new Violation("routing", cell + " was told that another member decides, and there is none");
         }
         users.notice(cell.node(), cell, notice);

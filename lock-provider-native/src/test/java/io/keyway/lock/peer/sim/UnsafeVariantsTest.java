@@ -3,7 +3,7 @@ package io.keyway.lock.peer.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.lease.Unsafe;
+import io.keyway.lock.peer.service.Unsafe;
 import io.keyway.lock.peer.lease.UnsafeVariants;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,0 +1,103 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.client;
+
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
+
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import java.util.List;
+
+/** A grant as its helper knows it. Whether it is in use and believed is in its word. */
+final class ClientGrant {
+    final Peer session;
+    final long request;
+    final GrantHandle word;
+    /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
+    boolean wanted;
+    /** The cache is full. */
+    boolean evicted;
+    /** The member restarted; belief stays where it was until the grant is re-asserted. */
+    boolean frozen;
+    /** The new member confirmed it, but the echo that thaws it has not been taken. */
+    boolean reasserted;
+    /** It reached nobody. */
+    boolean unused;
+    /** Too little belief is left for another use; a KEEP was sent. */
+    boolean confirming;
+
+    ClientGrant(Peer session, long request, GrantHandle word) {
+        this.session = session;
+        this.request = request;
+        this.word = word;
+    }
+
+    /** A grant of one token is never cached. */
+    boolean cacheable() {
+        return word.hi() > word.token();
+    }
+
+    boolean mustReturn() {
+        return wanted || evicted || !cacheable() || word.used() >= word.hi();
+    }
+
+    boolean fits(LocalWaiters.Waiter waiter) {
+        LockCall.Acquire call = waiter.call;
+        return call.atLeast() == 0 && word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+    }
+
+    /** The present use, as a holder. */
+    List<Participant> holder(long now) {
+        return List.of(new Participant(word.owner(), word.mode(), word.permits(), word.current(), now - word.since()));
+    }
+
+    LockMessage.Release release(Key key) {
+        return new LockMessage.Release(key, word.token(), used());
+    }
+
+    /** The last token that somebody had; below the first one if nobody had any. */
+    long used() {
+        return unused ? word.token() - 1 : word.used();
+    }
+
+    LockMessage.Reassert reassertion(Key key) {
+        return new LockMessage.Reassert(
+                key,
+                request,
+                word.token(),
+                word.used(),
+                word.hi(),
+                word.mode(),
+                word.permits(),
+                word.ttl(),
+                word.owner());
+    }
+
+    /** The same grant in another session. */
+    ClientGrant thawed(Peer to) {
+        ClientGrant thawed = new ClientGrant(to, request, word);
+        thawed.wanted = wanted;
+        thawed.evicted = evicted;
+        return thawed;
+    }
+
+    ClientGrant copy() {
+        ClientGrant copy = new ClientGrant(session, request, word.copy());
+        copy.wanted = wanted;
+        copy.evicted = evicted;
+        copy.unused = unused;
+        copy.frozen = frozen;
+        copy.reasserted = reasserted;
+        copy.confirming = confirming;
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(session).put(request).put(wanted).put(evicted).put(unused);
+        out.put(frozen).put(reasserted).put(confirming);
+        word.encode(out);
+    }
+}

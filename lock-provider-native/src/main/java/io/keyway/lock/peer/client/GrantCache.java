@@ -1,0 +1,66 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.client;
+
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** Bounds the grants that a client may keep after their release: beyond the bound the one kept longest goes back as soon as it is idle. */
+public final class GrantCache implements Machine {
+    private final int bound;
+    private final Set<Key> kept = new LinkedHashSet<>();
+
+    public GrantCache(int bound) {
+        this.bound = bound;
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof LockCall.Kept added) {
+            kept.add(added.key());
+            while (kept.size() > bound) {
+                Iterator<Key> oldest = kept.iterator();
+                Key key = oldest.next();
+                oldest.remove();
+                turn.goal(LockGoal.CACHE_FULL);
+                turn.call(key, new LockCall.Evict());
+            }
+        } else if (call instanceof LockCall.Dropped dropped) {
+            kept.remove(dropped.key());
+        }
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {}
+
+    @Override
+    public void due(int slot, Turn turn) {}
+
+    @Override
+    public boolean atRest() {
+        return kept.isEmpty();
+    }
+
+    @Override
+    public GrantCache copy() {
+        GrantCache copy = new GrantCache(bound);
+        copy.kept.addAll(kept);
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.put(kept.size());
+        kept.forEach(out::put);
+    }
+}

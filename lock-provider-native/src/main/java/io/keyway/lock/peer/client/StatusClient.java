@@ -1,0 +1,172 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.client;
+
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Participant;
+
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What administrators at this client asked about one key and have no answer to yet. Asked again of each new session; each question can be repeated without harm. */
+final class StatusClient {
+    /** @param parts of a status that comes in several; those of an older session are worth nothing */
+    private record Question(LockMessage message, long until, List<LockMessage.Status> parts) {
+        Question copy() {
+            return new Question(message, until, new ArrayList<>(parts));
+        }
+    }
+
+    private final Key key;
+    private final int timer;
+    private final Map<Long, Question> open = new LinkedHashMap<>(2);
+    /** Why there is no session at present; empty if nothing is known. */
+    private String trouble = "";
+
+    StatusClient(Key key, int timer) {
+        this.key = key;
+        this.timer = timer;
+    }
+
+    boolean isEmpty() {
+        return open.isEmpty();
+    }
+
+    /** True if that call is a question. */
+    boolean called(LockCall call, Turn turn) {
+        if (call instanceof LockCall.Show show) {
+            ask(show.request(), new LockMessage.Show(key, show.request(), show.limit() / 2), show.limit(), turn);
+        } else if (call instanceof LockCall.Break request) {
+            LockMessage message = new LockMessage.Break(key, request.request(), request.token(), request.reason());
+            ask(request.request(), message, request.limit(), turn);
+        } else if (call instanceof LockCall.ListNames list) {
+            LockMessage message =
+                    new LockMessage.ListNames(key, list.request(), list.prefix(), list.after(), list.max());
+            ask(list.request(), message, list.limit(), turn);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void ask(long request, LockMessage message, long limit, Turn turn) {
+        // Before the caller's own clock rings: this side knows more about why there is no answer.
+        open.put(request, new Question(message, turn.now() + limit - limit / 16, new ArrayList<>(0)));
+        ClientView client = turn.client();
+        if (client.exists()) {
+            turn.send(client.session(), message);
+        }
+        arm(turn);
+    }
+
+    /** Nobody answers, for that reason. */
+    void unreachable(ClientView.Unreachable member, Turn turn) {
+        trouble = member.why();
+        if (member.final_()) {
+            open.keySet().forEach(request -> turn.tell(new LockNotice.Failed(key, request, trouble, true, null)));
+            open.clear();
+            arm(turn);
+        }
+    }
+
+    /** The member answers no more: whoever asks has to ask another one. */
+    void dismissed(Turn turn) {
+        open.keySet().forEach(request -> turn.tell(new LockNotice.Misdirected(key, request, null, null)));
+        open.clear();
+        arm(turn);
+    }
+
+    void opened(Turn turn) {
+        trouble = "";
+        for (Question question : open.values()) {
+            question.parts().clear();
+            turn.send(turn.client().session(), question.message());
+        }
+    }
+
+    /** True if that message is an answer. */
+    boolean received(LockMessage message, Turn turn) {
+        long request;
+        if (message instanceof LockMessage.Misdirected misdirected) {
+            if (open.remove(misdirected.request()) != null) {
+                turn.tell(new LockNotice.Misdirected(key, misdirected.request(), null, null));
+                arm(turn);
+            }
+            return true;
+        }
+        LockMessage answer = message;
+        if (message instanceof LockMessage.Status status) {
+            request = status.request();
+            Question question = open.get(request);
+            if (question == null) {
+                return true;
+            }
+            question.parts().add(status);
+            if (!status.last()) {
+                return true;
+            }
+            answer = whole(question.parts());
+        } else if (message instanceof LockMessage.Answer broken) {
+            request = broken.request();
+        } else if (message instanceof LockMessage.Page page) {
+            request = page.request();
+        } else {
+            return false;
+        }
+        if (open.remove(request) != null) {
+            turn.tell(new LockNotice.Told(key, answer));
+            arm(turn);
+        }
+        return true;
+    }
+
+    private static LockMessage whole(List<LockMessage.Status> parts) {
+        LockMessage.Status first = parts.get(0);
+        List<Participant> waiters = new ArrayList<>();
+        parts.forEach(part -> waiters.addAll(part.waiters()));
+        int more = parts.get(parts.size() - 1).more();
+        return new LockMessage.Status(first.key(), first.request(), first.holders(), List.copyOf(waiters), more, true);
+    }
+
+    void due(Turn turn) {
+        for (Iterator<Map.Entry<Long, Question>> all = open.entrySet().iterator(); all.hasNext(); ) {
+            Map.Entry<Long, Question> next = all.next();
+            if (turn.now() - next.getValue().until() >= 0) {
+                all.remove();
+                String why = trouble.isEmpty() ? "the member did not answer in time" : trouble;
+                turn.tell(new LockNotice.Failed(key, next.getKey(), why, null));
+            }
+        }
+        arm(turn);
+    }
+
+    private void arm(Turn turn) {
+        long first = Turn.NEVER;
+        for (Question question : open.values()) {
+            first = first == Turn.NEVER || question.until() - first < 0 ? question.until() : first;
+        }
+        turn.timer(timer, first);
+    }
+
+    StatusClient copy() {
+        StatusClient copy = new StatusClient(key, timer);
+        open.forEach((request, question) -> copy.open.put(request, question.copy()));
+        copy.trouble = trouble;
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(trouble).put(open.size());
+        for (Question question : open.values()) {
+            out.value(question.message()).time(question.until()).value(question.parts());
+        }
+    }
+}

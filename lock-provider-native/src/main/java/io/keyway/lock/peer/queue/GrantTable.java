@@ -1,0 +1,90 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.queue;
+
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockKeys;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The grants of a member that ends in order, as the next start takes them over: with them it knows all that may still be believed. */
+public final class GrantTable {
+    /** No entry is written in more bytes. */
+    public static final int MAX_ENTRY_BYTES = 4096;
+
+    /**
+     * A grant that lives.
+     *
+     * @param holder its session; {@link #NOBODY} if it was imported and not re-asserted
+     */
+    public record Entry(Key key, Peer holder, LockCall.Import grant) {
+        /**
+         * The same so many nanoseconds later: what is kept, is kept by the clock; what may be believed in, may be for
+         * all of its time.
+         */
+        public Entry after(long nanos) {
+            return new Entry(key, holder, grant.after(nanos));
+        }
+
+        /** Writes all but the session, which ends with its member. */
+        public void write(WireWriter out) {
+            out.text(key.id()).number(grant.token()).number(grant.hi());
+            LockCodec.mode(grant.mode(), out);
+            out.number(grant.permits()).number(grant.ttl()).number(grant.left()).number(grant.keep());
+            LockCodec.owner(grant.owner(), out);
+        }
+    }
+
+    /** The session of a grant that none has. */
+    public static final Peer NOBODY = HeldGrant.NOBODY;
+
+    private GrantTable() {}
+
+    /**
+     * All grants of a member's cell, between turns; empty if they do not say everything, as when a name is kept closed.
+     *
+     * @param now on the cell's clock
+     */
+    public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
+        List<Entry> table = new ArrayList<>();
+        boolean complete = true;
+        if (cell.machine(LockKeys.directory(algorithm)) instanceof LockDirectory directory) {
+            for (String name : directory.names()) {
+                if (cell.machine(new Key(algorithm, name)) instanceof LockManager manager) {
+                    complete &= manager.export(table, now);
+                }
+            }
+        }
+        return complete ? Optional.of(table) : Optional.empty();
+    }
+
+    /** Reads what {@link Entry#write} wrote. */
+    public static Entry read(int algorithm, WireReader in) throws WireException {
+        Key key = new Key(algorithm, in.text(LockCodec.MAX_NAME));
+        long token = in.number();
+        long hi = in.number();
+        if (hi < token) {
+            throw new WireException("tokens from " + token + " to " + hi);
+        }
+        return new Entry(
+                key,
+                NOBODY,
+                new LockCall.Import(
+                        token,
+                        hi,
+                        LockCodec.mode(in),
+                        LockCodec.integer(in),
+                        LockCodec.ttl(in),
+                        in.number(),
+                        in.number(),
+                        LockCodec.owner(in)));
+    }
+}

@@ -1,0 +1,131 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.queue;
+
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A grant as its manager knows it. When it ends is the session's business. */
+final class HeldGrant {
+    /** The session of a grant that was taken over from before a clean end and that nobody has re-asserted. */
+    static final Peer NOBODY = new Peer(0);
+
+    /** An administrator who waits for the end of a grant. */
+    record Breaker(Peer peer, long request, long asked) {}
+
+    Peer peer;
+    final long request;
+    final long token;
+    final long hi;
+    final LockMode mode;
+    final int permits;
+    final long ttl;
+    final LeaseOwner owner;
+    final long since;
+    /** How long after {@link #since} others are kept out at the least, in nanoseconds; 0 for no such time. */
+    final long atLeast;
+    /** The grant is over, and its place is kept for the rest of that time. Its session is {@link #NOBODY}. */
+    boolean kept;
+    /** The end of an imported grant; of no meaning for others. */
+    long until;
+    /** The holder knows that others wait. */
+    boolean wanted;
+    /** A recall goes out when the holder is next heard. */
+    boolean recallLater;
+    /** How many recalls were sent, and how many of them were denied. */
+    long recalls;
+
+    long denials;
+    final List<Breaker> breakers = new ArrayList<>(0);
+
+    HeldGrant(
+            Peer peer,
+            long request,
+            long token,
+            long hi,
+            LockMode mode,
+            int permits,
+            long ttl,
+            LeaseOwner owner,
+            long since,
+            long atLeast) {
+        this.peer = peer;
+        this.request = request;
+        this.token = token;
+        this.hi = hi;
+        this.mode = mode;
+        this.permits = permits;
+        this.ttl = ttl;
+        this.owner = owner;
+        this.since = since;
+        this.atLeast = atLeast;
+    }
+
+    boolean imported() {
+        return peer.equals(NOBODY) && !kept;
+    }
+
+    /** When its place is free, if the grant is over. */
+    long keptUntil() {
+        return since + atLeast;
+    }
+
+    /** Whether its place would be kept if the grant were over. */
+    boolean keepsAt(long now) {
+        return atLeast > 0 && keptUntil() - now > 0;
+    }
+
+    boolean covers(long asked) {
+        return asked >= token && asked <= hi;
+    }
+
+    /** The grant is over: who came first is told whether it was broken; who came later broke what another was breaking already. */
+    void answerBreakers(Key key, boolean broken, Turn turn) {
+        Set<Long> told = new TreeSet<>();
+        for (Breaker breaker : breakers) {
+            boolean done = told.add(breaker.asked()) && broken;
+            turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), done));
+        }
+    }
+
+    /** The holder as far as the manager knows. */
+    Participant party(long now) {
+        return new Participant(owner, mode, permits, token, now - since, kept ? Math.max(1, keptUntil() - now) : 0);
+    }
+
+    /** As a member takes it that starts after a clean end. */
+    LockCall.Import export(long now) {
+        long left = kept ? 0 : imported() ? Math.max(0, until - now) : ttl;
+        long keep = keepsAt(now) ? keptUntil() - now : 0;
+        return new LockCall.Import(token, hi, mode, permits, ttl, left, keep, owner);
+    }
+
+    HeldGrant copy() {
+        HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since, atLeast);
+        copy.kept = kept;
+        copy.until = until;
+        copy.wanted = wanted;
+        copy.recallLater = recallLater;
+        copy.recalls = recalls;
+        copy.denials = denials;
+        copy.breakers.addAll(breakers);
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
+        out.value(owner).time(since).put(atLeast).put(kept).time(imported() ? until : Long.MAX_VALUE);
+        out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);
+    }
+}

@@ -1,0 +1,133 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.queue;
+
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
+
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One request for a name's status, and what the clients that were asked have said. */
+final class StatusQuery {
+    /** What one client says. Nobody speaks for another: its answer is kept under its own session. */
+    private static final class Answer {
+        /** Its first part; null until that came. */
+        private LockMessage.@Nullable Use use;
+
+        private final List<Participant> waiters = new ArrayList<>();
+        private int more;
+        private boolean complete;
+
+        private Answer copy() {
+            Answer copy = new Answer();
+            copy.use = use;
+            copy.waiters.addAll(waiters);
+            copy.more = more;
+            copy.complete = complete;
+            return copy;
+        }
+    }
+
+    final Peer peer;
+    final long request;
+    final long query;
+    final long until;
+    private final Map<Peer, Answer> asked = new LinkedHashMap<>();
+
+    StatusQuery(Peer peer, long request, long query, long until) {
+        this.peer = peer;
+        this.request = request;
+        this.query = query;
+        this.until = until;
+    }
+
+    void ask(Peer client) {
+        asked.put(client, new Answer());
+    }
+
+    void answered(Peer client, LockMessage.Use part) {
+        Answer answer = asked.get(client);
+        if (answer == null || answer.complete) {
+            return;
+        }
+        if (answer.use == null) {
+            answer.use = part;
+        }
+        answer.waiters.addAll(part.waiters());
+        answer.more += part.more();
+        answer.complete = part.last();
+    }
+
+    /** That client says nothing any more. */
+    void ended(Peer client) {
+        asked.remove(client);
+    }
+
+    /** Who has not answered until now is not waited for. */
+    void giveUp() {
+        asked.values().removeIf(answer -> !answer.complete);
+    }
+
+    boolean complete() {
+        for (Answer answer : asked.values()) {
+            if (!answer.complete) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean hasAnswered(Peer client) {
+        return asked.containsKey(client);
+    }
+
+    /** What its holder said of that grant; null if it said nothing of it. */
+    LockMessage.@Nullable Use useOf(HeldGrant grant) {
+        Answer answer = asked.get(grant.peer);
+        LockMessage.Use use = answer == null ? null : answer.use;
+        return use == null || use.token() != grant.token ? null : use;
+    }
+
+    /** Adds the waiters of all who answered. One that has been granted the lock since then is a holder now, not the first waiter. */
+    void waiters(List<HeldGrant> grants, List<Participant> into) {
+        asked.forEach((client, answer) -> {
+            boolean grantedSince = false;
+            for (HeldGrant grant : grants) {
+                grantedSince |= grant.peer.equals(client) && useOf(grant) == null;
+            }
+            List<Participant> waiters = answer.waiters;
+            into.addAll(grantedSince && !waiters.isEmpty() ? waiters.subList(1, waiters.size()) : waiters);
+        });
+    }
+
+    /** How many waiters were not listed by their clients. */
+    int more() {
+        int more = 0;
+        for (Answer answer : asked.values()) {
+            more += answer.more;
+        }
+        return more;
+    }
+
+    StatusQuery copy() {
+        StatusQuery copy = new StatusQuery(peer, request, query, until);
+        asked.forEach((client, answer) -> copy.asked.put(client, answer.copy()));
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(peer).put(request).put(query).time(until).put(asked.size());
+        asked.forEach((client, answer) -> {
+            out.put(client).put(answer.complete).put(answer.more).put(answer.use != null);
+            if (answer.use != null) {
+                out.value(answer.use);
+            }
+            out.value(answer.waiters);
+        });
+    }
+}

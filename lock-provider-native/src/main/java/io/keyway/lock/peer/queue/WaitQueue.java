@@ -1,0 +1,178 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.queue;
+
+import io.keyway.lock.peer.service.LockMessage;
+
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The requests that wait for one name, in the order in which their users asked. */
+final class WaitQueue {
+    /** No request claims to have waited longer: a week in nanoseconds. */
+    private static final long LONGEST_WAIT = 604_800_000_000_000L;
+
+    /** Where a request stands. Arrivals are compared by difference. */
+    private record Place(long arrived, long order) implements Comparable<Place> {
+        @Override
+        public int compareTo(Place other) {
+            long later = arrived - other.arrived;
+            return later != 0 ? Long.signum(later) : Long.compare(order, other.order);
+        }
+    }
+
+    static final class Wait {
+        final Peer peer;
+        final LockMessage.Acquire request;
+        final long since;
+        final long until;
+        private final Place place;
+        private @Nullable Wait next;
+        boolean listening;
+        /** For a request that does not wait: the number of the recall that it hangs on. */
+        long asked;
+        /** The place that was told last; -1 if none was. */
+        int told = -1;
+
+        private Wait(Peer peer, LockMessage.Acquire request, long since, long until, Place place) {
+            this.peer = peer;
+            this.request = request;
+            this.since = since;
+            this.until = until;
+            this.place = place;
+        }
+
+        private Wait copy() {
+            Wait copy = new Wait(peer, request, since, until, place);
+            copy.listening = listening;
+            copy.asked = asked;
+            copy.told = told;
+            return copy;
+        }
+    }
+
+    private final TreeMap<Place, Wait> inOrder = new TreeMap<>();
+    private final Map<Long, Wait> bySession = new LinkedHashMap<>();
+    private long orders;
+    private int noWaits;
+
+    int size() {
+        return inOrder.size();
+    }
+
+    boolean isEmpty() {
+        return inOrder.isEmpty();
+    }
+
+    /** How many requests are in the queue that wait for a holder. */
+    int waiting() {
+        return inOrder.size() - noWaits;
+    }
+
+    Collection<Wait> all() {
+        return inOrder.values();
+    }
+
+    Wait add(Peer peer, LockMessage.Acquire request, long now) {
+        long since = now - Math.max(0, Math.min(request.waited(), LONGEST_WAIT));
+        long until = request.noWait() ? now + Math.max(0, request.patience()) : now;
+        Wait wait = new Wait(peer, request, since, until, new Place(since, orders++));
+        insert(wait);
+        return wait;
+    }
+
+    private void insert(Wait wait) {
+        inOrder.put(wait.place, wait);
+        wait.next = bySession.put(wait.peer.session(), wait);
+        if (wait.request.noWait()) {
+            noWaits++;
+        }
+    }
+
+    @Nullable
+    Wait find(Peer peer, long request) {
+        Wait wait = bySession.get(peer.session());
+        while (wait != null && wait.request.request() != request) {
+            wait = wait.next;
+        }
+        return wait;
+    }
+
+    void remove(Wait wait) {
+        if (inOrder.remove(wait.place) == null) {
+            return;
+        }
+        if (wait.request.noWait()) {
+            noWaits--;
+        }
+        long session = wait.peer.session();
+        Wait before = bySession.get(session);
+        if (before == wait) {
+            if (wait.next == null) {
+                bySession.remove(session);
+            } else {
+                bySession.put(session, wait.next);
+            }
+            return;
+        }
+        while (before != null && before.next != wait) {
+            before = before.next;
+        }
+        if (before != null) {
+            before.next = wait.next;
+        }
+    }
+
+    /** All requests of one session, oldest first. */
+    List<Wait> of(Peer peer) {
+        List<Wait> all = new ArrayList<>(2);
+        for (Wait wait = bySession.get(peer.session()); wait != null; wait = wait.next) {
+            all.add(0, wait);
+        }
+        return all;
+    }
+
+    /** The requests that do not wait, in order. */
+    List<Wait> noWaits() {
+        if (noWaits == 0) {
+            return List.of();
+        }
+        List<Wait> all = new ArrayList<>(noWaits);
+        for (Wait wait : inOrder.values()) {
+            if (wait.request.noWait()) {
+                all.add(wait);
+            }
+        }
+        return all;
+    }
+
+    /** How many wait before that one. Costs their number, but nothing for the last. */
+    int ahead(Wait wait) {
+        return inOrder.lastEntry().getValue() == wait
+                ? inOrder.size() - 1
+                : inOrder.headMap(wait.place).size();
+    }
+
+    WaitQueue copy() {
+        WaitQueue copy = new WaitQueue();
+        for (Wait wait : inOrder.values()) {
+            copy.insert(wait.copy());
+        }
+        copy.orders = orders;
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(inOrder.size());
+        for (Wait wait : inOrder.values()) {
+            out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
+            out.put(wait.listening).put(wait.asked).put(wait.told);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Key;
+import org.jspecify.annotations.Nullable;
+
+/** What users of a client, the runtime of a member, and the machines of one cell ask each other. */
+public sealed interface LockCall extends Call {
+    /**
+     * A user wants the lock. Answered by exactly one of Granted, Refused, Failed and Withdrawn.
+     *
+     * @param request unique within the client
+     * @param queue false: answer at once, never wait for a holder
+     * @param ttl nanoseconds
+     * @param patience for {@code queue} false: nanoseconds after which a holder that doesn't answer counts as holding
+     * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time
+     * @param waited nanoseconds that it has been asked for already, elsewhere: its place is that of its user's call
+     * @param user comes back with the grant and its end; never looked at
+     */
+    record Acquire(
+            long request,
+            LockMode mode,
+            int permits,
+            int limit,
+            long ttl,
+            LeaseOwner owner,
+            boolean queue,
+            boolean wantPlace,
+            long patience,
+            long atLeast,
+            long waited,
+            @Nullable Object user)
+            implements LockCall {
+        /** A request that is not held at least for any time. */
+        public Acquire(
+                long request,
+                LockMode mode,
+                int permits,
+                int limit,
+                long ttl,
+                LeaseOwner owner,
+                boolean queue,
+                boolean wantPlace,
+                long patience,
+                long waited,
+                @Nullable Object user) {
+            this(request, mode, permits, limit, ttl, owner, queue, wantPlace, patience, 0, waited, user);
+        }
+
+        /** The same request, so many nanoseconds later. */
+        public Acquire after(long nanos) {
+            return new Acquire(
+                    request,
+                    mode,
+                    permits,
+                    limit,
+                    ttl,
+                    owner,
+                    queue,
+                    wantPlace,
+                    patience,
+                    atLeast,
+                    waited + Math.max(0, nanos),
+                    user);
+        }
+    }
+
+    /** The user gave up. A request that was granted already is not touched: its grant is to be released. */
+    record Withdraw(long request) implements LockCall {}
+
+    /**
+     * The user released the grant with that token, and {@link GrantHandle#tryRelease} could not. Answered by
+     * ReleaseDone.
+     *
+     * @param unused it reached nobody: its place is not kept, whatever its request asked for
+     */
+    record Release(long token, boolean unused) implements LockCall {
+        /** What a user has used. */
+        public Release(long token) {
+            this(token, false);
+        }
+    }
+
+    /** A user saw the deadline pass before the cell did. */
+    record Lapse(long token) implements LockCall {}
+
+    /** A page of names; to {@link LockKeys#directory}. Answered by Told or Failed. {@code limit} in nanoseconds. */
+    record ListNames(long request, String prefix, String after, int max, long limit) implements LockCall {}
+
+    record Show(long request, long limit) implements LockCall {}
+
+    record Break(long request, long token, String reason, long limit) implements LockCall {}
+
+    /**
+     * To a manager at a start after a clean end: that grant was not over.
+     *
+     * @param left nanoseconds in which it may be believed in, a full ttl unless it was imported before; 0 if its place
+     *     is kept and nobody believes
+     * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held
+     *     longer
+     */
+    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
+            implements LockCall {
+        /** A grant that is not held at least for any time. */
+        public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner) {
+            this(token, hi, mode, permits, ttl, left, 0, owner);
+        }
+
+        /** The same so many nanoseconds later. */
+        public Import after(long nanos) {
+            return new Import(token, hi, mode, permits, ttl, left, Math.max(0, keep - nanos), owner);
+        }
+    }
+
+    /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
+    record Disown(long token) implements LockCall {}
+
+    /** To the directory: that name is no longer at rest. */
+    record Joined(String name) implements LockCall {}
+
+    /** To the directory: that name is at rest. */
+    record Left(String name) implements LockCall {}
+
+    /** To the cache: that helper has a grant that may be kept. */
+    record Kept(Key key) implements LockCall {}
+
+    /** To the cache: it has none any more. */
+    record Dropped(Key key) implements LockCall {}
+
+    /** To a helper: the cache is full; the lock goes back as soon as it is idle. */
+    record Evict() implements LockCall {}
+}

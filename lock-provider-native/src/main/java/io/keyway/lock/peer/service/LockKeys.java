@@ -1,0 +1,19 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.peer.kernel.Key;
+
+/** The addresses of the machines of a lock service: a lock's is its name; the others could not be names. */
+public final class LockKeys {
+    private LockKeys() {}
+
+    /** The names that are not at rest at a member; at a client, whoever asks for them. */
+    public static Key directory(int algorithm) {
+        return new Key(algorithm, "");
+    }
+
+    /** The cached grants of a client. */
+    public static Key cache(int algorithm) {
+        return new Key(algorithm, "\u0000cache");
+    }
+}

@@ -1,0 +1,198 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import java.util.List;
+
+/**
+ * The messages between a helper and the manager of its name. Those that end or extend a grant name its token; one whose token is not current changes nothing.
+ *
+ * <p>The source's Renew and its answer are the session's KEEP and KEPT: any frame renews every grant of a client.
+ */
+public sealed interface LockMessage extends Message {
+    /**
+     * Asks for the lock. Helper to manager.
+     *
+     * @param request the client's number of the request
+     * @param limit how many permits there are in the asker's view; 1 for a lock
+     * @param noWait answer at once whether the lock can be had
+     * @param wantPlace tell the place in the queue
+     * @param cache the helper may keep the lock after its release: grant a range of tokens
+     * @param waited nanoseconds since the user asked: the place in the queue is that of the user's call
+     * @param patience nanoseconds after which a request that does not wait is refused although the holder has not answered
+     * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time. Such a
+     *     grant is never cached
+     */
+    record Acquire(
+            Key key,
+            long request,
+            LockMode mode,
+            int permits,
+            int limit,
+            long ttl,
+            boolean noWait,
+            boolean wantPlace,
+            boolean cache,
+            long waited,
+            long patience,
+            long atLeast,
+            LeaseOwner owner)
+            implements LockMessage {
+        /** A request that is not held at least for any time. */
+        public Acquire(
+                Key key,
+                long request,
+                LockMode mode,
+                int permits,
+                int limit,
+                long ttl,
+                boolean noWait,
+                boolean wantPlace,
+                boolean cache,
+                long waited,
+                long patience,
+                LeaseOwner owner) {
+            this(key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
+        }
+    }
+
+    /** Out of the queue; ends the grant of that request if there is one. Helper to manager. */
+    record Withdraw(Key key, long request) implements LockMessage {}
+
+    /**
+     * Ends the grant. Helper to manager.
+     *
+     * @param used the last token handed out; below {@code token} if the grant reached nobody, so that its place is not
+     *     kept
+     */
+    record Release(Key key, long token, long used) implements LockMessage {}
+
+    /** RecallAccepted: the lock was cached and idle; ends the grant. Helper to manager. */
+    record Accepted(Key key, long token, long used) implements LockMessage {}
+
+    /** RecallDenied: the lock is in use and goes straight back at its release. Helper to manager. */
+    record Denied(Key key, long token) implements LockMessage {}
+
+    /**
+     * Answers a Revoke with cause BROKEN. Helper to manager.
+     *
+     * @param asked the token that was to be broken
+     * @param token the grant that ended; 0 if {@code asked} is not in use and nothing ended
+     */
+    record Revoked(Key key, long asked, long token, long used) implements LockMessage {}
+
+    /** After a restart of the member: this client still believes in its grant. Helper to manager. */
+    record Reassert(
+            Key key,
+            long request,
+            long token,
+            long used,
+            long hi,
+            LockMode mode,
+            int permits,
+            long ttl,
+            LeaseOwner owner)
+            implements LockMessage {}
+
+    /**
+     * Answers a Query, in one part or several. Helper to manager.
+     *
+     * @param token the token that was asked about
+     * @param current the token in use; 0 if the cached lock is idle, or this client holds nothing
+     * @param waiters those of this client who wait, in order, and for how long; each part has some
+     * @param more how many of them are not listed
+     * @param last no part follows
+     */
+    record Use(
+            Key key,
+            long query,
+            long token,
+            long current,
+            long nanos,
+            LeaseOwner owner,
+            List<Participant> waiters,
+            int more,
+            boolean last)
+            implements LockMessage {}
+
+    /**
+     * The lock is granted. Manager to helper.
+     *
+     * @param wanted others wait: no caching, no local hand-over
+     */
+    record Granted(Key key, long request, long token, long hi, boolean wanted) implements LockMessage {}
+
+    /** Final: no grant. Manager to helper. */
+    record NotGranted(Key key, long request, RefusalCause cause, List<Participant> holders) implements LockMessage {}
+
+    /** The place of a waiter that asked for it. Manager to helper. */
+    record Place(Key key, long request, int ahead, List<Participant> holders) implements LockMessage {}
+
+    /** RecallRequest: give the lock back if it is idle. Manager to helper. */
+    record Recall(Key key, long token) implements LockMessage {}
+
+    /**
+     * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use). Manager to helper.
+     *
+     * @param reason what the administrator said who broke it; empty if nobody did, or nothing
+     */
+    record Revoke(Key key, long token, EndCause cause, String reason) implements LockMessage {
+        /** One that says no reason. */
+        public static Revoke of(Key key, long token, EndCause cause) {
+            return new Revoke(key, token, cause, "");
+        }
+    }
+
+    /** The re-assertion holds. Manager to helper. */
+    record Reasserted(Key key, long token, boolean wanted) implements LockMessage {}
+
+    /**
+     * Is the lock in use, and with which token? And who waits at that client? Manager to helper.
+     *
+     * @param token the grant of that client; 0 if it has none
+     */
+    record Query(Key key, long query, long token) implements LockMessage {}
+
+    /** WRONG_MEMBER: another cell decides on this name. Answers Acquire, Show and Break. Member to helper. */
+    record Misdirected(Key key, long request) implements LockMessage {}
+
+    /** Asks the directory for names after {@code after} ("" for the first page) that begin with {@code prefix}. */
+    record ListNames(Key key, long request, String prefix, String after, int max) implements LockMessage {}
+
+    /**
+     * Answers ListNames.
+     *
+     * @param more whether names follow the last one
+     */
+    record Page(Key key, long request, List<String> names, boolean more) implements LockMessage {}
+
+    /**
+     * Asks a manager for its holders and waiters.
+     *
+     * @param limit nanoseconds that the holder has to say whether it is idle
+     */
+    record Show(Key key, long request, long limit) implements LockMessage {}
+
+    /**
+     * Answers Show, in one part or several.
+     *
+     * @param holders all, in the first part
+     * @param waiters in order; each part has some
+     * @param more how many waiters are not listed
+     * @param last no part follows
+     */
+    record Status(Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last)
+            implements LockMessage {}
+
+    /** Ends the grant that uses this token, and no other. */
+    record Break(Key key, long request, long token, String reason) implements LockMessage {}
+
+    /**
+     * Answers Break, when nobody can believe in the grant any more.
+     *
+     * @param done false if the token was not in use
+     */
+    record Answer(Key key, long request, boolean done) implements LockMessage {}
+}

@@ -1,0 +1,125 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.wire.LogText;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What helpers and managers tell the user of their cell. */
+public sealed interface LockNotice extends Notice {
+    Key key();
+
+    /** The request has the lock. {@code word} serves further acquires of this name until it is closed. */
+    record Granted(
+            Key key,
+            long request,
+            GrantHandle word,
+            long token,
+            @Nullable Object user) implements LockNotice {}
+
+    /**
+     * The request waits. May be repeated.
+     *
+     * @param ahead -1 if unknown
+     */
+    record Waiting(
+            Key key,
+            long request,
+            int ahead,
+            List<Participant> holders,
+            @Nullable Object user) implements LockNotice {}
+
+    /** Final: held by another, and the request does not wait. */
+    record Refused(
+            Key key,
+            long request,
+            List<Participant> holders,
+            @Nullable Object user) implements LockNotice {}
+
+    /** The member can't be reached; the request stays, and trying goes on. */
+    record Trouble(
+            Key key, long request, String why, @Nullable Object user) implements LockNotice {}
+
+    /**
+     * Final: the request cannot be served. Also of the requests for names, status and break.
+     *
+     * @param lasting asking again changes nothing before somebody changes a configuration
+     */
+    record Failed(
+            Key key,
+            long request,
+            String why,
+            boolean lasting,
+            @Nullable Object user) implements LockNotice {
+        public Failed(Key key, long request, String why, @Nullable Object user) {
+            this(key, request, why, false, user);
+        }
+    }
+
+    /**
+     * Final: another member decides on this name; whoever sent the request there has another list of members. Also of the requests for status and break.
+     *
+     * @param call to be sent where it belongs; null for status and break
+     */
+    record Misdirected(
+            Key key,
+            long request,
+            LockCall.@Nullable Acquire call,
+            @Nullable Object user) implements LockNotice {}
+
+    /** Final: the request was withdrawn and will not be granted. */
+    record Withdrawn(Key key, long request, @Nullable Object user) implements LockNotice {}
+
+    /** The grant in use with that token may be in trouble; belief goes on until its deadline. */
+    record Doubted(
+            Key key, long token, String why, @Nullable Object user) implements LockNotice {}
+
+    /** The trouble is over. */
+    record Certain(Key key, long token, @Nullable Object user) implements LockNotice {}
+
+    /** The grant in use with that token is over without a release. Once a grant. */
+    record Ended(
+            Key key,
+            long token,
+            EndCause cause,
+            String detail,
+            @Nullable Object user) implements LockNotice {}
+
+    /** Answers Release. */
+    record ReleaseDone(Key key, long token, Outcome outcome) implements LockNotice {}
+
+    /** That word is closed for good. */
+    record Closed(Key key, GrantHandle word) implements LockNotice {}
+
+    /** Answers a request for names, status or break: a Page, Status or Answer. */
+    record Told(Key key, LockMessage answer) implements LockNotice {}
+
+    /**
+     * Answers a request for names of several members.
+     *
+     * @param silent the members that gave no answer, each with the reason
+     */
+    record ToldInPart(Key key, LockMessage.Page page, List<String> silent) implements LockNotice {}
+
+    /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
+    record Alarm(Key key, String text) implements LockNotice {
+        private static final int LONGEST = 1200;
+
+        /** For a log: the name and the text come from whoever asked. */
+        public String shown() {
+            return LogText.shown(key.id() + ": " + text, LONGEST);
+        }
+    }
+
+    /** What became of a release. */
+    enum Outcome {
+        /** The member has it, or the lock is cached. */
+        DONE,
+        /** The token was not in use. */
+        NOT_HELD,
+        /** The session ended before the member confirmed it; the grant ends with the session. */
+        UNKNOWN
+    }
+}

@@ -1,0 +1,64 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer fills the buffers of a connection. */
+public final class ParticipantList {
+    /** The most characters of one part; at most three bytes each, and a frame has 64 KiB. */
+    private static final int PART = 12_000;
+
+    /** The most characters of all parts. */
+    private static final int ALL = 1_000_000;
+
+    /** What a party takes beside its texts. */
+    private static final int PARTY = 40;
+
+    private static final int PAIR = 4;
+
+    /** Never empty: the last part may be. */
+    private final List<List<Participant>> parts = new ArrayList<>();
+
+    private List<Participant> part = new ArrayList<>();
+    private int inPart;
+    private int inAll;
+    private int more;
+
+    public void add(Participant party) {
+        int size = size(party.owner());
+        if (inAll + size > ALL) {
+            more++;
+            return;
+        }
+        if (inPart + size > PART || part.size() == LockCodec.MAX_PARTIES) {
+            parts.add(List.copyOf(part));
+            part = new ArrayList<>();
+            inPart = 0;
+        }
+        part.add(party);
+        inPart += size;
+        inAll += size;
+    }
+
+    private static int size(LeaseOwner owner) {
+        int size = PARTY + owner.client().length();
+        for (Map.Entry<String, String> pair : owner.metadata().entrySet()) {
+            size += PAIR + pair.getKey().length() + pair.getValue().length();
+        }
+        return size;
+    }
+
+    /** How many were added and are in no part. */
+    public int more() {
+        return more;
+    }
+
+    /** All parts, in order; at least one. */
+    public List<List<Participant>> parts() {
+        List<List<Participant>> all = new ArrayList<>(parts);
+        all.add(List.copyOf(part));
+        return all;
+    }
+}

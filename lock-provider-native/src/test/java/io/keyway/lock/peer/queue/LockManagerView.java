@@ -1,0 +1,90 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.queue;
+
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Peer;
+import java.util.List;
+
+/** What oracles see of a manager's grants and queue. */
+public final class LockManagerView {
+    private LockManagerView() {}
+
+    private static LockManager of(Machine machine) {
+        return (LockManager) machine;
+    }
+
+    /** True if that machine decides on a name. */
+    public static boolean isOne(Machine machine) {
+        return machine instanceof LockManager;
+    }
+
+    /** How many are in force. */
+    public static int grants(Machine machine) {
+        List<HeldGrant> all = of(machine).grants;
+        int inForce = 0;
+        for (int i = 0; i < all.size(); i++) {
+            inForce += all.get(i).kept ? 0 : 1;
+        }
+        return inForce;
+    }
+
+    /** That one of those in force. */
+    private static HeldGrant grant(Machine machine, int index) {
+        List<HeldGrant> all = of(machine).grants;
+        int at = 0;
+        for (int left = index; all.get(at).kept || left > 0; at++) {
+            left -= all.get(at).kept ? 0 : 1;
+        }
+        return all.get(at);
+    }
+
+    public static long token(Machine machine, int index) {
+        return grant(machine, index).token;
+    }
+
+    public static long hi(Machine machine, int index) {
+        return grant(machine, index).hi;
+    }
+
+    public static long ttl(Machine machine, int index) {
+        return grant(machine, index).ttl;
+    }
+
+    public static long atLeast(Machine machine, int index) {
+        return grant(machine, index).atLeast;
+    }
+
+    public static long request(Machine machine, int index) {
+        return grant(machine, index).request;
+    }
+
+    public static Peer session(Machine machine, int index) {
+        return grant(machine, index).peer;
+    }
+
+    /** A grant or a waiter whose session is over, or a place that is kept beyond its time; empty if there is none. */
+    public static String orphan(Machine machine, MemberView sessions, long now) {
+        for (HeldGrant grant : of(machine).grants) {
+            if (grant.kept ? !grant.keepsAt(now) : !sessions.live(grant.peer)) {
+                return "token " + grant.token + " of " + grant.peer;
+            }
+        }
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            if (!sessions.live(wait.peer)) {
+                return "request " + wait.request.request() + " of " + wait.peer;
+            }
+        }
+        return "";
+    }
+
+    /** True if that request is in the queue. */
+    public static boolean waits(Machine machine, Peer session, long request) {
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            if (wait.peer.equals(session) && wait.request.request() == request) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

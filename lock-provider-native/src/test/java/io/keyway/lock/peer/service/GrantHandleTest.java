@@ -1,0 +1,166 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.peer.lease.LeaseKeys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.Key;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class GrantHandleTest {
+    private static final long TTL = 8_000;
+    private static final LeaseOwner OWNER = new LeaseOwner("c", Map.of("job", "x"));
+
+    private final Belief belief = new Belief(TTL, 6_000);
+
+    private GrantHandle word(long token, long hi) {
+        Key key = LeaseKeys.lock("a");
+        LockCall.Acquire request =
+                new LockCall.Acquire(1, LockMode.EXCLUSIVE, 1, 1, TTL, OWNER, true, false, 0, 0, "first");
+        return new GrantHandle(key, new LockMessage.Granted(key, 1, token, hi, false), request, 0, belief);
+    }
+
+    private static long reuse(GrantHandle word, long now) {
+        return word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, OWNER, "user", now);
+    }
+
+    @Test
+    void aReleaseGoesThroughTheCellWhileTheWordIsAttended() {
+        GrantHandle word = word(5, 100);
+        assertThat(word.tryRelease(5, 1)).isFalse();
+        word.attend(false);
+        assertThat(word.tryRelease(4, 1)).isFalse();
+        assertThat(word.tryRelease(5, 1)).isTrue();
+        assertThat(word.tryRelease(5, 1)).isFalse();
+        assertThat(reuse(word, 2)).isEqualTo(6);
+        assertThat(reuse(word, 2)).isZero();
+        assertThat(word.holds(6, 2)).isTrue();
+        assertThat(word.holds(5, 2)).isFalse();
+    }
+
+    @Test
+    void itIsReusedOnlyByEqualRequestsWithEnoughBelief() {
+        GrantHandle word = word(5, 100);
+        word.attend(false);
+        word.tryRelease(5, 1);
+        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL + 1, OWNER, "u", 2)).isZero();
+        assertThat(word.tryReuse(LockMode.SHARED, 1, TTL, OWNER, "u", 2)).isZero();
+        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, new LeaseOwner("c", Map.of()), "u", 2))
+                .isZero();
+        assertThat(reuse(word, 6_000 - TTL / 8 + 1)).isZero();
+        assertThat(reuse(word, 6_000 - TTL / 8)).isEqualTo(6);
+    }
+
+    @Test
+    void beliefIsComputedAtEachQuestion() {
+        GrantHandle word = word(5, 100);
+        assertThat(word.holds(5, 5_999)).isTrue();
+        assertThat(word.holds(5, 6_000)).isFalse();
+        belief.echoed(1_000);
+        assertThat(word.deadline()).isEqualTo(7_000);
+        assertThat(word.holds(5, 6_000)).isTrue();
+    }
+
+    @Test
+    void aClosedWordStaysClosed() {
+        GrantHandle word = word(5, 100);
+        assertThat(word.closeIdle()).isFalse();
+        assertThat(word.closeActive(6)).isNull();
+        assertThat(Objects.requireNonNull(word.closeActive(5)).user()).isEqualTo("first");
+        assertThat(word.closed()).isTrue();
+        assertThat(word.used()).isEqualTo(5);
+        assertThat(reuse(word, 1)).isZero();
+        assertThat(word.tryRelease(5, 1)).isFalse();
+        assertThat(word.close()).isNull();
+        assertThat(word.attend(true)).isFalse();
+    }
+
+    @Test
+    void theLastTokenOfARangeGoesBackThroughTheCell() {
+        GrantHandle word = word(5, 6);
+        word.attend(false);
+        assertThat(word.tryRelease(5, 1)).isTrue();
+        assertThat(reuse(word, 2)).isEqualTo(6);
+        assertThat(word.tryRelease(6, 3)).isFalse();
+    }
+
+    @Test
+    void aHandOverNeedsTheTokenInUse() {
+        GrantHandle word = word(5, 100);
+        assertThat(word.handOver(4, "next", 1)).isZero();
+        assertThat(word.handOver(5, "next", 1)).isEqualTo(6);
+        assertThat(Objects.requireNonNull(word.close()).user()).isEqualTo("next");
+    }
+
+    /** Users take and return the lock while the cell recalls it: no token twice, never two users, and none after the close. */
+    @Test
+    void aRecallAndUserThreadsAgree() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(3);
+        try {
+            for (int round = 0; round < 60; round++) {
+                GrantHandle word = word(1, Tokens.RANGE);
+                word.attend(false);
+                word.tryRelease(1, 1);
+                Set<Long> tokens = ConcurrentHashMap.newKeySet();
+                AtomicInteger inside = new AtomicInteger();
+                AtomicInteger wrong = new AtomicInteger();
+                CountDownLatch started = new CountDownLatch(2);
+                List<Future<?>> users = new ArrayList<>();
+                for (int user = 0; user < 2; user++) {
+                    users.add(pool.submit(() -> {
+                        started.countDown();
+                        while (!word.closed()) {
+                            long token = reuse(word, 2);
+                            if (token != 0) {
+                                if (!tokens.add(token) || inside.incrementAndGet() != 1) {
+                                    wrong.incrementAndGet();
+                                }
+                                inside.decrementAndGet();
+                                if (!word.tryRelease(token, 3)) {
+                                    // Attended: the cell releases it, as after a Release command.
+                                    word.rest(token, 3);
+                                }
+                            }
+                        }
+                    }));
+                }
+                Future<?> cell = pool.submit(() -> {
+                    try {
+                        started.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    while (!word.closeIdle()) {
+                        word.attend(true);
+                    }
+                    if (inside.get() > 0 && word.current() != 0) {
+                        wrong.incrementAndGet();
+                    }
+                });
+                cell.get(60, TimeUnit.SECONDS);
+                for (Future<?> user : users) {
+                    user.get(60, TimeUnit.SECONDS);
+                }
+                assertThat(wrong).hasValue(0);
+                assertThat(tokens).allMatch(token -> token <= word.used());
+            }
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+}

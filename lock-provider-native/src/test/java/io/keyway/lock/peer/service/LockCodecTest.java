@@ -1,0 +1,133 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.peer.lease.LeaseKeys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class LockCodecTest {
+    private static final Key KEY = LeaseKeys.lock("jobs/näme");
+    private static final LeaseOwner OWNER = new LeaseOwner("billing-7", Map.of("pid", "17", "host", "a"));
+    private static final Participant PARTY =
+            new Participant(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
+    private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
+    private static final List<Message> ALL = List.of(
+            new LockMessage.Acquire(
+                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 10_000_000_000L, true, false, true, 5, 500, 7_000, OWNER),
+            new LockMessage.Withdraw(KEY, Long.MAX_VALUE),
+            new LockMessage.Release(KEY, TOKEN, TOKEN + 12),
+            new LockMessage.Release(KEY, TOKEN, TOKEN - 1),
+            new LockMessage.Accepted(KEY, TOKEN, TOKEN),
+            new LockMessage.Denied(KEY, TOKEN),
+            new LockMessage.Revoked(KEY, TOKEN + 1, TOKEN, TOKEN + 1),
+            new LockMessage.Revoked(KEY, TOKEN, 0, 0),
+            new LockMessage.Reassert(
+                    KEY, 3, TOKEN, TOKEN + 2, TOKEN + Tokens.RANGE - 1, LockMode.SHARED, 2, 8_000_000_000L, OWNER),
+            new LockMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER, List.of(PARTY), 2, true),
+            new LockMessage.Granted(KEY, 3, TOKEN, TOKEN + Tokens.RANGE - 1, true),
+            new LockMessage.NotGranted(KEY, 3, RefusalCause.CROWDED, List.of()),
+            new LockMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTY)),
+            new LockMessage.Misdirected(KEY, 3),
+            new LockMessage.Place(KEY, 3, 10_000, List.of(PARTY, PARTY)),
+            new LockMessage.Recall(KEY, TOKEN),
+            new LockMessage.Revoke(KEY, TOKEN, EndCause.EXPIRED, ""),
+            new LockMessage.Revoke(KEY, TOKEN, EndCause.BROKEN, "stuck since noon"),
+            new LockMessage.Revoke(KEY, TOKEN, EndCause.DENIED, ""),
+            new LockMessage.Reasserted(KEY, TOKEN, false),
+            new LockMessage.Query(KEY, 4, TOKEN),
+            new LockMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
+            new LockMessage.Page(LeaseKeys.DIRECTORY, 8, List.of("a", "b/c"), true),
+            new LockMessage.Show(KEY, 9, 1_000),
+            new LockMessage.Status(KEY, 9, List.of(PARTY), List.of(), 4, false),
+            new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
+            new LockMessage.Answer(KEY, 10, true));
+
+    private final LockCodec codec = new LockCodec(LeaseKeys.ALGORITHM);
+
+    private byte[] write(Message message) {
+        ByteBuffer buffer = ByteBuffer.allocate(64 * 1024);
+        codec.write(message, new WireWriter(buffer));
+        return Arrays.copyOf(buffer.array(), buffer.position());
+    }
+
+    @Test
+    void everyMessageComesBack() throws WireException {
+        for (Message message : ALL) {
+            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            assertThat(codec.read(codec.type(message), codec.view(message), in)).isEqualTo(message);
+            assertThat(in.remaining()).isZero();
+        }
+    }
+
+    @Test
+    void everyKindOfMessageIsTried() {
+        assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
+                .hasSize(LockMessage.class.getPermittedSubclasses().length);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(22);
+    }
+
+    @Test
+    void theBytesStay() {
+        HexFormat hex = HexFormat.of();
+        LeaseOwner owner = new LeaseOwner("c", Map.of("k", "v"));
+        Key key = LeaseKeys.lock("a");
+        assertThat(hex.formatHex(write(new LockMessage.Acquire(
+                        key, 1, LockMode.EXCLUSIVE, 1, 1, 128, false, true, true, 0, 2, owner))))
+                .isEqualTo("0161" + "01" + "00" + "0101" + "8001" + "000101" + "0002" + "00" + "0163" + "01016b0176");
+        assertThat(hex.formatHex(write(new LockMessage.Granted(key, 1, Tokens.of(7, 3), Tokens.of(7, 5), true))))
+                .isEqualTo("0161" + "01" + "03" + "02" + "01");
+        assertThat(hex.formatHex(write(new LockMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))
+                .isEqualTo("0161" + "03" + "02");
+        assertThat(hex.formatHex(write(new LockMessage.Revoke(key, Tokens.of(7, 3), EndCause.BROKEN, "x"))))
+                .isEqualTo("0161" + "03" + "01" + "0178");
+        assertThat(codec.view(new LockMessage.Denied(key, Tokens.of(7, 3)))).isEqualTo(7);
+        assertThat(codec.type(new LockMessage.Granted(key, 1, 1, 1, true))).isEqualTo(9);
+    }
+
+    @Test
+    void brokenBytesAreRefusedAndNothingElseHappens() {
+        Random random = new Random(1);
+        int refused = 0;
+        for (int i = 0; i < 40_000; i++) {
+            Message message = ALL.get(random.nextInt(ALL.size()));
+            byte[] bytes = write(message);
+            int cut = random.nextInt(3) == 0 ? random.nextInt(bytes.length) : bytes.length;
+            bytes = Arrays.copyOf(bytes, cut);
+            for (int hits = random.nextInt(4); hits > 0 && bytes.length > 0; hits--) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+            }
+            int type = random.nextInt(10) == 0 ? random.nextInt(256) : codec.type(message);
+            long view = random.nextInt(10) == 0 ? random.nextLong() : codec.view(message);
+            try {
+                Message read = codec.read(type, view, new WireReader(ByteBuffer.wrap(bytes)));
+                assertThat(read.key().algorithm()).isEqualTo(LeaseKeys.ALGORITHM);
+                assertThat(codec.type(read)).isEqualTo(type);
+            } catch (WireException e) {
+                refused++;
+            }
+        }
+        assertThat(refused).isGreaterThan(10_000);
+    }
+
+    @Test
+    void aMessageOfAnotherAlgorithmIsNotWritten() {
+        Message foreign = () -> new Key(9, "x");
+        assertThatThrownBy(() -> codec.type(foreign)).isInstanceOf(IllegalArgumentException.class);
+    }
+}
