@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Test;
 /** The same classes run under sockets, in the simulator and in searches, so a state machine touches nothing but its arguments. Each rule is tried on a class that breaks it. */
 class KernelRuleTest {
     private static final String ROOT = "io.keyway.lock.peer.";
-    private static final String[] MACHINES = {ROOT + "kernel..", ROOT + "session..", ROOT + "service..", ROOT + "client..", ROOT + "queue..", ROOT + "lease.."};
+    private static final String[] MACHINES = {
+        ROOT + "kernel..", ROOT + "session..", ROOT + "service..", ROOT + "client..", ROOT + "queue..", ROOT + "lease.."
+    };
     private static final JavaClasses PRODUCTION = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("io.keyway.lock.peer");

@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.queue.LockDirectory;
-import io.keyway.lock.peer.queue.LockManager;
-import io.keyway.lock.peer.service.LockSettings;
-import io.keyway.lock.peer.queue.WrongMember;
-
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.queue.LockDirectory;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.queue.WrongMember;
+import io.keyway.lock.peer.service.LockSettings;
 import java.util.function.Predicate;
 
 /** The LockService of a member's cell: leads each name to its {@link LockManager}, and the empty one to the directory. */

@@ -3,9 +3,9 @@ package io.keyway.lock.peer.node;
 
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;

@@ -9,10 +9,10 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.LoopThread;
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.io.IOException;
@@ -343,7 +343,8 @@ final class LocalHost implements CellLoop.Surroundings, AutoCloseable {
         io.run(() -> {
             loop.shut();
             if (clean) {
-                GrantTable.of(cell, LeaseKeys.ALGORITHM, System.nanoTime()).ifPresentOrElse(grants::addAll, () -> complete[0] = false);
+                GrantTable.of(cell, LeaseKeys.ALGORITHM, System.nanoTime())
+                        .ifPresentOrElse(grants::addAll, () -> complete[0] = false);
                 lives.addAll(cell().lives());
             }
         });

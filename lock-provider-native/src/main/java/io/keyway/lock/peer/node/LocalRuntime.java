@@ -14,12 +14,12 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.LoopThread;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.peer.wire.BodyCodecs;
@@ -195,8 +195,8 @@ public final class LocalRuntime implements ClientRuntime {
             Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked())
                     .client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
-            this.connector =
-                    new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), place().connectTimeout());
+            this.connector = new Connector(
+                    loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), place().connectTimeout());
             watchLife();
         }
 

@@ -3,8 +3,8 @@ package io.keyway.lock.peer.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import java.util.List;

@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.LockNotice;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.service.LockNotice;
 import org.junit.jupiter.api.Test;
 
 class AlarmTest {

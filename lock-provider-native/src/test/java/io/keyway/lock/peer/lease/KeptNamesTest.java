@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
@@ -9,10 +12,6 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.keyway.lock.LockMode;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

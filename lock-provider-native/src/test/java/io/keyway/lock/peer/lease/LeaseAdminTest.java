@@ -1,17 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

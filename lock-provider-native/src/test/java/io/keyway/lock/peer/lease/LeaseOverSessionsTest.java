@@ -1,16 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.LockSettings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Driver;
@@ -18,6 +12,11 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
@@ -182,9 +181,7 @@ class LeaseOverSessionsTest {
 
         void acquire(String lock) {
             LeaseOwner owner = new LeaseOwner(name, Map.of());
-            call(
-                    lock,
-                    new LockCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
+            call(lock, new LockCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
         }
 
         /** The token in use and believed; 0 if none. */

@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockSettings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,18 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Tokens;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.keyway.lock.LockMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

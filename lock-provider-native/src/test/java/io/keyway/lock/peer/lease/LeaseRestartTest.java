@@ -1,18 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.LeaseOwner;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.service.LockGoal;
-import io.keyway.lock.peer.queue.LockManager;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.Tokens;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Tokens;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.LockSettings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

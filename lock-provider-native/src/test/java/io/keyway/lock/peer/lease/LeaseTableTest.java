@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.queue.GrantTable;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockGoal;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -145,7 +144,8 @@ class LeaseTableTest {
         c(1).claim("a", a + 5);
         world.settle();
         assertThat(world.goals).contains(LockGoal.REASSERTIONS_IN_CONFLICT);
-        assertThat(GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now())).isEmpty();
+        assertThat(GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now()))
+                .isEmpty();
     }
 
     @Test
@@ -156,7 +156,8 @@ class LeaseTableTest {
         List<Integer> read = new ArrayList<>();
         for (int length = 0; length < whole.length; length++) {
             ByteBuffer part = ByteBuffer.wrap(whole, 0, length);
-            assertThatThrownBy(() -> GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(part))).isInstanceOf(WireException.class);
+            assertThatThrownBy(() -> GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(part)))
+                    .isInstanceOf(WireException.class);
             read.add(length);
         }
         assertThat(read).hasSizeGreaterThan(20);

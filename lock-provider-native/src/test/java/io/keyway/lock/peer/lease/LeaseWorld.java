@@ -1,16 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.queue.LockManager;
-import io.keyway.lock.peer.service.LockMessage;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.LockSettings;
-
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
@@ -23,6 +15,13 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

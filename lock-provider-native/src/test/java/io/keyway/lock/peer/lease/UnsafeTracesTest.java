@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Unsafe;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

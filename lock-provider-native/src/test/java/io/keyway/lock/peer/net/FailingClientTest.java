@@ -8,12 +8,12 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.LeaseOwner;
-import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
@@ -41,7 +41,8 @@ class FailingClientTest {
         Client(TcpMember member) {
             this.member = member;
             this.loop = new CellLoop(thread.loop(), member.cells.client(), this, Long.MAX_VALUE);
-            this.connector = new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), PATIENCE);
+            this.connector =
+                    new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), PATIENCE);
         }
 
         void acquire(long request, String name) {

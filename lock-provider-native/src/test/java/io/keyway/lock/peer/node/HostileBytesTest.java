@@ -3,8 +3,8 @@ package io.keyway.lock.peer.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.net.RawPeer;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;

@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LeaseOwner;
-import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.node.StartState.Damaged;
 import io.keyway.lock.peer.node.StartState.FirstUse;
 import io.keyway.lock.peer.node.StartState.Foreign;
 import io.keyway.lock.peer.node.StartState.Missing;
 import io.keyway.lock.peer.node.StartState.Restarted;
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.service.LeaseOwner;
+import io.keyway.lock.peer.service.LockCall;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

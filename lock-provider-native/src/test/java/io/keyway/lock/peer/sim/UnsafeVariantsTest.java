@@ -3,8 +3,8 @@ package io.keyway.lock.peer.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.service.Unsafe;
 import io.keyway.lock.peer.lease.UnsafeVariants;
+import io.keyway.lock.peer.service.Unsafe;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
