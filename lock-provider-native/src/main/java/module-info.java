@@ -16,7 +16,7 @@ module io.keyway.lock.peer {
     exports io.keyway.lock.peer;
     exports io.keyway.lock.peer.cluster to
             io.keyway.lock.cli;
-    exports io.keyway.lock.peer.node to
+    exports io.keyway.lock.peer.local to
             io.keyway.lock.cli;
     exports io.keyway.lock.peer.security to
             io.keyway.lock.cli;

@@ -20,8 +20,8 @@ final class ArchiveWarmup {
             "io.keyway.lock.cli.supervisor.Inbox",
             "io.keyway.lock.cli.supervisor.LeaseWatch",
             "io.keyway.lock.cli.supervisor.LeaseWatch$Step",
-            "io.keyway.lock.peer.node.HostMain",
-            "io.keyway.lock.peer.node.HostLauncher");
+            "io.keyway.lock.peer.local.HostMain",
+            "io.keyway.lock.peer.local.HostLauncher");
 
     private ArchiveWarmup() {}
 

@@ -110,7 +110,7 @@ class HouseTest {
                                 "io.keyway.lock.peer",
                                 "io.keyway.lock.redis",
                                 "io.keyway.lock.peer.cluster",
-                                "io.keyway.lock.peer.node",
+                                "io.keyway.lock.peer.local",
                                 "io.keyway.lock.peer.security",
                                 "io.keyway.lock.tck.command"))))
                 .check(HOUSE);
@@ -132,7 +132,7 @@ class HouseTest {
                         .that()
                         .resideInAPackage(CLI)
                         .should()
-                        .dependOnClassesThat(resideInAPackage("io.keyway.lock.peer.node"))
+                        .dependOnClassesThat(resideInAPackage("io.keyway.lock.peer.local"))
                         .evaluate(HOUSE)
                         .hasViolation())
                 .isTrue();

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
-import io.keyway.lock.peer.node.LocalGuard;
+import io.keyway.lock.peer.local.LocalGuard;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

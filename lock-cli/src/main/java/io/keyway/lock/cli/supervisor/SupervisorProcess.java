@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
-import io.keyway.lock.peer.node.HostLauncher;
+import io.keyway.lock.peer.local.HostLauncher;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

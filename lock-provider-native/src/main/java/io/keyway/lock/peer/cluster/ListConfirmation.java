@@ -3,6 +3,7 @@ package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.StoredList;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -23,18 +24,6 @@ import java.util.TreeSet;
  * <p>A plain state machine: whoever runs it brings the time, the messages and the disk.
  */
 public final class ListConfirmation {
-    /**
-     * What a member's file says of the list of its last life.
-     *
-     * @param members the ids of all members
-     * @param opened whether that life, or one before it, opened under the list; false also where the file is a copy of the one that was written, since its original may have seen other lists
-     */
-    public record Stored(List<String> members, boolean opened) {
-        public Stored {
-            members = List.copyOf(new TreeSet<>(members));
-        }
-    }
-
     private final boolean fresh;
     private final boolean changed;
     private long quarantine;
@@ -66,7 +55,7 @@ public final class ListConfirmation {
     public static ListConfirmation start(
             String self,
             Collection<String> members,
-            Optional<Stored> stored,
+            Optional<StoredList> stored,
             boolean fresh,
             Set<String> removed,
             long quarantine,

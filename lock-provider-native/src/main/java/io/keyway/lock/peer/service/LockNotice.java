@@ -114,7 +114,7 @@ public sealed interface LockNotice extends Notice {
     }
 
     /** What became of a release. */
-    enum Outcome {
+    public enum Outcome {
         /** The member has it, or the lock is cached. */
         DONE,
         /** The token was not in use. */

@@ -4,9 +4,9 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.StoredList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -19,7 +19,7 @@ final class ListConfirmationTest {
 
     @Test
     void aMemberThatHasOpenedUnderThisListAsksNobody() {
-        ListConfirmation start = start(List.of("c:1", "a:1", "b:1"), Optional.of(new Stored(ABC, true)), false);
+        ListConfirmation start = start(List.of("c:1", "a:1", "b:1"), Optional.of(new StoredList(ABC, true)), false);
 
         assertThat(start.changed()).isFalse();
         assertThat(start.awaited()).isEmpty();
@@ -63,7 +63,7 @@ final class ListConfirmationTest {
 
     @Test
     void aListThatNeverOpenedIsConfirmedAgain() {
-        ListConfirmation start = start(ABC, Optional.of(new Stored(ABC, false)), false);
+        ListConfirmation start = start(ABC, Optional.of(new StoredList(ABC, false)), false);
 
         assertThat(start.changed()).isTrue();
         assertThat(start.awaited()).containsExactly("b:1", "c:1");
@@ -106,7 +106,7 @@ final class ListConfirmationTest {
 
     @Test
     void aListThatLeavesSomebodyOutNeedsTheOperatorsWord() {
-        Optional<Stored> stored = Optional.of(new Stored(ABC, true));
+        Optional<StoredList> stored = Optional.of(new StoredList(ABC, true));
 
         assertThatThrownBy(() -> start(ABD, stored, false))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -119,7 +119,7 @@ final class ListConfirmationTest {
 
     @Test
     void goingBackFromAListThatNeverOpenedLeavesItsNewMemberOutToo() {
-        Optional<Stored> stored = Optional.of(new Stored(ABD, false));
+        Optional<StoredList> stored = Optional.of(new StoredList(ABD, false));
 
         assertThatThrownBy(() -> start(ABC, stored, false)).hasMessageContaining("--removed d:1");
     }
@@ -141,7 +141,7 @@ final class ListConfirmationTest {
     @Test
     void aRemovedMemberMayBeNamedAgainAtTheNextStart() {
         ListConfirmation start =
-                ListConfirmation.start("a:1", ABD, Optional.of(new Stored(ABD, true)), false, Set.of("c:1"), Q, 10);
+                ListConfirmation.start("a:1", ABD, Optional.of(new StoredList(ABD, true)), false, Set.of("c:1"), Q, 10);
 
         assertThat(start.changed()).isFalse();
     }
@@ -163,7 +163,7 @@ final class ListConfirmationTest {
         return canon.fingerprint();
     }
 
-    private static ListConfirmation start(List<String> members, Optional<Stored> stored, boolean fresh) {
+    private static ListConfirmation start(List<String> members, Optional<StoredList> stored, boolean fresh) {
         return ListConfirmation.start("a:1", members, stored, fresh, Set.of(), Q, 10);
     }
 

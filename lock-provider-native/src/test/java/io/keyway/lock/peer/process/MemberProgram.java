@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.peer.cluster.ClusterMember;
+import io.keyway.lock.peer.cluster.MemberConfig;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.node.ClusterMember;
-import io.keyway.lock.peer.node.MemberConfig;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import java.io.IOException;

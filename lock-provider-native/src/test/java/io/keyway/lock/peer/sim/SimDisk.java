@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
+import io.keyway.lock.peer.member.StoredList;
 import io.keyway.lock.peer.session.MemberPromise;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class SimDisk {
     /** What the file says at one time. */
     private record Content(
-            long epoch, @Nullable MemberPromise record, Optional<Stored> list, long maxTtl, long longestTtl) {}
+            long epoch, @Nullable MemberPromise record, Optional<StoredList> list, long maxTtl, long longestTtl) {}
 
     private static final Content NOTHING = new Content(0, null, Optional.empty(), 0, 0);
 
@@ -66,7 +66,7 @@ final class SimDisk {
     }
 
     /** The member list of a member is on the disk, as opened or not. */
-    void forced(Stored list) {
+    void forced(StoredList list) {
         content = new Content(
                 content.epoch(), content.record(), Optional.of(list), content.maxTtl(), content.longestTtl());
     }
@@ -83,8 +83,8 @@ final class SimDisk {
     }
 
     /** The list in the file; a copy's was not opened as far as one can know. */
-    Optional<Stored> list() {
-        return original ? content.list() : content.list().map(list -> new Stored(list.members(), false));
+    Optional<StoredList> list() {
+        return original ? content.list() : content.list().map(list -> new StoredList(list.members(), false));
     }
 
     /** From now on this is the original. */

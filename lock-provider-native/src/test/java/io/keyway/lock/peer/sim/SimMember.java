@@ -2,11 +2,11 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.cluster.ListConfirmation.Stored;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.StoredList;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
@@ -291,7 +291,7 @@ final class SimMember {
     void wake(int why) {
         switch (why) {
             case LISTEN -> {
-                node.disk().forced(new Stored(Cluster.texts(running), false));
+                node.disk().forced(new StoredList(Cluster.texts(running), false));
                 listen();
             }
             case OPEN -> {
@@ -303,7 +303,7 @@ final class SimMember {
                 }
             }
             case FORGOTTEN -> node.disk().opened();
-            default -> node.disk().forced(new Stored(Cluster.texts(running), true));
+            default -> node.disk().forced(new StoredList(Cluster.texts(running), true));
         }
     }
 

@@ -1,0 +1,135 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.local;
+
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.HostInfo;
+import io.keyway.lock.peer.os.LockFile;
+import io.keyway.lock.peer.member.SocketPath;
+
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.net.Acceptor;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.os.PeerUser;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where clients find a host: its socket, or its port of this machine where the directory's name is too long for one,
+ * and host.info, which says so. What somebody removes of it is put back.
+ *
+ * <p>Opened by the host's start, then looked after by one thread; closed from any.
+ */
+final class HostEndpoint implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HostEndpoint.class);
+
+    private final LocalConfig place;
+    private final HostElection.Hosting hosting;
+    private final CellLoop loop;
+    private final Optional<Path> socket;
+    private final HostInfo info;
+    private final AtomicLong links = new AtomicLong();
+    private Acceptor acceptor;
+    /** Identity of our socket; null where we listen on a port. */
+    private @Nullable String key;
+
+    private String trouble = "";
+    private boolean closed;
+
+    /**
+     * @param socket where clients are to find it; empty to listen on a port
+     * @param secret by which both ends prove themselves on a port
+     * @throws IOException if it cannot listen
+     * @throws LockUnavailableException if host.info cannot be written
+     */
+    HostEndpoint(LocalConfig place, HostElection.Hosting hosting, CellLoop loop, Optional<Path> socket, String secret)
+            throws IOException {
+        this.place = place;
+        this.hosting = hosting;
+        this.loop = loop;
+        this.socket = socket;
+        this.acceptor = listen();
+        try {
+            this.info = socket.map(HostInfo::onSocket)
+                    .orElseGet(() -> HostInfo.onPort(((InetSocketAddress) acceptor.address()).getPort(), secret));
+            hosting.publish(info);
+        } catch (RuntimeException e) {
+            acceptor.close();
+            throw e;
+        }
+    }
+
+    private Acceptor listen() throws IOException {
+        FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
+        if (socket.isEmpty()) {
+            return new Acceptor(
+                    loop, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);
+        }
+        PeerUser user = PeerUser.ownerOf(place.directory().path());
+        Path bound = SocketPath.toBind(socket.get());
+        Files.deleteIfExists(bound);
+        Acceptor listening = new Acceptor(
+                loop,
+                links,
+                NioServerDomainSocketChannel.class,
+                UnixDomainSocketAddress.of(bound),
+                codec,
+                user::admits);
+        try {
+            key = LockFile.keyOf(bound);
+            Files.move(bound, socket.get(), StandardCopyOption.ATOMIC_MOVE);
+            return listening;
+        } catch (IOException e) {
+            listening.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Puts back what clients need to find this host, if it is gone or somebody else's; for the one who has host.lock.
+     */
+    synchronized void lookAfter() {
+        if (closed) {
+            return;
+        }
+        try {
+            if (socket.isPresent() && !LockFile.leadsTo(socket.get(), String.valueOf(key))) {
+                Acceptor former = acceptor;
+                acceptor = listen();
+                former.close();
+                LOG.warn("{} was removed or replaced: this host listens there anew", socket.get());
+            }
+            if (!place.directory().arbiter().info().equals(Optional.of(info))) {
+                hosting.publish(info);
+                LOG.warn("{} was removed or replaced: this host has written it anew", HostElection.INFO);
+            }
+            trouble = "";
+        } catch (IOException | LockUnavailableException e) {
+            if (!trouble.equals(e.getMessage())) {
+                trouble = String.valueOf(e.getMessage());
+                LOG.warn("nobody new finds this host until that succeeds: {}", trouble);
+            }
+        }
+    }
+
+    /** Takes no more connections; those that stand are not touched. Idempotent. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        acceptor.close();
+    }
+}

@@ -1,0 +1,57 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.local;
+
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.member.MemberSettings;
+
+import io.keyway.lock.peer.engine.Cells;
+import java.time.Duration;
+
+/**
+ * Where the processes of this machine meet, and what they agree on.
+ *
+ * @param bytes of clients.lock: who locks one lives
+ * @param settings of the member, for its file
+ * @param cells with the settings of this place
+ * @param connectTimeout after which a host that does not answer is an error
+ */
+record LocalConfig(
+        LocalDirectory directory,
+        ByteLocks bytes,
+        MemberSettings settings,
+        MachineFacts facts,
+        Cells cells,
+        Duration connectTimeout) {
+    static final String NODE = "local";
+    static final String CLUSTER = "local";
+
+    /**
+     * The same place after its clients.lock was removed or replaced. It is no first use, even if nothing is left:
+     * whoever hosts next waits.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if it cannot be used yet, with what to do
+     */
+    LocalConfig anew() {
+        LocalDirectory again = LocalDirectory.open(directory.path(), facts);
+        ByteLocks fresh = again.clientsAgain();
+        return new LocalConfig(again, fresh, settings.withLockFile(fresh.fileKey()), facts, cells, connectTimeout);
+    }
+
+    /** Who hosts, in words, since nobody answers there. */
+    String taken(String why) {
+        return directory
+                .arbiter()
+                .info()
+                .map(info ->
+                        info + " hosts and does not answer: is it stopped, being debugged, or in another container? ("
+                                + why + ")")
+                .orElse("another process starts to host (" + why + ")");
+    }
+
+    /** Whether the bytes that its clients lock are those of the file that others find there. */
+    boolean stands() {
+        return bytes.sameFile();
+    }
+}

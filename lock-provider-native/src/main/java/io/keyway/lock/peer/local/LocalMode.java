@@ -1,0 +1,68 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.local;
+
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.member.MemberSettings;
+import io.keyway.lock.peer.os.SystemFacts;
+
+import io.keyway.lock.CommonOptions;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.net.CellListener;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.session.Authenticator;
+import io.keyway.lock.spi.OpenRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Opens {@code lock:native:local://}. */
+public final class LocalMode {
+    private LocalMode() {}
+
+    /**
+     * A client's seat; nothing but the directory is touched before its first request.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
+     */
+    public static ClientRuntime seat(OpenRequest request, LockSettings lease, CellListener ears) {
+        LockUrl url = request.url();
+        if (!url.hosts().isEmpty()) {
+            throw new InvalidLockUrlException(
+                    url + ": local mode has no hosts; write lock:native:local:// or lock:native:local:///a/directory");
+        }
+        if (request.get(NativeOptions.HOST) == NativeOptions.Host.PROCESS) {
+            HostMain.check(url, HostLauncher.classPath());
+        }
+        Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
+        LocalConfig place =
+                place(directory, request.get(NativeOptions.MAX_TTL), lease, request.get(CommonOptions.CONNECT_TIMEOUT));
+        return new LocalRuntime(
+                request.clientName(),
+                place,
+                request.get(NativeOptions.HOST),
+                request.get(NativeOptions.GUARD),
+                request.find(CommonOptions.TOKEN_FLOOR).orElse(0L),
+                request.time(),
+                ears,
+                request.get(CommonOptions.CLOSE_TIMEOUT));
+    }
+
+    static LocalConfig place(Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout) {
+        return place(path, maxTtl, lease, connectTimeout, new SystemFacts());
+    }
+
+    static LocalConfig place(
+            Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout, MachineFacts facts) {
+        LocalDirectory directory = LocalDirectory.open(path, facts);
+        Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, lease, Authenticator.none());
+        MemberSettings unbound = new MemberSettings(
+                LocalConfig.CLUSTER, LocalConfig.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
+        ByteLocks bytes = directory.clients(facts, unbound);
+        return new LocalConfig(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
+    }
+}

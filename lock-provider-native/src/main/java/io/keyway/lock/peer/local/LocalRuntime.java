@@ -1,0 +1,381 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.local;
+
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.HostInfo;
+
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.Opening;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.engine.ConnectionWatch;
+import io.keyway.lock.peer.engine.OpeningWatch;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.net.CellListener;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.LoopThread;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.TimeSource;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client of this machine's member. It finds the host by host.info; where nobody hosts, this process does, or starts a process that does. While it lives it keeps a byte of clients.lock.
+ *
+ * <p>Nothing is opened before the first request.
+ */
+public final class LocalRuntime implements ClientRuntime {
+    private static final Logger LOG = LoggerFactory.getLogger(LocalRuntime.class);
+    private static final long CHECK_MILLIS = 100;
+    private static final long AGAIN_NANOS = Duration.ofMillis(400).toNanos();
+    private static final long AGAIN_MILLIS = 10;
+
+    private final String client;
+    private final LivenessByte life;
+    private final NativeOptions.Host host;
+    private final long guard;
+    private final long tokenFloor;
+    private final TimeSource time;
+    private final CellListener ears;
+    private final Duration closeTimeout;
+    private final ConnectionWatch connection = new ConnectionWatch();
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable Running running;
+    private volatile boolean closed;
+    private volatile String server;
+    private final OpeningWatch opening = new OpeningWatch();
+
+    LocalRuntime(
+            String client,
+            LocalConfig place,
+            NativeOptions.Host host,
+            long guard,
+            long tokenFloor,
+            TimeSource time,
+            CellListener ears,
+            Duration closeTimeout) {
+        this.client = client;
+        this.life = new LivenessByte(client, place, guard);
+        this.host = host;
+        this.guard = guard;
+        this.tokenFloor = tokenFloor;
+        this.time = time;
+        this.ears = ears;
+        this.closeTimeout = closeTimeout;
+        this.server = "local:" + place.directory().path();
+    }
+
+    @Override
+    public void post(Input input) {
+        Running now = running;
+        if (now == null) {
+            now = start();
+        }
+        if (now != null) {
+            now.loop.post(input);
+        }
+    }
+
+    @Override
+    public void tell(Input input) {
+        Running now = running;
+        if (now != null) {
+            now.loop.post(input);
+        }
+    }
+
+    /**
+     * @throws LockUnavailableException if no byte can be locked; nothing is started then, and the next request tries
+     *     again
+     */
+    private @Nullable Running start() {
+        lock.lock();
+        try {
+            if (running == null && !closed) {
+                running = new Running(life.take());
+            }
+            return running;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private LocalConfig place() {
+        return life.place();
+    }
+
+    @Override
+    public TimeSource time() {
+        return time;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Opening.Watch watch = name -> opening.opening(server, System.nanoTime());
+        return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
+    }
+
+    @Override
+    public void observe(LockEngine.Observer observer) {
+        connection.add(observer);
+    }
+
+    @Override
+    public void close() {
+        Running ending;
+        lock.lock();
+        try {
+            ending = closed ? null : running;
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        if (ending != null) {
+            ending.end();
+        }
+    }
+
+    /** The cell, its threads and its byte, from the first request on. */
+    private final class Running implements CellLoop.Surroundings {
+        final CellLoop loop;
+        private final LoopThread io = new LoopThread("keyway-" + client + "-io");
+        /** Looks at our byte and for the host; nothing that may take long. */
+        private final ScheduledExecutorService worker =
+                Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "place"));
+        /**
+         * Becomes the host, or starts one: a thread as long as that is wanted, since a disk or a shell may take
+         * seconds.
+         */
+        private final ThreadPoolExecutor elections = new ThreadPoolExecutor(
+                0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> daemon(task, "elect"));
+
+        private final Connector connector;
+        private final HostSecret secret = new HostSecret();
+        private final CountDownLatch saidGoodbye = new CountDownLatch(1);
+        private final LocalLaunch launch = new LocalLaunch();
+        /** The link that waits for a host, since when. */
+        private long awaited;
+
+        private long awaitedSince;
+
+        /** @param taken the byte that is taken */
+        Running(long taken) {
+            LocalHosts.OF_THIS_JVM.join(place().directory().path());
+            Cells cells = place().cells().proving(secret).giving(tokenFloor);
+            Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked())
+                    .client(SessionTarget.ONLY_MEMBER, taken, guard);
+            this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
+            this.connector = new Connector(
+                    loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), place().connectTimeout());
+            watchLife();
+        }
+
+        private Thread daemon(Runnable task, String what) {
+            Thread thread = new Thread(task, "keyway-" + client + "-" + what);
+            thread.setDaemon(true);
+            return thread;
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // the check itself says what went wrong
+        private void watchLife() {
+            worker.scheduleWithFixedDelay(
+                    () -> life.check(loop::post), CHECK_MILLIS, CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public void dial(long link) {
+            onWorker(() -> attempt(link));
+        }
+
+        private void attempt(long link) {
+            try {
+                Optional<HostInfo> info = place().directory().arbiter().info();
+                if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
+                    elect(link, "nobody hosts " + place().directory().path());
+                } else {
+                    connect(link, info.get(), why -> elect(link, why));
+                }
+            } catch (LockUnavailableException e) {
+                loop.refused(link, String.valueOf(e.getMessage()));
+            }
+        }
+
+        /** A port outlives its host, and some other program may listen on it by now: only host.lock says whether there is one. */
+        private boolean nobodyHosts() {
+            if (place().directory().arbiter().tryHost() instanceof HostElection.Hosting hosting) {
+                hosting.close();
+                return true;
+            }
+            return false;
+        }
+
+        private void connect(long link, HostInfo info, Consumer<String> failed) {
+            server = "local:" + place().directory().path() + " (host: process " + info.pid() + ")";
+            secret.of(info);
+            connector.connect(
+                    link,
+                    info.socket().isPresent() ? NioDomainSocketChannel.class : NioSocketChannel.class,
+                    info.address(),
+                    failed);
+        }
+
+        /** Nobody answers where a host should be. */
+        private void elect(long link, String why) {
+            try {
+                elections.execute(() -> host(link, why));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
+            }
+        }
+
+        private void host(long link, String why) {
+            try {
+                switch (host) {
+                    case INPROCESS -> {
+                        if (LocalHosts.OF_THIS_JVM.tryHost(place())) {
+                            reconnect(link);
+                        } else {
+                            loop.refused(link, place().taken(why));
+                        }
+                    }
+                    case PROCESS ->
+                        again(link, launch.underWay(place()) ? "its host is being started" : place().taken(why));
+                    case NONE -> loop.refused(link, why);
+                }
+            } catch (IOException | RuntimeException e) {
+                LOG.warn("cannot host {}: {}", place().directory().path(), e.toString());
+                loop.refused(link, "cannot host " + place().directory().path() + ": " + e.getMessage());
+            }
+        }
+
+        private void reconnect(long link) {
+            Optional<HostInfo> info = place().directory().arbiter().info();
+            if (info.isPresent()) {
+                connect(link, info.get(), again -> loop.refused(link, again));
+            } else {
+                loop.refused(link, "the host has ended");
+            }
+        }
+
+        /** Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help soon. */
+        @SuppressWarnings("FutureReturnValueIgnored") // the attempt itself says what went wrong
+        private void again(long link, String why) {
+            long now = System.nanoTime();
+            if (awaited != link) {
+                awaited = link;
+                awaitedSince = now;
+            }
+            if (now - awaitedSince >= AGAIN_NANOS || worker.isShutdown()) {
+                loop.refused(link, why);
+                return;
+            }
+            try {
+                worker.schedule(() -> attempt(link), AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
+            }
+        }
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {
+            throw new IllegalStateException("clients have nothing to persist");
+        }
+
+        @Override
+        public Optional<Input> failed(Throwable why) {
+            LOG.error("all leases of {} are lost, since it has failed", client, why);
+            return Optional.of(life.again("this client has failed: " + why));
+        }
+
+        @Override
+        public void heard(Notice notice) {
+            ears.heard(notice instanceof LockNotice.Trouble trouble ? placed(trouble) : notice);
+            opening.why(notice, server, System.nanoTime()).ifPresent(ears::heard);
+        }
+
+        /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */
+        private LockNotice.Trouble placed(LockNotice.Trouble trouble) {
+            return trouble.why().contains(place().directory().path().toString())
+                    ? trouble
+                    : new LockNotice.Trouble(
+                            trouble.key(), trouble.request(), server + ": " + trouble.why(), trouble.user());
+        }
+
+        @Override
+        public void turned(SessionLayer sessions) {
+            ClientSession session = (ClientSession) sessions;
+            connection.turned(session, server);
+            opening.greeted(session.greeting(), System.nanoTime());
+            if (session.closed()) {
+                saidGoodbye.countDown();
+            }
+        }
+
+        private void onWorker(Runnable task) {
+            try {
+                worker.execute(task);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} has closed", client);
+            }
+        }
+
+        /** Says goodbye, within the close timeout; what could not be said, the member sees by our byte. */
+        void end() {
+            loop.post(new Input.Closing());
+            boolean interrupted = false;
+            try {
+                saidGoodbye.await(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            worker.shutdown();
+            elections.shutdown();
+            io.run(loop::shut);
+            io.close();
+            try {
+                worker.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+                elections.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            life.end();
+            LocalHosts.OF_THIS_JVM.leave(place().directory().path());
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+/** What the operating system says: its clocks, files and file systems, and its locks on bytes of files. */
+@NullMarked
+package io.keyway.lock.peer.os;
+
+import org.jspecify.annotations.NullMarked;

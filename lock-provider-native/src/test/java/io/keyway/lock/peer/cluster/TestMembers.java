@@ -1,0 +1,142 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.cluster.MemberList;
+import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.security.Security;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Members in this process, each with a letter for a name, on ports of the loopback address that were free when they were chosen. */
+final class TestMembers implements AutoCloseable {
+    private final Path directory;
+    private final Map<String, NodeId> ids = new LinkedHashMap<>();
+    private final Map<String, ClusterMember> running = new LinkedHashMap<>();
+    private final Map<String, Security> secured = new LinkedHashMap<>();
+    private final Set<String> ended = ConcurrentHashMap.newKeySet();
+
+    TestMembers(Path directory, String... letters) throws IOException {
+        this.directory = directory;
+        List<ServerSocket> taken = new ArrayList<>();
+        for (String letter : letters) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            taken.add(socket);
+            ids.put(letter, new NodeId("127.0.0.1", socket.getLocalPort()));
+        }
+        for (ServerSocket socket : taken) {
+            socket.close();
+        }
+    }
+
+    private NodeId node(String letter) {
+        NodeId node = ids.get(letter);
+        if (node == null) {
+            throw new IllegalArgumentException("no member " + letter);
+        }
+        return node;
+    }
+
+    /** How that member proves itself when it is started; the others have neither secret nor TLS. */
+    void secure(String letter, Security security) {
+        secured.put(letter, security);
+    }
+
+    String id(String letter) {
+        return node(letter).toString();
+    }
+
+    InetSocketAddress address(String letter) {
+        return new InetSocketAddress(node(letter).host(), node(letter).port());
+    }
+
+    /** In the order in which members are listed. */
+    List<String> ids(String letters) {
+        return list(letters).members().stream().map(NodeId::toString).toList();
+    }
+
+    private MemberList list(String letters) {
+        return new MemberList(letters.chars()
+                .mapToObj(letter -> node(String.valueOf((char) letter)))
+                .toList());
+    }
+
+    Path data(String letter) {
+        return directory.resolve(letter);
+    }
+
+    List<ClusterMember> startAll(String list, Duration maxTtl, boolean init) throws IOException {
+        List<ClusterMember> all = new ArrayList<>();
+        for (int i = 0; i < list.length(); i++) {
+            all.add(start(list.substring(i, i + 1), list, maxTtl, init));
+        }
+        return all;
+    }
+
+    ClusterMember start(String letter, String list, Duration maxTtl, boolean init, String... removed)
+            throws IOException {
+        return start(letter, list, maxTtl, init, data(letter), Set.of(removed));
+    }
+
+    ClusterMember start(String letter, String list, Duration maxTtl, boolean init, Path data, Set<String> removed)
+            throws IOException {
+        return start(letter, list, address(letter), maxTtl, init, data, removed);
+    }
+
+    ClusterMember startAt(String letter, String list, InetSocketAddress listen) throws IOException {
+        return start(letter, list, listen, Duration.ofHours(1), true, data(letter), Set.of());
+    }
+
+    private ClusterMember start(
+            String letter,
+            String list,
+            InetSocketAddress listen,
+            Duration maxTtl,
+            boolean init,
+            Path data,
+            Set<String> removed)
+            throws IOException {
+        MemberConfig plan = new MemberConfig(
+                node(letter),
+                listen,
+                list(list),
+                MemberConfig.CLUSTER,
+                data,
+                init,
+                Set.copyOf(removed.stream().map(this::node).toList()),
+                maxTtl,
+                MemberConfig.SHARDS,
+                secured.getOrDefault(letter, Security.insecure()),
+                0);
+        ClusterMember member = ClusterMember.start(plan, () -> ended.add(letter));
+        running.put(letter, member);
+        return member;
+    }
+
+    /** Ends a member in order. */
+    void end(String letter) {
+        ClusterMember member = running.remove(letter);
+        if (member != null) {
+            member.close();
+        }
+    }
+
+    /** Whether a member has ended by itself. */
+    boolean hasEnded(String letter) {
+        return ended.contains(letter);
+    }
+
+    @Override
+    public void close() {
+        running.values().forEach(ClusterMember::close);
+    }
+}

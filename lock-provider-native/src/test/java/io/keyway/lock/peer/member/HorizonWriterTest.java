@@ -1,0 +1,183 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.member;
+
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.FakeFacts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.net.CellHost;
+import io.keyway.lock.peer.session.MemberPromise;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HorizonWriterTest {
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+    private static final int CELLS = 64;
+
+    /** A cell that notes what it is told. */
+    private static final class Cell implements CellHost {
+        final List<Long> forced = new ArrayList<>();
+
+        @Override
+        public void post(Input input) {
+            forced.add(((Input.Forced) input).ticket());
+        }
+    }
+
+    @TempDir
+    Path directory;
+
+    private final FakeFacts facts = new FakeFacts();
+    private final MemberSettings settings = new MemberSettings("c", "a:1", 1, 2, Duration.ofSeconds(60), "");
+    private final List<Exception> failures = new ArrayList<>();
+    private final HostDisk disk = new HostDisk("test-disk", failures::add);
+    private final List<Cell> cells = new ArrayList<>();
+    private boolean mayWrite = true;
+    private MemberFile file;
+
+    @BeforeEach
+    void open() throws IOException {
+        file = MemberFile.open(directory.resolve("member"), facts, settings);
+        for (int i = 0; i < CELLS; i++) {
+            cells.add(new Cell());
+        }
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        disk.end();
+        file.close();
+    }
+
+    private HorizonWriter writer(long beyond) throws IOException {
+        return new HorizonWriter(
+                file, facts, disk, 5, SECOND, facts.nano, facts.nano, true, beyond, this::check, failures::add);
+    }
+
+    private void check() throws IOException {
+        if (!mayWrite) {
+            throw new IOException("no longer ours");
+        }
+    }
+
+    private MemberPromise promise(long epoch, long seconds) {
+        return new MemberPromise(epoch, facts.nano + seconds * SECOND);
+    }
+
+    private StoredRecord stored() throws IOException {
+        try (MemberFile again = MemberFile.open(directory.resolve("member"), facts, settings)) {
+            return ((StartState.Restarted) again.start()).stored();
+        }
+    }
+
+    @Test
+    void whatManyCellsAskWhileTheDiskIsBusyIsOneWrite() throws Exception {
+        HorizonWriter writer = writer(0);
+        long before = stored().sequence();
+        CountDownLatch busy = new CountDownLatch(1);
+        disk.run(() -> awaitNothing(busy));
+        for (int i = 0; i < CELLS; i++) {
+            writer.promise(cells.get(i), promise(5, 10 + i), 1);
+            writer.promise(cells.get(i), promise(5, 20 + i), 2);
+        }
+        busy.countDown();
+        disk.drain();
+
+        StoredRecord after = stored();
+        assertThat(after.sequence() - before).isEqualTo(1);
+        assertThat(after.record().horizonNanos()).isEqualTo(BootClock.horizon(facts, (20 + CELLS - 1) * SECOND));
+        assertThat(cells).allSatisfy(cell -> assertThat(cell.forced).containsExactly(2L));
+    }
+
+    @Test
+    void whatAnEarlierWriteCoversIsNoWriteAtAll() throws Exception {
+        HorizonWriter writer = writer(4 * SECOND);
+        long before = stored().sequence();
+        for (int i = 0; i < CELLS; i++) {
+            writer.promise(cells.get(i), new MemberPromise(5, facts.nano + 10 * SECOND + i * SECOND / 16), 1);
+            disk.drain();
+        }
+
+        assertThat(stored().sequence() - before).isEqualTo(1);
+        assertThat(cells).allSatisfy(cell -> assertThat(cell.forced).containsExactly(1L));
+    }
+
+    @Test
+    void theFileHasTheHighestEpochAndTheFurthestHorizonOfAllCells() throws Exception {
+        HorizonWriter writer = writer(0);
+        writer.promise(cells.get(0), promise(7, 30), 1);
+        disk.drain();
+        writer.promise(cells.get(1), promise(6, 20), 1);
+        disk.drain();
+
+        assertThat(stored().record().epoch()).isEqualTo(7);
+        assertThat(stored().record().horizonNanos()).isEqualTo(BootClock.horizon(facts, 30 * SECOND));
+        assertThat(writer.last().epoch()).isEqualTo(7);
+        assertThat(cells.get(1).forced).containsExactly(1L);
+    }
+
+    @Test
+    void theFileSaysForHowMuchLongerAnyCellKeepsSomething() throws Exception {
+        HorizonWriter writer = writer(0);
+        writer.promise(cells.get(0), promise(5, 60), 1);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isZero();
+        writer.promise(cells.get(0), new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 30 * SECOND), 2);
+        writer.promise(cells.get(1), new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 20 * SECOND), 1);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isEqualTo(30 * SECOND);
+        assertThat(cells.get(0).forced).containsExactly(1L, 2L);
+
+        facts.nano += 10 * SECOND;
+        writer.promise(cells.get(1), promise(5, 90), 2);
+        disk.drain();
+        assertThat(stored().record().keptNanos()).isEqualTo(20 * SECOND);
+        assertThat(writer.last().keptNanos()).isEqualTo(20 * SECOND);
+        facts.nano += 30 * SECOND;
+        assertThat(writer.last().keptNanos()).isZero();
+    }
+
+    @Test
+    void nothingIsPromisedOnceTheFileIsNotOurs() throws Exception {
+        HorizonWriter writer = writer(0);
+        mayWrite = false;
+        writer.promise(cells.get(0), promise(5, 30), 1);
+        disk.drain();
+
+        assertThat(cells.get(0).forced).isEmpty();
+        assertThat(failures).singleElement().satisfies(e -> assertThat(e).hasMessageContaining("no longer ours"));
+    }
+
+    @Test
+    void aListIsWrittenAsOpenedOnce() throws Exception {
+        HorizonWriter writer = new HorizonWriter(
+                file, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
+        assertThat(stored().record().listOpened()).isFalse();
+        List<String> told = new ArrayList<>();
+        writer.opened(SECOND, () -> told.add("opened"));
+        writer.opened(SECOND, () -> told.add("opened again"));
+        disk.drain();
+
+        assertThat(told).containsExactly("opened");
+        assertThat(stored().record().listOpened()).isTrue();
+        assertThat(writer.last().listOpened()).isTrue();
+    }
+
+    private static void awaitNothing(CountDownLatch busy) {
+        try {
+            busy.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

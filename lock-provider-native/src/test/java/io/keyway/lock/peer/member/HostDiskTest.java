@@ -1,0 +1,21 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class HostDiskTest {
+    @Test
+    void anErrorOfTheMachineIsToldToo() throws Exception {
+        CompletableFuture<RuntimeException> failed = new CompletableFuture<>();
+        HostDisk disk = new HostDisk("disk", failed::complete);
+        disk.run(() -> {
+            throw new StackOverflowError("too deep");
+        });
+        assertThat(failed.get(30, TimeUnit.SECONDS)).hasRootCauseInstanceOf(StackOverflowError.class);
+        assertThat(disk.end()).isTrue();
+    }
+}

@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LoopbackWorldTest {
+    @Test
+    void whoWaitsForAWorldThatFailsIsToldWhy() {
+        LoopbackWorld world = new LoopbackWorld("failing", true);
+        world.at(5, () -> {
+            throw new AssertionError("on purpose");
+        });
+        assertThat(world.step(4)).isFalse();
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> world.step(10))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("this world has ended")
+                    .hasRootCauseMessage("on purpose");
+        }
+        world.close();
+    }
+}

@@ -1,0 +1,75 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.os;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** A machine whose clocks stand until they are moved by hand. Files are real; a change that is seen anew gets the time of this machine's wall clock. */
+public class FakeFacts implements MachineFacts {
+    private final SystemFacts real = new SystemFacts();
+    public Optional<String> bootId = Optional.of("boot-1");
+    public Optional<String> timeNamespace = Optional.of("time:[1]");
+    public OptionalLong boot = OptionalLong.of(Duration.ofHours(5).toNanos());
+    public long nano = Duration.ofHours(4).toNanos();
+    public long wall = 1_800_000_000_000L;
+    public String fileSystem = "ext4";
+    private Optional<FileFacts> lastSeen = Optional.empty();
+    private long changed;
+
+    /** Time passes on the clocks that run over the end of a process. */
+    public void pass(Duration time) {
+        nano += time.toNanos();
+        boot = OptionalLong.of(boot.getAsLong() + time.toNanos());
+    }
+
+    /** The machine sleeps: the monotonic clock stands. */
+    public void sleep(Duration time) {
+        boot = OptionalLong.of(boot.getAsLong() + time.toNanos());
+    }
+
+    @Override
+    public Optional<String> bootId() {
+        return bootId;
+    }
+
+    @Override
+    public Optional<String> timeNamespace() {
+        return timeNamespace;
+    }
+
+    @Override
+    public OptionalLong bootNanos() {
+        return boot;
+    }
+
+    @Override
+    public long nanoTime() {
+        return nano;
+    }
+
+    @Override
+    public long wallMillis() {
+        return wall;
+    }
+
+    @Override
+    public Optional<FileFacts> file(Path path) throws IOException {
+        Optional<FileFacts> now = real.file(path);
+        if (now.isPresent() && !now.equals(lastSeen)) {
+            lastSeen = now;
+            changed = wall;
+        }
+        return now.map(f -> new FileFacts(f.inode(), changed));
+    }
+
+    @Override
+    public String fileSystemType(Path path) throws IOException {
+        if (fileSystem.isEmpty()) {
+            throw new IOException("Mount point not found");
+        }
+        return fileSystem;
+    }
+}
