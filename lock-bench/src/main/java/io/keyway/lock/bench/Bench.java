@@ -17,6 +17,8 @@ final class Bench {
         System.exit(new CommandLine(new Bench())
                 .addSubcommand(new RedisBench(out))
                 .addSubcommand(new ZooKeeperBench(out))
+                .addSubcommand(new CachedBench(out))
+                .addSubcommand(new CallPathCommand(out))
                 .execute(arguments));
     }
 }

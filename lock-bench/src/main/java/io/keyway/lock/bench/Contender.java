@@ -2,7 +2,7 @@
 package io.keyway.lock.bench;
 
 /** A lock library, or the least that any library on that store would have to do. Thread-safe. */
-interface Contender extends AutoCloseable {
+public interface Contender extends AutoCloseable {
 
     /** Returns the name in the table. */
     String name();

@@ -8,10 +8,11 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 
 /** Keyway by its public API. */
-final class KeywayContender implements Contender {
+public final class KeywayContender implements Contender {
     private final LockClient client;
 
-    KeywayContender(String url) {
+    /** Opens a client. */
+    public KeywayContender(String url) {
         client = Locks.open(url);
     }
 

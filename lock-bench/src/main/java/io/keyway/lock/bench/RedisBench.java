@@ -68,11 +68,12 @@ final class RedisBench implements Callable<Integer> {
             Contender.Opener keyway = () -> new KeywayContender("lock:redis://" + address);
             Contender.Opener redisson = () -> RedissonContender.usual(address);
             Contender.Opener bare = () -> new BareRedisContender(uri.getHost(), uri.getPort());
+            List<Contender.Opener> before = scale.before("lock:redis://" + address);
             scale.compare(
                     out,
                     requests,
-                    List.of(keyway, redisson, bare),
-                    List.of(keyway, redisson, () -> RedissonContender.fair(address)));
+                    Scale.joined(keyway, before, List.of(redisson, bare)),
+                    Scale.joined(keyway, before, List.of(redisson, () -> RedissonContender.fair(address))));
         }
     }
 }

@@ -2,9 +2,12 @@
 package io.keyway.lock.bench;
 
 import java.io.PrintStream;
+import java.net.MalformedURLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** How long a comparison takes and how crowded it is, and the scenarios that every store is compared in. */
@@ -28,6 +31,11 @@ final class Scale {
     @Option(names = "--clients", description = "Clients that these threads share. Default: ${DEFAULT-VALUE}.")
     private int clients = 4;
 
+    @Option(
+            names = "--before",
+            description = "Jars of another Keyway and its drivers, or folders of them, which take part as well.")
+    private @Nullable String before;
+
     /**
      * @param seconds the default length of a round
      * @param warmUp the default length of those before them, together
@@ -35,6 +43,24 @@ final class Scale {
     Scale(int seconds, int warmUp) {
         this.seconds = seconds;
         this.warmUp = warmUp;
+    }
+
+    /** Another Keyway that takes part, by {@code --before}. */
+    List<FormerKeyway> before() throws MalformedURLException {
+        return before == null ? List.of() : List.of(FormerKeyway.of("keyway before", before));
+    }
+
+    /** The same, with clients of that URL. */
+    List<Contender.Opener> before(String url) throws MalformedURLException {
+        return before().stream()
+                .<Contender.Opener>map(former -> () -> former.open(url))
+                .toList();
+    }
+
+    /** Keyway, the Keyway of before, and others, in that order. */
+    static List<Contender.Opener> joined(
+            Contender.Opener keyway, List<Contender.Opener> before, List<Contender.Opener> others) {
+        return Stream.of(List.of(keyway), before, others).flatMap(List::stream).toList();
     }
 
     /**
@@ -46,11 +72,24 @@ final class Scale {
      */
     void compare(PrintStream out, LongSupplier requests, List<Contender.Opener> alone, List<Contender.Opener> queued)
             throws Exception {
-        Comparison comparison =
-                new Comparison(out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), requests);
-        comparison.run("One thread, a free lock", alone, 1, 1, i -> "free");
-        comparison.run("Eight threads, each its own lock", alone, 1, 8, i -> "own-" + i);
-        comparison.run(
-                waiters + " threads of " + clients + " clients, the same lock", queued, clients, waiters, i -> "same");
+        alone(out, requests, alone);
+        comparison(out, requests)
+                .run(
+                        waiters + " threads of " + clients + " clients, the same lock",
+                        queued,
+                        clients,
+                        waiters,
+                        i -> "same");
+    }
+
+    /** Runs those of the scenarios in which no lock is waited for. */
+    void alone(PrintStream out, LongSupplier requests, List<Contender.Opener> contenders) throws Exception {
+        Comparison comparison = comparison(out, requests);
+        comparison.run("One thread, a free lock", contenders, 1, 1, i -> "free");
+        comparison.run("Eight threads, each its own lock", contenders, 1, 8, i -> "own-" + i);
+    }
+
+    private Comparison comparison(PrintStream out, LongSupplier requests) {
+        return new Comparison(out, rounds, Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds), requests);
     }
 }

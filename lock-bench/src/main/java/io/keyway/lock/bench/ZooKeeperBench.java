@@ -7,6 +7,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,11 +60,15 @@ final class ZooKeeperBench implements Callable<Integer> {
     private void compare(String list) throws Exception {
         Contender.Opener keyway = spread(list, server -> new KeywayContender("lock:zookeeper://" + server + "/keyway"));
         Contender.Opener curator = spread(list, CuratorContender::new);
+        List<Contender.Opener> before = new ArrayList<>();
+        for (FormerKeyway former : scale.before()) {
+            before.add(spread(list, server -> former.open("lock:zookeeper://" + server + "/before")));
+        }
         scale.compare(
                 out,
                 () -> received(list),
-                List.of(keyway, curator, spread(list, BareZooKeeperContender::alone)),
-                List.of(keyway, curator, spread(list, BareZooKeeperContender::queue)));
+                Scale.joined(keyway, before, List.of(curator, spread(list, BareZooKeeperContender::alone))),
+                Scale.joined(keyway, before, List.of(curator, spread(list, BareZooKeeperContender::queue))));
     }
 
     private interface OpenerAt {
