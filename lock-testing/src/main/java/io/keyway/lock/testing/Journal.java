@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
-import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.HeldAnswer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;

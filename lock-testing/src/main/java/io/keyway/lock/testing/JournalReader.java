@@ -1,11 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
-import io.keyway.lock.tck.history.HeldAnswer;
-import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.RecordedHold;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -102,8 +102,7 @@ final class JournalReader {
                         Long.parseLong(words[2]),
                         Long.parseLong(words[3]),
                         Long.parseLong(words[4])));
-            case "lost" ->
-                hold.lost(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2]));
+            case "lost" -> hold.lost(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2]));
             case "untold" -> hold.untold();
             case "releasing" -> hold.releaseCalled(Long.parseLong(words[2]));
             case "released" -> hold.released(ReleaseOutcome.valueOf(words[2]));

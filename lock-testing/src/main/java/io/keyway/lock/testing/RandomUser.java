@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
-import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -9,6 +8,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.HeldAnswer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

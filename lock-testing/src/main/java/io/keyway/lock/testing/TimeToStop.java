@@ -1,12 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.tck.history.History;
 import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.tck.history.Rule;
 import io.keyway.lock.tck.history.Violation;
-import io.keyway.lock.LeaseLoss;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +45,8 @@ final class TimeToStop implements Rule {
             return;
         }
         long deadline = last.before() + last.remaining();
-        if (hold.losses().stream().noneMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED && loss.at() >= deadline)) {
+        if (hold.losses().stream()
+                .noneMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED && loss.at() >= deadline)) {
             return;
         }
         long earliest = deadline + hold.ttl() / 4 - hold.ttl() / TOLERANCE;

@@ -1,14 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
-import io.keyway.lock.tck.history.HeldAnswer;
-import io.keyway.lock.tck.history.RecordedHold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.RecordedHold;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,18 +1,18 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
-import io.keyway.lock.tck.history.HeldAnswer;
-import io.keyway.lock.tck.history.History;
-import io.keyway.lock.tck.history.Interval;
-import io.keyway.lock.tck.history.RecordedHold;
-import io.keyway.lock.tck.history.Rule;
-import io.keyway.lock.tck.history.Violation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.history.History;
+import io.keyway.lock.tck.history.Interval;
+import io.keyway.lock.tck.history.RecordedHold;
+import io.keyway.lock.tck.history.Rule;
+import io.keyway.lock.tck.history.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

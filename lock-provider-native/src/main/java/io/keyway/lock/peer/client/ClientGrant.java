@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
-
-import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.List;
 
 /** A grant as its helper knows it. Whether it is in use and believed is in its word. */

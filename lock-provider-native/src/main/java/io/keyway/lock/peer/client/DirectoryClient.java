@@ -1,17 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
-import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockMessage;
-
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
 
 /** Asks the directory of a member's cell for pages of names. */
 public final class DirectoryClient implements Machine {

@@ -1,6 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LeaseOwner;
@@ -13,17 +23,6 @@ import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.RefusalCause;
-
-import io.keyway.lock.peer.kernel.Belief;
-import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.ClientView;
-import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.Machine;
-import io.keyway.lock.peer.kernel.Message;
-import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
-import io.keyway.lock.peer.service.LockMessage;
-
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.service.LockMessage;
 
 /**
  * A grant that came to a helper, before it is known how much belief its echo leaves.

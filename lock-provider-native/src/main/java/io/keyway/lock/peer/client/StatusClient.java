@@ -1,15 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockMessage;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.Participant;
-
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Participant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

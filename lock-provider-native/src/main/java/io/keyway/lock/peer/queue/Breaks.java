@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
-
-import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.Turn;
 
 /** Breaks of grants by an administrator: by token, and done when the holder knows, or its lease is over. */
 final class Breaks {

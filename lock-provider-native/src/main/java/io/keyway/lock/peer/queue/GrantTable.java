@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockKeys;
-
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;

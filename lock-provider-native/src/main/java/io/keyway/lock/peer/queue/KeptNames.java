@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
-
-import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 
 /**

@@ -1,16 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockMessage;
-
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;

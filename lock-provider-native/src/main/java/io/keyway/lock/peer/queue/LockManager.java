@@ -1,16 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.EndCause;
-import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockGoal;
-import io.keyway.lock.peer.service.LockKeys;
-import io.keyway.lock.peer.service.LockMessage;
-import io.keyway.lock.peer.service.LockSettings;
-import io.keyway.lock.peer.service.Participant;
-import io.keyway.lock.peer.service.RefusalCause;
-import io.keyway.lock.peer.service.Tokens;
-
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
@@ -20,6 +10,15 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.EndCause;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.peer.service.Tokens;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -524,7 +523,9 @@ public class LockManager implements Machine {
         boolean resting = grants.isEmpty() && waits == null && inquiries == null && !restart.closed();
         if (joined == resting) {
             joined = !resting;
-            turn.call(LockKeys.directory(key.algorithm()), resting ? new LockCall.Left(key.id()) : new LockCall.Joined(key.id()));
+            turn.call(
+                    LockKeys.directory(key.algorithm()),
+                    resting ? new LockCall.Left(key.id()) : new LockCall.Joined(key.id()));
         }
     }
 

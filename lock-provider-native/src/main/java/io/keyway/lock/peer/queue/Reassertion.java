@@ -1,17 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Tokens;
-
-import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 
 /** What a name's manager does after a start of its member: takes over the grants of before a clean end, lets holders re-assert theirs, and keeps the name closed if two do. */

@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.LockMessage;
-import io.keyway.lock.peer.service.Participant;
-
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

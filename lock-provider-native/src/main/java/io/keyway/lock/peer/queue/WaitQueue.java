@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.LockMessage;
-
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

@@ -1,10 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
-import io.keyway.lock.peer.service.EndCause;
-import io.keyway.lock.peer.service.LockGoal;
-import io.keyway.lock.peer.service.LockMessage;
-
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -12,6 +8,9 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.EndCause;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockMessage;
 
 /** Stands where the manager of a name would, at a cell that does not decide on it: whoever asks has another list of members, or an old one. Grants nothing, knows nothing. */
 public final class WrongMember implements Machine {

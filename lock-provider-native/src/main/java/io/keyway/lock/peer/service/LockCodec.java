@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
-
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
@@ -337,8 +336,7 @@ public final class LockCodec implements BodyCodec {
                         in.flag());
             case BREAK -> new LockMessage.Break(key, in.varint(), token(view, in), in.text(MAX_TEXT));
             case SHOW -> new LockMessage.Show(key, in.varint(), in.number());
-            case LIST ->
-                new LockMessage.ListNames(key, in.varint(), in.text(MAX_NAME), in.text(MAX_NAME), integer(in));
+            case LIST -> new LockMessage.ListNames(key, in.varint(), in.text(MAX_NAME), in.text(MAX_NAME), integer(in));
             default -> readOfMember(type, view, key, in);
         };
     }

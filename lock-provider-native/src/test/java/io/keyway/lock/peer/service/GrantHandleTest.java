@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
-import io.keyway.lock.peer.lease.LeaseKeys;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.lease.LeaseKeys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
