@@ -1,20 +1,28 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.spi;
 
+import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 
 /**
  * Who holds or waits, for people.
  *
  * @param client the name of the client
- * @param metadata what it said about itself
+ * @param metadata what it said about itself, in the order of its keys; unmodifiable
  */
 public record Owner(String client, Map<String, String> metadata) {
-    /** Copies the metadata. */
+    /** Copies the metadata into the order of its keys, so that equal owners read and travel alike. */
     public Owner {
         Objects.requireNonNull(client, "client");
-        metadata = Map.copyOf(metadata);
+        metadata = metadata.isEmpty() ? Map.of() : sorted(metadata);
+    }
+
+    private static Map<String, String> sorted(Map<String, String> metadata) {
+        Map<String, String> sorted = new TreeMap<>();
+        metadata.forEach((key, value) -> sorted.put(key, Objects.requireNonNull(value, key)));
+        return Collections.unmodifiableMap(sorted);
     }
 
     /**

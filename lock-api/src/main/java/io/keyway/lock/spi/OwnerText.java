@@ -3,7 +3,6 @@ package io.keyway.lock.spi;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
 
 /** An owner as text: the client and then each key and value of its metadata, each after its length and a colon. */
 final class OwnerText {
@@ -13,7 +12,7 @@ final class OwnerText {
     static String write(Owner owner) {
         StringBuilder text = new StringBuilder();
         append(text, owner.client());
-        new TreeMap<>(owner.metadata()).forEach((key, value) -> {
+        owner.metadata().forEach((key, value) -> {
             append(text, key);
             append(text, value);
         });

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
@@ -11,9 +12,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockKeys;
@@ -23,6 +22,8 @@ import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Owner;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -115,7 +116,7 @@ public class LockClientHelper implements Machine {
             withdraw(withdraw.request(), turn);
         } else if (call instanceof LockCall.Lapse lapse) {
             if (grant != null && grant.word.active(lapse.token())) {
-                end(grant, EndCause.EXPIRED, "its deadline passed", true, turn);
+                end(grant, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
             }
         } else if (call instanceof LockCall.Evict) {
             if (grant != null) {
@@ -127,7 +128,7 @@ public class LockClientHelper implements Machine {
             echoed(turn);
         } else if (call instanceof ClientView.Lapsed lapsed) {
             if (grant != null && !grant.frozen && grant.word.ttl() == lapsed.ttl()) {
-                end(grant, EndCause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+                end(grant, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
         } else if (call instanceof ClientView.Doubted doubted) {
             if (grant != null && !grant.frozen && grant.word.ttl() == doubted.ttl()) {
@@ -144,7 +145,7 @@ public class LockClientHelper implements Machine {
         } else if (call instanceof ClientView.Disowned disowned) {
             releases.forget(turn.now(), true);
             if (grant != null && grant.frozen) {
-                end(grant, EndCause.EXPIRED, disowned.why(), false, turn);
+                end(grant, LeaseLoss.Cause.EXPIRED, disowned.why(), false, turn);
             }
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
@@ -166,7 +167,7 @@ public class LockClientHelper implements Machine {
             endings.endGrace(turn);
         } else if (slot == FROZEN) {
             if (grant != null && grant.frozen && !grant.word.belief().holds(turn.now())) {
-                end(grant, EndCause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
+                end(grant, LeaseLoss.Cause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
             }
         } else if (slot == IDLE && grant != null) {
             idle(grant, turn);
@@ -189,7 +190,7 @@ public class LockClientHelper implements Machine {
         if (held == null || !held.word.active(token)) {
             endings.released(token, call.unused(), held != null, turn);
             if (!releases.awaits(token)) {
-                releases.tell(token, LockNotice.Outcome.NOT_HELD, turn);
+                releases.tell(token, Answer.NOT_HELD, turn);
             }
             return;
         }
@@ -204,7 +205,7 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        releases.tell(token, LockNotice.Outcome.DONE, turn);
+        releases.tell(token, Answer.DONE, turn);
         if (next != null && held.word.fresh(turn.now())) {
             long following = held.word.handOver(token, next.call.user(), turn.now());
             if (following != 0) {
@@ -382,7 +383,7 @@ public class LockClientHelper implements Machine {
                 turn.timer(OWED, releases.owe(held));
             }
             if (token != 0) {
-                releases.tell(token, LockNotice.Outcome.DONE, turn);
+                releases.tell(token, Answer.DONE, turn);
             }
             return;
         }
@@ -401,7 +402,7 @@ public class LockClientHelper implements Machine {
      * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the user has had a quarter of the ttl to stop, since it grants the lock at once; or
      * earlier, when the user says that it is done.
      */
-    private void end(ClientGrant held, EndCause cause, String detail, boolean release, Turn turn) {
+    private void end(ClientGrant held, LeaseLoss.Cause cause, String detail, boolean release, Turn turn) {
         GrantHandle.Use use = held.word.close();
         gone(held, turn);
         if (use != null) {
@@ -483,7 +484,7 @@ public class LockClientHelper implements Machine {
     }
 
     private void revoke(Peer from, LockMessage.Revoke revoke, Turn turn) {
-        boolean breaking = revoke.cause() == EndCause.BROKEN;
+        boolean breaking = revoke.cause() == LeaseLoss.Cause.BROKEN;
         if (offer != null && offer.grant().token() == revoke.token()) {
             if (breaking) {
                 turn.send(from, new LockMessage.Revoked(key, revoke.token(), revoke.token(), revoke.token()));
@@ -495,7 +496,7 @@ public class LockClientHelper implements Machine {
         }
         ClientGrant held = grant;
         if (held != null && !breaking && held.word.token() == revoke.token()) {
-            String why = revoke.cause() == EndCause.DENIED
+            String why = revoke.cause() == LeaseLoss.Cause.DENIED
                     ? "the member restarted and refused it"
                     : "the member did not hear from this client in time";
             end(held, revoke.cause(), why, false, turn);
@@ -509,7 +510,8 @@ public class LockClientHelper implements Machine {
                 return;
             }
             gone(held, turn);
-            turn.tell(new LockNotice.Ended(key, use.token(), EndCause.BROKEN, broken(revoke.reason()), use.user()));
+            turn.tell(new LockNotice.Ended(
+                    key, use.token(), LeaseLoss.Cause.BROKEN, broken(revoke.reason()), use.user()));
             endings.broken(from, use.token(), held.word);
             if (settings.stopsBeforeRevoked()) {
                 // Held on to, so that the session goes on renewing it.
@@ -546,7 +548,7 @@ public class LockClientHelper implements Machine {
         }
     }
 
-    private static final LeaseOwner NOBODY = new LeaseOwner("", Map.of());
+    private static final Owner NOBODY = new Owner("", Map.of());
 
     // Sessions
 
@@ -560,7 +562,7 @@ public class LockClientHelper implements Machine {
             return;
         }
         if (!gone.restarted() || !held.word.belief().holds(turn.now())) {
-            end(held, EndCause.EXPIRED, gone.why(), false, turn);
+            end(held, LeaseLoss.Cause.EXPIRED, gone.why(), false, turn);
             return;
         }
         turn.goal(LockGoal.BELIEF_FROZEN);

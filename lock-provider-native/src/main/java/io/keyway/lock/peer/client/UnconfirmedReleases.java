@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.spi.Answer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -40,7 +41,7 @@ final class UnconfirmedReleases {
     /** A release was queued as that message; 0 if the session is over. */
     void sent(long number, long token, Turn turn) {
         if (number == 0) {
-            tell(token, LockNotice.Outcome.UNKNOWN, turn);
+            tell(token, Answer.UNKNOWN, turn);
         } else {
             unconfirmed.put(number, token);
             turn.client().receipt(key, number);
@@ -50,14 +51,14 @@ final class UnconfirmedReleases {
     void received(long number, Turn turn) {
         Long token = unconfirmed.remove(number);
         if (token != null) {
-            tell(token, LockNotice.Outcome.DONE, turn);
+            tell(token, Answer.DONE, turn);
         }
     }
 
     /** The session is over before its member confirmed them. */
     void lost(Turn turn) {
         for (Long token : unconfirmed.values()) {
-            tell(token, LockNotice.Outcome.UNKNOWN, turn);
+            tell(token, Answer.UNKNOWN, turn);
         }
         unconfirmed.clear();
     }
@@ -91,7 +92,7 @@ final class UnconfirmedReleases {
         owed.clear();
     }
 
-    void tell(long token, LockNotice.Outcome outcome, Turn turn) {
+    void tell(long token, Answer outcome, Turn turn) {
         turn.tell(new LockNotice.ReleaseDone(key, token, outcome));
     }
 

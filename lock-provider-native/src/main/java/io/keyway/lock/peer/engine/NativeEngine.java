@@ -3,7 +3,6 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
@@ -14,9 +13,7 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
@@ -49,7 +46,7 @@ import org.slf4j.LoggerFactory;
 public final class NativeEngine implements LockEngine {
     private static final Logger LOG = LoggerFactory.getLogger(NativeEngine.class);
 
-    private final LeaseOwner plainOwner;
+    private final Owner plainOwner;
     private final long patience;
     private final Set<Feature> features;
     private final Guarantees guarantees;
@@ -81,7 +78,7 @@ public final class NativeEngine implements LockEngine {
      * @param requestTimeout how long an attempt that does not wait may take
      */
     public NativeEngine(String client, Duration requestTimeout, Set<Feature> features, Guarantees guarantees) {
-        this.plainOwner = new LeaseOwner(client, Map.of());
+        this.plainOwner = new Owner(client, Map.of());
         // Half of it is for the way there and back.
         this.patience = requestTimeout.toNanos() / 2;
         this.features = features;
@@ -157,11 +154,11 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LockNotice.Certain certain) {
             sink(certain.user()).certain();
         } else if (said instanceof LockNotice.Ended ended) {
-            sink(ended.user()).ended(cause(ended.cause()), ended.detail());
+            sink(ended.user()).ended(ended.cause(), ended.detail());
         } else if (said instanceof LockNotice.ReleaseDone done) {
             CompletableFuture<Answer> release = releases.remove(new Use(done.key(), done.token()));
             if (release != null) {
-                release.complete(answer(done.outcome()));
+                release.complete(done.answer());
             }
         } else if (said instanceof LockNotice.Closed closed) {
             words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.word() ? null : hold);
@@ -233,7 +230,7 @@ public final class NativeEngine implements LockEngine {
             return false;
         }
         GrantHandle word = hold.word;
-        LeaseOwner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
+        Owner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
         long token = word.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
         if (token == 0) {
             return false;
@@ -331,30 +328,12 @@ public final class NativeEngine implements LockEngine {
         return LeaseKeys.lock(key.name().toString());
     }
 
-    private LeaseOwner owner(Map<String, String> metadata) {
-        return metadata.isEmpty() ? plainOwner : new LeaseOwner(plainOwner.client(), metadata);
+    private Owner owner(Map<String, String> metadata) {
+        return metadata.isEmpty() ? plainOwner : new Owner(plainOwner.client(), metadata);
     }
 
     private static List<Owner> owners(List<Participant> parties) {
-        return parties.stream()
-                .map(party -> new Owner(party.owner().client(), party.owner().metadata()))
-                .toList();
-    }
-
-    private static LeaseLoss.Cause cause(EndCause cause) {
-        return switch (cause) {
-            case EXPIRED -> LeaseLoss.Cause.EXPIRED;
-            case BROKEN -> LeaseLoss.Cause.BROKEN;
-            case DENIED -> LeaseLoss.Cause.DENIED;
-        };
-    }
-
-    private static Answer answer(LockNotice.Outcome outcome) {
-        return switch (outcome) {
-            case DONE -> Answer.DONE;
-            case NOT_HELD -> Answer.NOT_HELD;
-            case UNKNOWN -> Answer.UNKNOWN;
-        };
+        return parties.stream().map(Participant::owner).toList();
     }
 
     /**

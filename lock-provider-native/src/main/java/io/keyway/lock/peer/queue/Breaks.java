@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
@@ -26,7 +26,8 @@ final class Breaks {
                 grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
                 turn.send(
                         grant.peer,
-                        new LockMessage.Revoke(manager.key(), request.token(), EndCause.BROKEN, request.reason()));
+                        new LockMessage.Revoke(
+                                manager.key(), request.token(), LeaseLoss.Cause.BROKEN, request.reason()));
                 return;
             }
         }

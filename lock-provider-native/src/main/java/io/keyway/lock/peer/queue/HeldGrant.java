@@ -6,10 +6,10 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,7 +30,7 @@ final class HeldGrant {
     final LockMode mode;
     final int permits;
     final long ttl;
-    final LeaseOwner owner;
+    final Owner owner;
     final long since;
     /** How long after {@link #since} others are kept out at the least, in nanoseconds; 0 for no such time. */
     final long atLeast;
@@ -56,7 +56,7 @@ final class HeldGrant {
             LockMode mode,
             int permits,
             long ttl,
-            LeaseOwner owner,
+            Owner owner,
             long since,
             long atLeast) {
         this.peer = peer;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
@@ -10,7 +11,6 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockKeys;
@@ -417,7 +417,7 @@ public class LockManager implements Machine {
         if (grant == null) {
             return;
         }
-        turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, EndCause.EXPIRED));
+        turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.EXPIRED));
         over(grant, grant.hi, true, turn);
         if (waits != null && waits.waiting() > 0) {
             turn.goal(LockGoal.GRANT_AFTER_EXPIRY);

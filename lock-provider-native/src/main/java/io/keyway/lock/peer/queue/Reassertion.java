@@ -1,11 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
@@ -74,7 +74,7 @@ final class Reassertion {
                 || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
             turn.goal(LockGoal.REASSERTION_REFUSED);
             manager.raise(ownEpoch(claim.hi(), turn));
-            turn.send(from, LockMessage.Revoke.of(manager.key(), claim.token(), EndCause.DENIED));
+            turn.send(from, LockMessage.Revoke.of(manager.key(), claim.token(), LeaseLoss.Cause.DENIED));
         } else if (!manager.grants.isEmpty()) {
             conflict(from, claim, manager, turn);
         } else {
@@ -114,12 +114,12 @@ final class Reassertion {
         StringBuilder who = new StringBuilder(claim.owner().client());
         for (HeldGrant grant : List.copyOf(manager.grants)) {
             who.append(" and ").append(grant.owner.client());
-            turn.send(grant.peer, LockMessage.Revoke.of(manager.key(), grant.token, EndCause.DENIED));
+            turn.send(grant.peer, LockMessage.Revoke.of(manager.key(), grant.token, LeaseLoss.Cause.DENIED));
             turn.member().ungrant(grant.peer, manager.key(), grant.token, grant.ttl);
             manager.end(grant, grant.hi, true, turn);
         }
         manager.raise(ownEpoch(claim.hi(), turn));
-        turn.send(from, LockMessage.Revoke.of(manager.key(), claim.token(), EndCause.DENIED));
+        turn.send(from, LockMessage.Revoke.of(manager.key(), claim.token(), LeaseLoss.Cause.DENIED));
         turn.tell(new LockNotice.Alarm(
                 manager.key(),
                 "held twice after a restart, by " + who

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -8,7 +9,6 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 
@@ -30,7 +30,7 @@ public final class WrongMember implements Machine {
             refuse(from, broken.request(), turn);
         } else if (message instanceof LockMessage.Reassert claim) {
             turn.goal(LockGoal.REASSERTION_REFUSED);
-            turn.send(from, LockMessage.Revoke.of(key, claim.token(), EndCause.DENIED));
+            turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
         }
     }
 

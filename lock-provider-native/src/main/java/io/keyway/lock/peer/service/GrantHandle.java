@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.spi.Owner;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,7 @@ public final class GrantHandle {
     private final LockMode mode;
     private final int permits;
     private final long ttl;
-    private final LeaseOwner owner;
+    private final Owner owner;
     private final AtomicReference<State> state;
     private volatile Belief belief;
 
@@ -96,7 +97,7 @@ public final class GrantHandle {
         return ttl;
     }
 
-    public LeaseOwner owner() {
+    public Owner owner() {
         return owner;
     }
 
@@ -135,7 +136,7 @@ public final class GrantHandle {
      * @param now the cell's clock, read before the call
      * @return the token, or 0 if the request has to go through the cell
      */
-    public long tryReuse(LockMode mode, int permits, long ttl, LeaseOwner owner, @Nullable Object user, long now) {
+    public long tryReuse(LockMode mode, int permits, long ttl, Owner owner, @Nullable Object user, long now) {
         return fits(mode, permits, ttl, owner) && fresh(now) ? activate(user, now) : 0;
     }
 
@@ -148,7 +149,7 @@ public final class GrantHandle {
                 && state.compareAndSet(active, new Idle(token + 1, now));
     }
 
-    public boolean fits(LockMode mode, int permits, long ttl, LeaseOwner owner) {
+    public boolean fits(LockMode mode, int permits, long ttl, Owner owner) {
         return this.mode == mode && this.permits == permits && this.ttl == ttl && this.owner.equals(owner);
     }
 

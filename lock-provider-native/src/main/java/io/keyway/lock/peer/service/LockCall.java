@@ -4,6 +4,7 @@ package io.keyway.lock.peer.service;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.spi.Owner;
 import org.jspecify.annotations.Nullable;
 
 /** What users of a client, the runtime of a member, and the machines of one cell ask each other. */
@@ -25,7 +26,7 @@ public sealed interface LockCall extends Call {
             int permits,
             int limit,
             long ttl,
-            LeaseOwner owner,
+            Owner owner,
             boolean queue,
             boolean wantPlace,
             long patience,
@@ -40,7 +41,7 @@ public sealed interface LockCall extends Call {
                 int permits,
                 int limit,
                 long ttl,
-                LeaseOwner owner,
+                Owner owner,
                 boolean queue,
                 boolean wantPlace,
                 long patience,
@@ -101,10 +102,10 @@ public sealed interface LockCall extends Call {
      * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held
      *     longer
      */
-    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, LeaseOwner owner)
+    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, Owner owner)
             implements LockCall {
         /** A grant that is not held at least for any time. */
-        public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, LeaseOwner owner) {
+        public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, Owner owner) {
             this(token, hi, mode, permits, ttl, left, 0, owner);
         }
 

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
@@ -8,6 +9,7 @@ import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -55,7 +57,8 @@ public final class LockCodec implements BodyCodec {
     /** In the order of their numbers on the wire. */
     private static final List<LockMode> MODES = List.of(LockMode.EXCLUSIVE, LockMode.SHARED, LockMode.PERMITS);
 
-    private static final List<EndCause> ENDS = List.of(EndCause.EXPIRED, EndCause.BROKEN, EndCause.DENIED);
+    private static final List<LeaseLoss.Cause> ENDS =
+            List.of(LeaseLoss.Cause.EXPIRED, LeaseLoss.Cause.BROKEN, LeaseLoss.Cause.DENIED);
 
     private static final List<RefusalCause> REFUSALS = List.of(
             RefusalCause.HELD,
@@ -262,7 +265,7 @@ public final class LockCodec implements BodyCodec {
         out.u8(MODES.indexOf(mode));
     }
 
-    public static void owner(LeaseOwner owner, WireWriter out) {
+    public static void owner(Owner owner, WireWriter out) {
         out.text(owner.client()).texts(owner.metadata());
     }
 
@@ -402,8 +405,8 @@ public final class LockCodec implements BodyCodec {
         return of.get(index);
     }
 
-    public static LeaseOwner owner(WireReader in) throws WireException {
-        return new LeaseOwner(in.text(MAX_TEXT), in.texts());
+    public static Owner owner(WireReader in) throws WireException {
+        return new Owner(in.text(MAX_TEXT), in.texts());
     }
 
     private static List<Participant> parties(WireReader in) throws WireException {

@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.spi.Owner;
 import java.util.List;
 
 /**
@@ -38,7 +40,7 @@ public sealed interface LockMessage extends Message {
             long waited,
             long patience,
             long atLeast,
-            LeaseOwner owner)
+            Owner owner)
             implements LockMessage {
         /** A request that is not held at least for any time. */
         public Acquire(
@@ -53,7 +55,7 @@ public sealed interface LockMessage extends Message {
                 boolean cache,
                 long waited,
                 long patience,
-                LeaseOwner owner) {
+                Owner owner) {
             this(key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
         }
     }
@@ -85,15 +87,7 @@ public sealed interface LockMessage extends Message {
 
     /** After a restart of the member: this client still believes in its grant. Helper to manager. */
     record Reassert(
-            Key key,
-            long request,
-            long token,
-            long used,
-            long hi,
-            LockMode mode,
-            int permits,
-            long ttl,
-            LeaseOwner owner)
+            Key key, long request, long token, long used, long hi, LockMode mode, int permits, long ttl, Owner owner)
             implements LockMessage {}
 
     /**
@@ -111,7 +105,7 @@ public sealed interface LockMessage extends Message {
             long token,
             long current,
             long nanos,
-            LeaseOwner owner,
+            Owner owner,
             List<Participant> waiters,
             int more,
             boolean last)
@@ -138,9 +132,9 @@ public sealed interface LockMessage extends Message {
      *
      * @param reason what the administrator said who broke it; empty if nobody did, or nothing
      */
-    record Revoke(Key key, long token, EndCause cause, String reason) implements LockMessage {
+    record Revoke(Key key, long token, LeaseLoss.Cause cause, String reason) implements LockMessage {
         /** One that says no reason. */
-        public static Revoke of(Key key, long token, EndCause cause) {
+        public static Revoke of(Key key, long token, LeaseLoss.Cause cause) {
             return new Revoke(key, token, cause, "");
         }
     }

@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.wire.LogText;
+import io.keyway.lock.spi.Answer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -83,12 +85,17 @@ public sealed interface LockNotice extends Notice {
     record Ended(
             Key key,
             long token,
-            EndCause cause,
+            LeaseLoss.Cause cause,
             String detail,
             @Nullable Object user) implements LockNotice {}
 
-    /** Answers Release. */
-    record ReleaseDone(Key key, long token, Outcome outcome) implements LockNotice {}
+    /**
+     * Answers Release.
+     *
+     * @param answer DONE: the member has it, or the lock is cached; NOT_HELD: the token was not in use; UNKNOWN: the
+     *     session ended before the member confirmed it, and the grant ends with the session
+     */
+    record ReleaseDone(Key key, long token, Answer answer) implements LockNotice {}
 
     /** That word is closed for good. */
     record Closed(Key key, GrantHandle word) implements LockNotice {}
@@ -111,15 +118,5 @@ public sealed interface LockNotice extends Notice {
         public String shown() {
             return LogText.shown(key.id() + ": " + text, LONGEST);
         }
-    }
-
-    /** What became of a release. */
-    public enum Outcome {
-        /** The member has it, or the lock is cached. */
-        DONE,
-        /** The token was not in use. */
-        NOT_HELD,
-        /** The session ended before the member confirmed it; the grant ends with the session. */
-        UNKNOWN
     }
 }

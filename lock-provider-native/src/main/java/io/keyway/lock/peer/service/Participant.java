@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.service;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Owner;
 
 /**
  * One holder or waiter in an answer.
@@ -10,9 +11,9 @@ import io.keyway.lock.LockMode;
  * @param nanos for how long it has held or waited
  * @param kept for how much longer the place of a grant that has ended is kept, in nanoseconds; 0 for all others
  */
-public record Participant(LeaseOwner owner, LockMode mode, int permits, long token, long nanos, long kept) {
+public record Participant(Owner owner, LockMode mode, int permits, long token, long nanos, long kept) {
     /** A holder or a waiter. */
-    public Participant(LeaseOwner owner, LockMode mode, int permits, long token, long nanos) {
+    public Participant(Owner owner, LockMode mode, int permits, long token, long nanos) {
         this(owner, mode, permits, token, nanos, 0);
     }
 }

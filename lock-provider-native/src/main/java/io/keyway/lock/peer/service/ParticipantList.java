@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,7 @@ public final class ParticipantList {
         inAll += size;
     }
 
-    private static int size(LeaseOwner owner) {
+    private static int size(Owner owner) {
         int size = PARTY + owner.client().length();
         for (Map.Entry<String, String> pair : owner.metadata().entrySet()) {
             size += PAIR + pair.getKey().length() + pair.getValue().length();

@@ -8,13 +8,10 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.RawPeer;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
@@ -22,6 +19,7 @@ import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.spi.Owner;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -143,7 +141,7 @@ class HostileClusterTest {
         RawPeer peer = attacker(member);
         long session = ((SessionFrame.Welcome) peer.introduce(hello(1_000_000 + shard, shard), Authenticator.none()))
                 .session();
-        LeaseOwner owner = new LeaseOwner("greedy", Map.of());
+        Owner owner = new Owner("greedy", Map.of());
         for (int done = 0; done < GRANTS; done += BATCH) {
             List<Message> batch = new ArrayList<>();
             for (int i = done; i < done + BATCH; i++) {

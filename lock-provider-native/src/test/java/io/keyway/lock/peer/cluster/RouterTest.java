@@ -9,11 +9,11 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -120,7 +120,7 @@ class RouterTest {
     }
 
     private static Input.Command acquire(Key key, long request, long waited) {
-        LeaseOwner owner = new LeaseOwner("c", Map.of());
+        Owner owner = new Owner("c", Map.of());
         return new Input.Command(
                 key,
                 new LockCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, false, 500, waited, null));

@@ -9,9 +9,9 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +28,7 @@ class UnroutedRequestsTest {
     }
 
     private static Input.Command acquire(long request, long waited) {
-        LeaseOwner owner = new LeaseOwner("c", Map.of());
+        Owner owner = new Owner("c", Map.of());
         return new Input.Command(
                 KEY,
                 new LockCall.Acquire(request, LockMode.EXCLUSIVE, 1, 1, 1000, owner, true, true, 500, waited, null));

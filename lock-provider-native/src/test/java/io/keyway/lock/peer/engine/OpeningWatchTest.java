@@ -7,11 +7,11 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
+import io.keyway.lock.spi.Owner;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ class OpeningWatchTest {
         assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
         assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
                 .contains(new LockNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
-        Participant holder = new Participant(new LeaseOwner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
+        Participant holder = new Participant(new Owner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
         assertThat(watch.why(new LockNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
                 .isEmpty();
     }

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.queue.GrantTable;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.spi.Owner;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -325,7 +325,6 @@ class KeptNamesTest {
     }
 
     private static LockCall.Import imported(long left, long keep) {
-        return new LockCall.Import(
-                TOKEN, TOKEN, LockMode.EXCLUSIVE, 1, TTL, left, keep, new LeaseOwner("before", Map.of()));
+        return new LockCall.Import(TOKEN, TOKEN, LockMode.EXCLUSIVE, 1, TTL, left, keep, new Owner("before", Map.of()));
     }
 }

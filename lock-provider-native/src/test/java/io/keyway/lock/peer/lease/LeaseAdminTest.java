@@ -4,13 +4,13 @@ package io.keyway.lock.peer.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -107,7 +107,7 @@ class LeaseAdminTest {
     @Test
     void waitersBeyondTheBoundAreCounted() {
         ParticipantList list = new ParticipantList();
-        LeaseOwner owner = new LeaseOwner("c", java.util.Map.of("k", "v".repeat(1_000)));
+        Owner owner = new Owner("c", java.util.Map.of("k", "v".repeat(1_000)));
         for (int i = 0; i < 2_000; i++) {
             list.add(new Participant(owner, io.keyway.lock.LockMode.EXCLUSIVE, 1, 0, i));
         }

@@ -13,7 +13,6 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
@@ -24,6 +23,7 @@ import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -180,7 +180,7 @@ class LeaseOverSessionsTest {
         }
 
         void acquire(String lock) {
-            LeaseOwner owner = new LeaseOwner(name, Map.of());
+            Owner owner = new Owner(name, Map.of());
             call(lock, new LockCall.Acquire(++requests, LockMode.EXCLUSIVE, 1, 1, TTL, owner, true, false, 0, 0, null));
         }
 

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Tokens;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -648,14 +649,14 @@ class LeaseRepairsTest {
         assertThat(c(0).told()).isEmpty();
         c(0).holdToClient(false);
         world.settle();
-        assertThat(c(0).last(LockNotice.ReleaseDone.class).outcome()).isEqualTo(LockNotice.Outcome.DONE);
+        assertThat(c(0).last(LockNotice.ReleaseDone.class).answer()).isEqualTo(Answer.DONE);
         c(0).acquire("a");
         world.settle();
         c(0).holdToMember(true);
         c(0).release("a");
         world.sessionEnds(c(0));
         c(0).lose(false);
-        assertThat(c(0).last(LockNotice.ReleaseDone.class).outcome()).isEqualTo(LockNotice.Outcome.UNKNOWN);
+        assertThat(c(0).last(LockNotice.ReleaseDone.class).answer()).isEqualTo(Answer.UNKNOWN);
     }
 
     @Test
@@ -680,17 +681,7 @@ class LeaseRepairsTest {
         c(0).call(
                         "a",
                         new LockCall.Acquire(
-                                77,
-                                LockMode.SHARED,
-                                1,
-                                1,
-                                TTL,
-                                new LeaseOwner("c0", Map.of()),
-                                true,
-                                false,
-                                0,
-                                0,
-                                null));
+                                77, LockMode.SHARED, 1, 1, TTL, new Owner("c0", Map.of()), true, false, 0, 0, null));
         world.settle();
         assertThat(c(0).last(LockNotice.Failed.class).why()).contains("exclusive");
         assertThat(world.member().residents()).isZero();

@@ -7,11 +7,11 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.queue.LockManager;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Tokens;
+import io.keyway.lock.spi.Owner;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +206,6 @@ class LeaseRestartTest {
 
     private static LockCall.Import imported(long token) {
         return new LockCall.Import(
-                token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("before", Map.of()));
+                token, token + Tokens.RANGE - 1, LockMode.EXCLUSIVE, 1, TTL, TTL, new Owner("before", Map.of()));
     }
 }

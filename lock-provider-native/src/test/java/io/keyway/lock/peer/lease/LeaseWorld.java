@@ -17,11 +17,12 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -429,8 +430,8 @@ final class LeaseWorld {
 
         // What its users do
 
-        LeaseOwner owner() {
-            return new LeaseOwner(name, Map.of());
+        Owner owner() {
+            return new Owner(name, Map.of());
         }
 
         long acquire(String lock) {
@@ -571,7 +572,7 @@ final class LeaseWorld {
 
         private void released(LockNotice.ReleaseDone done) {
             Grant grant = releasing.remove(done.key().id());
-            boolean lostBefore = done.outcome() == LockNotice.Outcome.NOT_HELD;
+            boolean lostBefore = done.answer() == Answer.NOT_HELD;
             if (!lostBefore && (grant == null || grant.token != done.token())) {
                 violations.add(name + " was told of a release that it did not ask for: " + done);
             }

@@ -1,8 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.ByteLocks;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,11 +8,12 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.queue.GrantTable;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.spi.Owner;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -49,7 +48,7 @@ class CarriedOverGrantsTest {
                 LeaseKeys.lock(name),
                 holder,
                 new LockCall.Import(
-                        7L << 31 | 9, 7L << 31 | 9, LockMode.EXCLUSIVE, 1, TTL, TTL, new LeaseOwner("c", Map.of())));
+                        7L << 31 | 9, 7L << 31 | 9, LockMode.EXCLUSIVE, 1, TTL, TTL, new Owner("c", Map.of())));
     }
 
     private static CarriedOverGrants of(long... bytes) throws WireException {

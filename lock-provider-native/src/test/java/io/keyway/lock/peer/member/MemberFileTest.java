@@ -1,10 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.FakeFacts;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,9 +11,12 @@ import io.keyway.lock.peer.member.StartState.FirstUse;
 import io.keyway.lock.peer.member.StartState.Foreign;
 import io.keyway.lock.peer.member.StartState.Missing;
 import io.keyway.lock.peer.member.StartState.Restarted;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.FakeFacts;
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.queue.GrantTable;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.spi.Owner;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -261,7 +260,7 @@ class MemberFileTest {
     }
 
     private static GrantTable.Entry entry(String name, long left, Duration keep) {
-        LeaseOwner owner = new LeaseOwner("c", Map.of());
+        Owner owner = new Owner("c", Map.of());
         return new GrantTable.Entry(
                 LeaseKeys.lock(name),
                 GrantTable.NOBODY,

@@ -10,12 +10,12 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.spi.Owner;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -54,7 +54,7 @@ class FailingClientTest {
                             1,
                             1,
                             TimeUnit.SECONDS.toNanos(30),
-                            new LeaseOwner("client", Map.of()),
+                            new Owner("client", Map.of()),
                             true,
                             false,
                             TimeUnit.SECONDS.toNanos(1),

@@ -7,12 +7,12 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
+import io.keyway.lock.spi.Owner;
 import io.keyway.lock.tck.process.Signals;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ class SlowReaderTest {
     private static final String LONG = "x".repeat(400);
 
     private static final long TTL = Duration.ofSeconds(60).toNanos();
-    private static final LeaseOwner OWNER = new LeaseOwner("slow", Map.of());
+    private static final Owner OWNER = new Owner("slow", Map.of());
     private static final Authenticator NONE = Authenticator.none();
 
     private static LockMessage acquire(String name, long request) {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ class WaitQueueTest {
                             true,
                             0,
                             0,
-                            new LeaseOwner("c", Map.of())),
+                            new Owner("c", Map.of())),
                     i));
         }
         assertThat(queue.ahead(waits.get(9_999))).isEqualTo(9_999);

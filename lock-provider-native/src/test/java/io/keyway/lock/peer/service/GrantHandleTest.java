@@ -7,6 +7,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class GrantHandleTest {
     private static final long TTL = 8_000;
-    private static final LeaseOwner OWNER = new LeaseOwner("c", Map.of("job", "x"));
+    private static final Owner OWNER = new Owner("c", Map.of("job", "x"));
 
     private final Belief belief = new Belief(TTL, 6_000);
 
@@ -59,7 +60,7 @@ class GrantHandleTest {
         word.tryRelease(5, 1);
         assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL + 1, OWNER, "u", 2)).isZero();
         assertThat(word.tryReuse(LockMode.SHARED, 1, TTL, OWNER, "u", 2)).isZero();
-        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, new LeaseOwner("c", Map.of()), "u", 2))
+        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, new Owner("c", Map.of()), "u", 2))
                 .isZero();
         assertThat(reuse(word, 6_000 - TTL / 8 + 1)).isZero();
         assertThat(reuse(word, 6_000 - TTL / 8)).isEqualTo(6);

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
@@ -11,6 +12,7 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
+import io.keyway.lock.spi.Owner;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -22,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class LockCodecTest {
     private static final Key KEY = LeaseKeys.lock("jobs/näme");
-    private static final LeaseOwner OWNER = new LeaseOwner("billing-7", Map.of("pid", "17", "host", "a"));
+    private static final Owner OWNER = new Owner("billing-7", Map.of("pid", "17", "host", "a"));
     private static final Participant PARTY =
             new Participant(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
@@ -45,9 +47,9 @@ class LockCodecTest {
             new LockMessage.Misdirected(KEY, 3),
             new LockMessage.Place(KEY, 3, 10_000, List.of(PARTY, PARTY)),
             new LockMessage.Recall(KEY, TOKEN),
-            new LockMessage.Revoke(KEY, TOKEN, EndCause.EXPIRED, ""),
-            new LockMessage.Revoke(KEY, TOKEN, EndCause.BROKEN, "stuck since noon"),
-            new LockMessage.Revoke(KEY, TOKEN, EndCause.DENIED, ""),
+            new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.EXPIRED, ""),
+            new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.BROKEN, "stuck since noon"),
+            new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.DENIED, ""),
             new LockMessage.Reasserted(KEY, TOKEN, false),
             new LockMessage.Query(KEY, 4, TOKEN),
             new LockMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
@@ -84,7 +86,7 @@ class LockCodecTest {
     @Test
     void theBytesStay() {
         HexFormat hex = HexFormat.of();
-        LeaseOwner owner = new LeaseOwner("c", Map.of("k", "v"));
+        Owner owner = new Owner("c", Map.of("k", "v"));
         Key key = LeaseKeys.lock("a");
         assertThat(hex.formatHex(write(new LockMessage.Acquire(
                         key, 1, LockMode.EXCLUSIVE, 1, 1, 128, false, true, true, 0, 2, owner))))
@@ -93,7 +95,7 @@ class LockCodecTest {
                 .isEqualTo("0161" + "01" + "03" + "02" + "01");
         assertThat(hex.formatHex(write(new LockMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))
                 .isEqualTo("0161" + "03" + "02");
-        assertThat(hex.formatHex(write(new LockMessage.Revoke(key, Tokens.of(7, 3), EndCause.BROKEN, "x"))))
+        assertThat(hex.formatHex(write(new LockMessage.Revoke(key, Tokens.of(7, 3), LeaseLoss.Cause.BROKEN, "x"))))
                 .isEqualTo("0161" + "03" + "01" + "0178");
         assertThat(codec.view(new LockMessage.Denied(key, Tokens.of(7, 3)))).isEqualTo(7);
         assertThat(codec.type(new LockMessage.Granted(key, 1, 1, 1, true))).isEqualTo(9);

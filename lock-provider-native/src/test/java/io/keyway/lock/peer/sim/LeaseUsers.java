@@ -1,20 +1,21 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.service.EndCause;
 import io.keyway.lock.peer.service.GrantHandle;
-import io.keyway.lock.peer.service.LeaseOwner;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -55,7 +56,7 @@ final class LeaseUsers {
     private final LeaseUser[][] users;
     private final Holdings holdings;
     private final Supplier<Seats> seats;
-    private final LeaseOwner[] owners;
+    private final Owner[] owners;
     private final Key[] keys;
     private final List<GrantWatch> watches = new ArrayList<>();
     /** Requests that were given up and not answered yet, of each client. */
@@ -80,7 +81,7 @@ final class LeaseUsers {
         this.oracles = oracles;
         this.stopBeforeRevoked = stopBeforeRevoked;
         this.users = new LeaseUser[world.clients() + 1][world.options().users()];
-        this.owners = new LeaseOwner[world.clients() + 1];
+        this.owners = new Owner[world.clients() + 1];
         this.keys = new Key[world.options().names()];
         for (int name = 0; name < keys.length; name++) {
             keys[name] = LeaseKeys.lock("n" + name);
@@ -90,7 +91,7 @@ final class LeaseUsers {
             returned.add(new HashSet<>());
         }
         for (int i = 1; i < users.length; i++) {
-            owners[i] = new LeaseOwner("client" + i, Map.of());
+            owners[i] = new Owner("client" + i, Map.of());
             for (int u = 0; u < users[i].length; u++) {
                 users[i][u] = new LeaseUser(world.node(i), u);
             }
@@ -203,7 +204,7 @@ final class LeaseUsers {
                 long ttl = ttl(act, user);
                 boolean queue = act.verb().equals("lock");
                 boolean wantPlace = act.hold() % 4 == 0;
-                LeaseOwner owner = owners[user.node.index()];
+                Owner owner = owners[user.node.index()];
                 post(
                         user,
                         key,
@@ -449,7 +450,7 @@ final class LeaseUsers {
     }
 
     private static LockNotice.ReleaseDone returned(Key key, long token) {
-        return new LockNotice.ReleaseDone(key, token, LockNotice.Outcome.DONE);
+        return new LockNotice.ReleaseDone(key, token, Answer.DONE);
     }
 
     private @Nullable LeaseUser asker(SimNode node, long request) {
@@ -487,7 +488,7 @@ final class LeaseUsers {
         if (hold == null || hold.token != ended.token()) {
             throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
         }
-        boolean lost = ended.cause() == EndCause.EXPIRED;
+        boolean lost = ended.cause() == LeaseLoss.Cause.EXPIRED;
         world.goals().reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
         finished(hold, lost ? Use.Finish.LOST : Use.Finish.REVOKED);
         user.hold = null;
@@ -526,11 +527,11 @@ final class LeaseUsers {
                 continue;
             }
             Hold hold = user.hold;
-            if (hold != null && done.outcome() == LockNotice.Outcome.NOT_HELD) {
+            if (hold != null && done.answer() == Answer.NOT_HELD) {
                 throw new Violation("R9", "the release of " + hold + " says that it was not held");
             }
             if (hold != null) {
-                boolean unknown = done.outcome() == LockNotice.Outcome.UNKNOWN;
+                boolean unknown = done.answer() == Answer.UNKNOWN;
                 if (unknown) {
                     cell.reached(UserGoal.RELEASE_UNKNOWN);
                 }
