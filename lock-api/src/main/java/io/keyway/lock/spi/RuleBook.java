@@ -63,17 +63,27 @@ public final class RuleBook {
             if (heading.matches()) {
                 chapter = heading.group(1);
             } else if (rule.matches()) {
-                String sentence = rule.group(2);
-                String intent = i + 1 < lines.size() ? lines.get(i + 1) : "";
-                rules.add(new Rule(
-                        rule.group(1),
-                        chapter,
-                        sentence.contains("MUST"),
-                        sentence,
-                        intent.startsWith(INTENT) ? intent.substring(INTENT.length()) : ""));
+                // A rule is a paragraph: its sentence, then its intent, each over as many lines as it needs.
+                int end = i + 1;
+                while (end < lines.size() && !lines.get(end).isBlank()) {
+                    end++;
+                }
+                String paragraph = String.join(" ", lines.subList(i, end));
+                rules.add(rule(rule.group(1), chapter, paragraph.substring(rule.start(2))));
             }
         }
         return new RuleBook(rules);
+    }
+
+    private static Rule rule(String id, String chapter, String text) {
+        int intent = text.indexOf(INTENT);
+        String sentence = intent < 0 ? text : text.substring(0, intent).strip();
+        return new Rule(
+                id,
+                chapter,
+                sentence.contains("MUST"),
+                sentence,
+                intent < 0 ? "" : text.substring(intent + INTENT.length()));
     }
 
     /** All rules, in their order. */
