@@ -1,6 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.member.CarriedOverGrants;
 import io.keyway.lock.peer.member.HorizonWriter;
 import io.keyway.lock.peer.member.HostDisk;
@@ -8,28 +14,16 @@ import io.keyway.lock.peer.member.MemberCell;
 import io.keyway.lock.peer.member.MemberFile;
 import io.keyway.lock.peer.member.PreviousRun;
 import io.keyway.lock.peer.member.StartState;
-import io.keyway.lock.peer.os.SystemFacts;
-
-import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.DurableRecord;
-import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.queue.GrantTable;
-import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -84,10 +78,15 @@ public final class ClusterMember implements AutoCloseable {
      * @throws IOException if its file or its port cannot be used
      */
     public static ClusterMember start(MemberConfig plan, Runnable ended) throws IOException {
+        return start(plan, Algorithms.standard(), ended);
+    }
+
+    /** The same, with that algorithm. */
+    public static ClusterMember start(MemberConfig plan, Algorithm algorithm, Runnable ended) throws IOException {
         Cells cells = new Cells(
                         plan.cluster(),
                         plan.maxTtl(),
-                        LockSettings.defaults(),
+                        algorithm,
                         plan.security().authenticator())
                 .among(plan.ids(), plan.shards());
         plan.security().checkListening(plan.listen());
@@ -179,7 +178,7 @@ public final class ClusterMember implements AutoCloseable {
         int loops = Math.min(plan.shards(), Runtime.getRuntime().availableProcessors());
         for (int i = 0; i < loops; i++) {
             threads.add(new LoopThread("keyway-" + node() + "-io-" + i));
-            codecs.add(new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))));
+            codecs.add(factory.frameCodec());
         }
         MemberList members = plan.members();
         List<Input> imports = inherited.imports();
@@ -187,7 +186,7 @@ public final class ClusterMember implements AutoCloseable {
             int shard = i;
             Cell cell = factory.member(
                     first.ofShard(shard),
-                    name -> here(name, shard) && members.owner(name).equals(plan.node()),
+                    route -> here(route, shard) && members.owner(route).equals(plan.node()),
                     epoch,
                     opensAt,
                     horizon);
@@ -195,14 +194,13 @@ public final class ClusterMember implements AutoCloseable {
             cells.add(made);
             silent.add(made);
             made.begin(imports.stream()
-                    .filter(each -> each instanceof Input.Command command
-                            && here(command.key().id(), shard))
+                    .filter(each -> each instanceof Input.Command command && here(factory.route(command.key()), shard))
                     .toList());
         }
     }
 
-    private boolean here(String name, int shard) {
-        return MemberList.shard(name, plan.shards()) == shard;
+    private boolean here(String route, int shard) {
+        return MemberList.shard(route, plan.shards()) == shard;
     }
 
     private void makePeers(Cells factory) {
@@ -212,7 +210,7 @@ public final class ClusterMember implements AutoCloseable {
                         other,
                         threads.get(0),
                         factory.client(SessionTarget.peer(node(), other.toString()), 0, 0),
-                        new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))),
+                        factory.frameCodec(),
                         plan.security().tls(),
                         names,
                         gate));

@@ -11,7 +11,7 @@ import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.security.Security;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,18 +27,18 @@ public final class ClusterMode {
     private ClusterMode() {}
 
     /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
-    public static ClientRuntime seat(OpenRequest request, LockSettings lease, BiConsumer<Notice, ClientCell> ears) {
+    public static ClientRuntime seat(OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> ears) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = addresses(url);
         security.checkDialling(addresses.stream().map(NodeId::host).toList());
         String cluster = cluster(url);
-        Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), lease, security.authenticator());
+        Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), algorithm, security.authenticator());
         ClusterConfig place = new ClusterConfig(
                 cluster,
                 addresses,
                 dialled(request),
-                request.get(NativeOptions.GUARD) == 0 ? cells : cells.stoppingBeforeRevoked(),
+                cells,
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
@@ -12,6 +12,7 @@ import java.util.TreeSet;
 
 /** One page of names, put together from those of all authorities. */
 final class MergedPage {
+    private final Key key;
     private final LockCall.ListNames question;
     private final List<LockMessage.Page> pages = new ArrayList<>();
     /** Why authorities gave no answer, each reason once. */
@@ -19,8 +20,12 @@ final class MergedPage {
 
     private int missing;
 
-    /** @param authorities how many answers make it whole */
-    MergedPage(LockCall.ListNames question, int authorities) {
+    /**
+     * @param key whom the question was for
+     * @param authorities how many answers make it whole
+     */
+    MergedPage(Key key, LockCall.ListNames question, int authorities) {
+        this.key = key;
         this.question = question;
         this.missing = authorities;
     }
@@ -45,12 +50,12 @@ final class MergedPage {
     /** What is to be told of it: the whole, a part of it, or that nobody answered. */
     LockNotice result() {
         if (pages.isEmpty()) {
-            return new LockNotice.Failed(LeaseKeys.DIRECTORY, question.request(), String.join("; ", silent), null);
+            return new LockNotice.Failed(key, question.request(), String.join("; ", silent), null);
         }
         LockMessage.Page page = whole();
         return silent.isEmpty()
-                ? new LockNotice.Told(LeaseKeys.DIRECTORY, page)
-                : new LockNotice.ToldInPart(LeaseKeys.DIRECTORY, page, List.copyOf(silent));
+                ? new LockNotice.Told(key, page)
+                : new LockNotice.ToldInPart(key, page, List.copyOf(silent));
     }
 
     private LockMessage.Page whole() {
@@ -72,6 +77,6 @@ final class MergedPage {
             merged = merged.subList(0, question.max());
             more = true;
         }
-        return new LockMessage.Page(LeaseKeys.DIRECTORY, question.request(), List.copyOf(merged), more);
+        return new LockMessage.Page(key, question.request(), List.copyOf(merged), more);
     }
 }

@@ -6,7 +6,6 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
@@ -58,6 +57,11 @@ public final class Router<L extends MemberConnection> {
 
         /** The members are known, or others than before. */
         void learned(Routes routes);
+
+        /** What decides where a request for that machine goes. From any thread. */
+        default String route(Key key) {
+            return key.id();
+        }
 
         /** A member tells of a cluster that cannot be. */
         void nonsense(L line, String why);
@@ -116,7 +120,7 @@ public final class Router<L extends MemberConnection> {
     }
 
     private void lead(Input.Command command, Routes by) {
-        line(by.authority(command.key().id())).post(command);
+        line(by.authority(world.route(command.key()))).post(command);
     }
 
     private L line(ShardId authority) {
@@ -238,7 +242,7 @@ public final class Router<L extends MemberConnection> {
             lobby.add(command, world.now());
             UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
         } else if (command.call() instanceof LockCall.ListNames question) {
-            survey(question, known);
+            survey(command.key(), question, known);
         } else {
             lead(command, known);
         }
@@ -260,7 +264,7 @@ public final class Router<L extends MemberConnection> {
         }
         Set<ShardId> asked = new LinkedHashSet<>();
         for (Routes each : everKnown) {
-            ShardId authority = each.authority(command.key().id());
+            ShardId authority = each.authority(world.route(command.key()));
             L line = asked.add(authority) ? lines.get(authority) : null;
             if (line != null) {
                 line.post(command);
@@ -324,15 +328,15 @@ public final class Router<L extends MemberConnection> {
         });
     }
 
-    private void survey(LockCall.ListNames question, Routes by) {
+    private void survey(Key key, LockCall.ListNames question, Routes by) {
         List<ShardId> all = by.all();
         long number = ++lastSurvey;
-        surveys.put(number, new MergedPage(question, all.size()));
+        surveys.put(number, new MergedPage(key, question, all.size()));
         for (ShardId authority : all) {
             // Half of the time, so that some is left to ask for the names that the others have told.
             LockCall.ListNames each = new LockCall.ListNames(
                     number, question.prefix(), question.after(), question.max(), question.limit() / 2);
-            line(authority).post(new Input.Command(LeaseKeys.DIRECTORY, each));
+            line(authority).post(new Input.Command(key, each));
         }
     }
 

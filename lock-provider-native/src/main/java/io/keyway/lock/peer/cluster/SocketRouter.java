@@ -4,17 +4,15 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.SuspendAwareClock;
-import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import java.util.ArrayList;
@@ -44,7 +42,7 @@ final class SocketRouter implements Router.World<SocketMemberConnection>, Socket
     private final List<LockEngine.Observer> observers;
     private final LoopThread io;
     private final HostNames names;
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
+    private final FrameCodec codec;
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
     private final Router<SocketMemberConnection> router;
     private final ClientCell cluster = new WholeCluster();
@@ -64,6 +62,7 @@ final class SocketRouter implements Router.World<SocketMemberConnection>, Socket
         this.clock = clock;
         this.ears = ears;
         this.observers = observers;
+        this.codec = place.cells().frameCodec();
         this.io = new LoopThread("keyway-" + client + "-io");
         this.names = new HostNames("keyway-" + client + "-names");
         this.router = new Router<>(place.addresses().size(), this);
@@ -95,6 +94,11 @@ final class SocketRouter implements Router.World<SocketMemberConnection>, Socket
     @Override
     public long now() {
         return clock.nanoTime();
+    }
+
+    @Override
+    public String route(Key key) {
+        return place.cells().route(key);
     }
 
     @Override

@@ -10,8 +10,8 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import java.time.Duration;
@@ -37,11 +37,13 @@ final class Admin {
     /** Of questions for names that were answered in part: the members that gave no answer, each with the reason. */
     private final Map<Long, List<String>> silent = new ConcurrentHashMap<>();
 
+    private final int algorithm;
     private final BiConsumer<Key, LockCall> post;
     private final Supplier<String> server;
     private volatile boolean closed;
 
-    Admin(BiConsumer<Key, LockCall> post, Supplier<String> server) {
+    Admin(int algorithm, BiConsumer<Key, LockCall> post, Supplier<String> server) {
+        this.algorithm = algorithm;
         this.post = post;
         this.server = server;
     }
@@ -49,7 +51,10 @@ final class Admin {
     /** A page of names, then the status of each; names that came to rest in between are left out. */
     CompletableFuture<LockPage> list(String prefix, String after, int max, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.DIRECTORY, new LockCall.ListNames(number, prefix, after, max, limit.toNanos()))
+        return ask(
+                        number,
+                        LockKeys.directory(algorithm),
+                        new LockCall.ListNames(number, prefix, after, max, limit.toNanos()))
                 .thenCompose(answer -> {
                     LockMessage.Page page = (LockMessage.Page) answer;
                     List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
@@ -82,7 +87,7 @@ final class Admin {
     /** Empty if nobody holds the lock and nobody waits; an idle cache is no holder. */
     CompletableFuture<Optional<LockStatus>> show(String name, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.lock(name), new LockCall.Show(number, limit.toNanos()))
+        return ask(number, LockKeys.lock(algorithm, name), new LockCall.Show(number, limit.toNanos()))
                 .thenApply(answer -> status(name, (LockMessage.Status) answer));
     }
 
@@ -123,7 +128,7 @@ final class Admin {
 
     CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
         long number = numbers.incrementAndGet();
-        return ask(number, LeaseKeys.lock(name), new LockCall.Break(number, token, reason, limit.toNanos()))
+        return ask(number, LockKeys.lock(algorithm, name), new LockCall.Break(number, token, reason, limit.toNanos()))
                 .handle((answer, failure) -> {
                     if (failure != null) {
                         throw new OutcomeUnknownException(

@@ -3,11 +3,9 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.lease.LeaseClients;
-import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMembers;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
@@ -16,49 +14,51 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.wire.BodyCodecs;
+import io.keyway.lock.peer.wire.FrameCodec;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** Makes the cells of the lease service. */
+/** Makes the cells of one algorithm, with the settings of one cluster. */
 public final class Cells {
     private static final SecureRandom INCARNATIONS = new SecureRandom();
 
     private final SessionSettings session;
-    private final LockSettings lease;
+    private final Algorithm algorithm;
 
-    public Cells(String cluster, Duration maxTtl, LockSettings lease, Authenticator authenticator) {
+    public Cells(String cluster, Duration maxTtl, Algorithm algorithm, Authenticator authenticator) {
         this.session = SessionSettings.of(
                         cluster,
                         hash(settingsText(maxTtl)),
                         hash(cluster),
-                        LeaseKeys.ALGORITHM,
+                        algorithm.id(),
                         maxTtl.toNanos(),
                         authenticator)
                 .saying("maxTtl=" + NativeOptions.MAX_TTL.format(maxTtl), cluster);
-        this.lease = lease;
+        this.algorithm = algorithm;
     }
 
     /** The same cells, for a client that gives its member a floor of tokens; 0 for none. */
     public Cells giving(long tokenFloor) {
-        return new Cells(session.giving(tokenFloor), lease);
+        return new Cells(session.giving(tokenFloor), algorithm);
     }
 
-    private Cells(SessionSettings session, LockSettings lease) {
+    private Cells(SessionSettings session, Algorithm algorithm) {
         this.session = session;
-        this.lease = lease;
+        this.algorithm = algorithm;
     }
 
     /** The same cells, with another way to prove oneself. */
     public Cells proving(Authenticator authenticator) {
-        return new Cells(session.with(authenticator), lease);
+        return new Cells(session.with(authenticator), algorithm);
     }
 
     /** The same cells, of a cluster with these members, each in that many cells: what its members must agree on, and its clients learn. */
     public Cells among(List<String> members, int shards) {
         String text = String.join(",", members) + (shards == 1 ? "" : ", each in " + shards + " shards");
-        return new Cells(session.among(hash(text), text), lease);
+        return new Cells(session.among(hash(text), text), algorithm);
     }
 
     private static String settingsText(Duration maxTtl) {
@@ -92,14 +92,24 @@ public final class Cells {
     /**
      * A cell of a member that starts.
      *
-     * @param owned which names it decides on; always the same answer
+     * @param owned on what it decides, by {@link #route}; always the same answer
      * @param quarantineUntil on the cell's clock
      */
     public Cell member(
             Membership membership, Predicate<String> owned, long epoch, long quarantineUntil, Horizon horizon) {
         return new Cell(
-                new LeaseMembers(lease, owned),
+                algorithm.memberMachines(owned),
                 new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon));
+    }
+
+    /** Writes and reads the frames of these cells; a new one for each event loop. */
+    public FrameCodec frameCodec() {
+        return new FrameCodec(new BodyCodecs(algorithm.codec()));
+    }
+
+    /** As {@link Algorithm#route}. */
+    public String route(Key key) {
+        return algorithm.route(key);
     }
 
     /** A client that starts. */
@@ -107,15 +117,10 @@ public final class Cells {
         return client(SessionTarget.ONLY_MEMBER, 0, 0);
     }
 
-    /** The same cells, for a client whose users have to be stopped before a broken lock is somebody else's. */
-    public Cells stoppingBeforeRevoked() {
-        return new Cells(session, lease.withStopBeforeRevoked());
-    }
-
     /** A client of {@code aim} that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too; both are 0 where there are no such bytes. */
     public Cell client(SessionTarget aim, long life, long guard) {
         return new Cell(
-                new LeaseClients(lease), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
+                algorithm.clientMachines(), new ClientSession(session, incarnation(), aim, List.of(), life, guard));
     }
 
     private static Incarnation incarnation() {

@@ -12,9 +12,9 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Answer;
@@ -47,6 +47,7 @@ public final class NativeEngine implements LockEngine {
     private static final Logger LOG = LoggerFactory.getLogger(NativeEngine.class);
 
     private final Owner plainOwner;
+    private final int algorithm;
     private final long patience;
     private final Set<Feature> features;
     private final Guarantees guarantees;
@@ -75,15 +76,18 @@ public final class NativeEngine implements LockEngine {
      * An engine without a cell; give it one by {@link #sit} before anything else.
      *
      * @param client the client's name, for others to see
+     * @param algorithm the id of the algorithm that its cells run
      * @param requestTimeout how long an attempt that does not wait may take
      */
-    public NativeEngine(String client, Duration requestTimeout, Set<Feature> features, Guarantees guarantees) {
+    public NativeEngine(
+            String client, int algorithm, Duration requestTimeout, Set<Feature> features, Guarantees guarantees) {
+        this.algorithm = algorithm;
         this.plainOwner = new Owner(client, Map.of());
         // Half of it is for the way there and back.
         this.patience = requestTimeout.toNanos() / 2;
         this.features = features;
         this.guarantees = guarantees;
-        this.admin = new Admin(this::post, this::server);
+        this.admin = new Admin(algorithm, this::post, this::server);
     }
 
     public void sit(ClientRuntime taken) {
@@ -324,8 +328,8 @@ public final class NativeEngine implements LockEngine {
         seat.get().tell(new Input.Command(key, call));
     }
 
-    private static Key key(LockKey key) {
-        return LeaseKeys.lock(key.name().toString());
+    private Key key(LockKey key) {
+        return LockKeys.lock(algorithm, key.name().toString());
     }
 
     private Owner owner(Map<String, String> metadata) {

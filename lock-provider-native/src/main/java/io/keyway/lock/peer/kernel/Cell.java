@@ -44,7 +44,7 @@ public final class Cell {
 
     private record PendingCall(Key to, Call call) {}
 
-    private final Algorithm algorithm;
+    private final MachineFactory algorithm;
     private final SessionLayer sessions;
     private final @Nullable MemberView memberView;
     private final @Nullable ClientView clientView;
@@ -60,7 +60,7 @@ public final class Cell {
     private long barrier;
     private long forcedTicket;
 
-    public Cell(Algorithm algorithm, SessionLayer sessions) {
+    public Cell(MachineFactory algorithm, SessionLayer sessions) {
         this.algorithm = algorithm;
         this.sessions = sessions;
         this.memberView = sessions instanceof MemberView view ? view : null;

@@ -4,22 +4,17 @@ package io.keyway.lock.peer.lease;
 import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.client.GrantCache;
 import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.service.LockSettings;
 
 /** The LockClient's side of a cell: leads each name to its {@link LockClientHelper}. */
-public final class LeaseClients implements Algorithm {
+public final class LeaseClients implements MachineFactory {
     private final LockSettings settings;
 
     public LeaseClients(LockSettings settings) {
         this.settings = settings;
-    }
-
-    @Override
-    public int id() {
-        return LeaseKeys.ALGORITHM;
     }
 
     @Override

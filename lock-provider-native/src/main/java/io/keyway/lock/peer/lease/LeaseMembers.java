@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockDirectory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.WrongMember;
@@ -11,7 +11,7 @@ import io.keyway.lock.peer.service.LockSettings;
 import java.util.function.Predicate;
 
 /** The LockService of a member's cell: leads each name to its {@link LockManager}, and the empty one to the directory. */
-public final class LeaseMembers implements Algorithm {
+public final class LeaseMembers implements MachineFactory {
     private final LockSettings settings;
     private final Predicate<String> owned;
 
@@ -24,11 +24,6 @@ public final class LeaseMembers implements Algorithm {
     public LeaseMembers(LockSettings settings, Predicate<String> owned) {
         this.settings = settings;
         this.owned = owned;
-    }
-
-    @Override
-    public int id() {
-        return LeaseKeys.ALGORITHM;
     }
 
     @Override

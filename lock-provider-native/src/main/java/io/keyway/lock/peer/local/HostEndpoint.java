@@ -1,18 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
-import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.member.SocketPath;
-
-import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.PeerUser;
-import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
@@ -74,7 +70,7 @@ final class HostEndpoint implements AutoCloseable {
     }
 
     private Acceptor listen() throws IOException {
-        FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
+        FrameCodec codec = place.cells().frameCodec();
         if (socket.isEmpty()) {
             return new Acceptor(
                     loop, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);

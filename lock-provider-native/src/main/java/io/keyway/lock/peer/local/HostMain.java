@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.LocalDirectory;
-
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.LocalDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -74,7 +73,7 @@ public final class HostMain {
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         LocalConfig place = LocalMode.place(
-                Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), LockSettings.defaults(), CONNECT);
+                Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), Algorithms.standard(), CONNECT);
         HostElection.Hosting hosting = tryHost(place.directory().arbiter());
         if (hosting == null) {
             LOG.info("another process hosts {}", place.directory().path());

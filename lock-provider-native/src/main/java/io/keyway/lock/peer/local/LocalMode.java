@@ -1,20 +1,19 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.MachineFacts;
-import io.keyway.lock.peer.member.MemberSettings;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberSettings;
 import io.keyway.lock.peer.net.CellListener;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.SystemFacts;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.spi.OpenRequest;
 import java.nio.file.Path;
@@ -29,7 +28,7 @@ public final class LocalMode {
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
-    public static ClientRuntime seat(OpenRequest request, LockSettings lease, CellListener ears) {
+    public static ClientRuntime seat(OpenRequest request, Algorithm algorithm, CellListener ears) {
         LockUrl url = request.url();
         if (!url.hosts().isEmpty()) {
             throw new InvalidLockUrlException(
@@ -39,8 +38,8 @@ public final class LocalMode {
             HostMain.check(url, HostLauncher.classPath());
         }
         Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
-        LocalConfig place =
-                place(directory, request.get(NativeOptions.MAX_TTL), lease, request.get(CommonOptions.CONNECT_TIMEOUT));
+        LocalConfig place = place(
+                directory, request.get(NativeOptions.MAX_TTL), algorithm, request.get(CommonOptions.CONNECT_TIMEOUT));
         return new LocalRuntime(
                 request.clientName(),
                 place,
@@ -52,14 +51,14 @@ public final class LocalMode {
                 request.get(CommonOptions.CLOSE_TIMEOUT));
     }
 
-    static LocalConfig place(Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout) {
-        return place(path, maxTtl, lease, connectTimeout, new SystemFacts());
+    static LocalConfig place(Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout) {
+        return place(path, maxTtl, algorithm, connectTimeout, new SystemFacts());
     }
 
     static LocalConfig place(
-            Path path, Duration maxTtl, LockSettings lease, Duration connectTimeout, MachineFacts facts) {
+            Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
-        Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, lease, Authenticator.none());
+        Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, algorithm, Authenticator.none());
         MemberSettings unbound = new MemberSettings(
                 LocalConfig.CLUSTER, LocalConfig.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
         ByteLocks bytes = directory.clients(facts, unbound);

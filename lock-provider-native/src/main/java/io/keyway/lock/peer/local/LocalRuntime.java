@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.HostInfo;
-
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.Opening;
@@ -16,17 +13,15 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.LoopThread;
-import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
-import io.keyway.lock.peer.wire.BodyCodecs;
-import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
@@ -195,11 +190,9 @@ public final class LocalRuntime implements ClientRuntime {
         Running(long taken) {
             LocalHosts.OF_THIS_JVM.join(place().directory().path());
             Cells cells = place().cells().proving(secret).giving(tokenFloor);
-            Cell cell = (guard == 0 ? cells : cells.stoppingBeforeRevoked())
-                    .client(SessionTarget.ONLY_MEMBER, taken, guard);
+            Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
-            this.connector = new Connector(
-                    loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), place().connectTimeout());
+            this.connector = new Connector(loop, cells.frameCodec(), place().connectTimeout());
             watchLife();
         }
 

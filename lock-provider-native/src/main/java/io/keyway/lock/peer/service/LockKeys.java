@@ -7,6 +7,11 @@ import io.keyway.lock.peer.kernel.Key;
 public final class LockKeys {
     private LockKeys() {}
 
+    /** The lock of that name. */
+    public static Key lock(int algorithm, String name) {
+        return new Key(algorithm, name);
+    }
+
     /** The names that are not at rest at a member; at a client, whoever asks for them. */
     public static Key directory(int algorithm) {
         return new Key(algorithm, "");

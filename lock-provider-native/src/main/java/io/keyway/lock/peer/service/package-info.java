@@ -1,7 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 /**
- * The words that every lock service shares: calls of users, notices to them, messages between a client's machines and a
- * member's, their codec, and the handle of a grant, which is all that user threads and a cell share.
+ * What every algorithm says of itself, and the words that every lock service shares: calls of users, notices to them,
+ * messages between a client's machines and a member's, their codec, and the handle of a grant, which is all that user
+ * threads and a cell share.
  */
 @NullMarked
 package io.keyway.lock.peer.service;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -13,7 +14,6 @@ import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.wire.BodyCodecs;
@@ -46,7 +46,7 @@ final class DisklessMember implements AutoCloseable {
         this.io = new LoopThread("member-" + id);
         List<String> members = list.members().stream().map(NodeId::toString).toList();
         Cells cells =
-                new Cells(CLUSTER, maxTtl, LockSettings.defaults(), security.authenticator()).among(members, SHARDS);
+                new Cells(CLUSTER, maxTtl, Algorithms.standard(), security.authenticator()).among(members, SHARDS);
         List<Shard> shards = new ArrayList<>();
         for (int i = 0; i < SHARDS; i++) {
             int shard = i;

@@ -8,12 +8,12 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.service.LockMessage;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
@@ -80,7 +80,7 @@ class HostileClusterTest {
     }
 
     private SessionFrame.Hello hello(long client, int shard) {
-        Cells cells = new Cells(MemberConfig.CLUSTER, MAX_TTL, LockSettings.defaults(), Authenticator.none());
+        Cells cells = new Cells(MemberConfig.CLUSTER, MAX_TTL, Algorithms.standard(), Authenticator.none());
         return new SessionFrame.Hello(
                 1,
                 1,

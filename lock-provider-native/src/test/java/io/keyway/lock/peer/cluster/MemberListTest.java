@@ -4,8 +4,8 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Authenticator;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ class MemberListTest {
     /** The hash that members tell each other in their handshake. */
     private static long told(MemberList list) {
         List<String> ids = list.members().stream().map(NodeId::toString).toList();
-        return new Cells("c", Duration.ofSeconds(60), LockSettings.defaults(), Authenticator.none())
+        return new Cells("c", Duration.ofSeconds(60), Algorithms.standard(), Authenticator.none())
                 .among(ids, 4)
                 .membersHash();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import java.util.List;
@@ -16,7 +17,8 @@ class MergedPageTest {
     }
 
     private static LockMessage.Page survey(int max, LockMessage.Page... pages) {
-        MergedPage survey = new MergedPage(new LockCall.ListNames(9, "", "", max, 1000), pages.length);
+        MergedPage survey =
+                new MergedPage(LockKeys.directory(1), new LockCall.ListNames(9, "", "", max, 1000), pages.length);
         for (LockMessage.Page page : pages) {
             assertThat(survey.complete()).isFalse();
             survey.add(page);
@@ -30,7 +32,7 @@ class MergedPageTest {
 
     @Test
     void whoIsSilentDoesNotHideTheOthers() {
-        MergedPage survey = new MergedPage(new LockCall.ListNames(9, "", "", 10, 1000), 4);
+        MergedPage survey = new MergedPage(LockKeys.directory(1), new LockCall.ListNames(9, "", "", 10, 1000), 4);
         survey.silent("b: refused");
         survey.add(page(false, "x"));
         survey.silent("b: refused");
@@ -45,7 +47,7 @@ class MergedPageTest {
 
     @Test
     void whereAllAreSilentNothingIsListed() {
-        MergedPage survey = new MergedPage(new LockCall.ListNames(9, "", "", 10, 1000), 2);
+        MergedPage survey = new MergedPage(LockKeys.directory(1), new LockCall.ListNames(9, "", "", 10, 1000), 2);
         survey.silent("b: refused");
         survey.silent("a: no answer");
         assertThat(survey.result())

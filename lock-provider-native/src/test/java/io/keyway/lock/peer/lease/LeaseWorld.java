@@ -3,7 +3,6 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.client.LockClientHelper;
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
@@ -12,6 +11,7 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
@@ -45,8 +45,8 @@ final class LeaseWorld {
     static final long MS = 1_000_000;
     static final long TTL = 8_000 * MS;
 
-    private final Supplier<Algorithm> clients;
-    private final Algorithm members;
+    private final Supplier<MachineFactory> clients;
+    private final MachineFactory members;
     private final long quarantine;
     private final List<Client> all = new ArrayList<>();
     private final TreeMap<Long, ArrayDeque<Runnable>> agenda = new TreeMap<>();
@@ -67,7 +67,7 @@ final class LeaseWorld {
         this(new LeaseMembers(settings), () -> new LeaseClients(settings));
     }
 
-    LeaseWorld(Algorithm members, Supplier<Algorithm> clients) {
+    LeaseWorld(MachineFactory members, Supplier<MachineFactory> clients) {
         this.members = members;
         this.clients = clients;
         this.quarantine = TTL * 4;
@@ -348,7 +348,7 @@ final class LeaseWorld {
         private long link;
         private long requests;
 
-        Client(String name, Algorithm algorithm) {
+        Client(String name, MachineFactory algorithm) {
             this.name = name;
             this.cell = new Cell(algorithm, session);
         }

@@ -3,9 +3,9 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.client.UnsafeHelpers;
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.UnsafeManagers;
 import io.keyway.lock.peer.service.LockSettings;
@@ -16,12 +16,12 @@ public final class UnsafeVariants {
     private UnsafeVariants() {}
 
     /** The member's side. */
-    public static Algorithm members(Unsafe variant, LockSettings settings) {
+    public static MachineFactory members(Unsafe variant, LockSettings settings) {
         return variant(new LeaseMembers(settings), key -> UnsafeManagers.manager(variant, key, settings));
     }
 
     /** The clients' side. */
-    public static Algorithm clients(Unsafe variant, LockSettings settings) {
+    public static MachineFactory clients(Unsafe variant, LockSettings settings) {
         return variant(new LeaseClients(settings), key -> UnsafeHelpers.helper(variant, key, settings));
     }
 
@@ -34,13 +34,8 @@ public final class UnsafeVariants {
         Machine create(Key key);
     }
 
-    private static Algorithm variant(Algorithm regular, Maker maker) {
-        return new Algorithm() {
-            @Override
-            public int id() {
-                return regular.id();
-            }
-
+    private static MachineFactory variant(MachineFactory regular, Maker maker) {
+        return new MachineFactory() {
             @Override
             public Machine create(Key key) {
                 Machine machine = regular.create(key);

@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.HostElection;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.net.RawPeer;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -51,7 +50,7 @@ class HostileBytesTest {
         crew.history().start();
         crew.history().awaitProgress("of both");
         host = new HostElection(crew.locks()).info().orElseThrow().address();
-        place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5));
+        place = LocalMode.place(crew.locks(), Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
     }
 
     @AfterEach

@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.LocalDirectory;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.member.LocalDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,8 +21,7 @@ class LivenessByteTest {
     @Test
     void anErrorOfTheMachineEndsNoCheckAndIsTakenForTheLossOfTheByte() throws Exception {
         Path locks = directory.resolve("locks");
-        LocalConfig place =
-                LocalMode.place(locks, Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5));
+        LocalConfig place = LocalMode.place(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
         LivenessByte life = new LivenessByte("c", place, 0);
         life.take();
         Files.delete(locks.resolve(LocalDirectory.CLIENTS));

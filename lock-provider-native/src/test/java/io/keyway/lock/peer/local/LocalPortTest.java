@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.HostInfo;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,8 +8,10 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.net.RawPeer;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
@@ -103,7 +102,7 @@ class LocalPortTest {
         try (LockClient host = Locks.open(url)) {
             host.lock("a").acquire().close();
             LocalConfig place =
-                    LocalMode.place(locks, Duration.ofSeconds(10), LockSettings.defaults(), Duration.ofSeconds(5));
+                    LocalMode.place(locks, Duration.ofSeconds(10), Algorithms.standard(), Duration.ofSeconds(5));
             try (RawPeer peer = new RawPeer(info().address())) {
                 peer.send(LocalHello.of(place, 1, 1));
                 assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);

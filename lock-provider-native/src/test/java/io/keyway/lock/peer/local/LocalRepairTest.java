@@ -1,16 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.os.FakeFacts;
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.MachineFacts;
-import io.keyway.lock.peer.member.MemberFile;
-import io.keyway.lock.peer.member.MemberRecord;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -21,7 +11,16 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberFile;
+import io.keyway.lock.peer.member.MemberRecord;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.FakeFacts;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import java.io.File;
@@ -61,7 +60,7 @@ class LocalRepairTest {
     }
 
     private LocalConfig place(MachineFacts facts) {
-        return LocalMode.place(locks, Duration.ofSeconds(2), LockSettings.defaults(), Duration.ofSeconds(5), facts);
+        return LocalMode.place(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5), facts);
     }
 
     private LocalHost host(LocalConfig place) throws IOException {
@@ -105,7 +104,7 @@ class LocalRepairTest {
     void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
         MachineFacts facts = new SystemFacts();
         Duration hour = Duration.ofHours(1);
-        LocalConfig former = LocalMode.place(locks, hour, LockSettings.defaults(), PATIENCE, facts);
+        LocalConfig former = LocalMode.place(locks, hour, Algorithms.standard(), PATIENCE, facts);
         long alive = former.bytes().take(); // of whoever believes
         Path member = former.directory().memberFile();
         try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
@@ -236,7 +235,7 @@ class LocalRepairTest {
         LocalConfig slow = LocalMode.place(
                 directory.resolve("slow"),
                 Duration.ofSeconds(2),
-                LockSettings.defaults(),
+                Algorithms.standard(),
                 Duration.ofSeconds(5),
                 new FakeFacts() {
                     @Override

@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.SystemFacts;
-
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,7 +24,7 @@ final class SteppedHost {
         LocalConfig place = LocalMode.place(
                 Path.of(args[0]),
                 Duration.ofSeconds(2),
-                LockSettings.defaults(),
+                Algorithms.standard(),
                 Duration.ofSeconds(5),
                 new Stepped(Long.parseLong(args[1])));
         HostElection.Hosting hosting =

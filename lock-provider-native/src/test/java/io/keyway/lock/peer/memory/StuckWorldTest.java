@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.memory;
 
-import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.engine.NativeEngine;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,7 +17,9 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.MemoryWorld;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.NativeEngine;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.spi.OpenRequest;
@@ -49,8 +48,8 @@ class StuckWorldTest {
     private LockClient open(String name) {
         Guarantee promise = new Guarantee(Grade.TIMED, "");
         Guarantees guarantees = new Guarantees(promise, promise, promise, promise, Duration.ofMillis(100), MAX_TTL);
-        NativeEngine engine = new NativeEngine(name, Duration.ofSeconds(2), EnumSet.of(Feature.LIST), guarantees);
-        Cells cells = new Cells("mem:stuck", MAX_TTL, LockSettings.defaults(), Authenticator.none());
+        NativeEngine engine = new NativeEngine(name, 1, Duration.ofSeconds(2), EnumSet.of(Feature.LIST), guarantees);
+        Cells cells = new Cells("mem:stuck", MAX_TTL, Algorithms.standard(), Authenticator.none());
         engine.sit(worlds.join(
                 "stuck",
                 true,

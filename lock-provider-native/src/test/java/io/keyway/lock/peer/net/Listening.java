@@ -1,9 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
@@ -25,7 +25,7 @@ final class Listening implements SessionLayer {
     }
 
     Cell cell() {
-        Algorithm algorithm = new LeaseClients(LockSettings.defaults());
+        MachineFactory algorithm = new LeaseClients(LockSettings.defaults());
         return new Cell(algorithm, this);
     }
 

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -9,7 +10,6 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Membership;
@@ -75,7 +75,7 @@ final class TcpMember implements AutoCloseable {
     }
 
     private static Cells cells(Security security) {
-        return new Cells(CLUSTER, Duration.ofSeconds(60), LockSettings.defaults(), security.authenticator());
+        return new Cells(CLUSTER, Duration.ofSeconds(60), Algorithms.standard(), security.authenticator());
     }
 
     /** What a client of this cluster says to that cell. */

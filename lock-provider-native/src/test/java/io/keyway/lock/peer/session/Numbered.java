@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
@@ -13,7 +13,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import java.util.function.Consumer;
 
 /** The smallest algorithm that shows what a session does: its messages are numbers, it tells everything that it hears, and it does what it is told. */
-class Numbered implements Algorithm {
+class Numbered implements MachineFactory {
     static final int ID = 9;
     static final Key KEY = new Key(ID, "k");
 
@@ -31,11 +31,6 @@ class Numbered implements Algorithm {
 
     /** What a machine does beside telling what it was called with. */
     void told(Call call, Turn turn) {}
-
-    @Override
-    public int id() {
-        return ID;
-    }
 
     @Override
     public Machine create(Key key) {

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.ClientView;
@@ -10,6 +9,7 @@ import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
@@ -75,7 +75,7 @@ final class SearchWorld implements Driver {
         }
     }
 
-    private static final Algorithm MEMBERS = new Numbered() {
+    private static final MachineFactory MEMBERS = new Numbered() {
         @Override
         void received(Peer from, Item item, Turn turn) {
             turn.member().grant(from, KEY, item.value(), TTL);
@@ -83,7 +83,7 @@ final class SearchWorld implements Driver {
         }
     };
 
-    private static final Algorithm CLIENTS = new Numbered() {
+    private static final MachineFactory CLIENTS = new Numbered() {
         @Override
         void received(Peer from, Item item, Turn turn) {
             turn.client().afterEcho(KEY);

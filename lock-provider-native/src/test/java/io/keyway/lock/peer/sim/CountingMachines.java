@@ -1,12 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
@@ -54,13 +54,8 @@ final class CountingMachines {
 
     private CountingMachines() {}
 
-    static Algorithm members() {
-        return new Algorithm() {
-            @Override
-            public int id() {
-                return ALGORITHM;
-            }
-
+    static MachineFactory members() {
+        return new MachineFactory() {
             @Override
             public Machine create(Key key) {
                 return new MemberMachine(key);
@@ -68,13 +63,8 @@ final class CountingMachines {
         };
     }
 
-    static Algorithm clients() {
-        return new Algorithm() {
-            @Override
-            public int id() {
-                return ALGORITHM;
-            }
-
+    static MachineFactory clients() {
+        return new MachineFactory() {
             @Override
             public Machine create(Key key) {
                 return new ClientMachine(key);

@@ -1,12 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
@@ -43,13 +43,8 @@ final class GrantWatch {
     }
 
     /** The same algorithm, with its managers watched. */
-    Algorithm watched(Algorithm managers) {
-        return new Algorithm() {
-            @Override
-            public int id() {
-                return managers.id();
-            }
-
+    MachineFactory watched(MachineFactory managers) {
+        return new MachineFactory() {
             @Override
             public Machine create(Key key) {
                 Machine machine = managers.create(key);

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Algorithm;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseClients;
@@ -24,7 +24,7 @@ final class LeaseModel implements Model {
 
     /** What makes the managers of a cell, which decides on some of the names. */
     interface Managers {
-        Algorithm create(LockSettings settings, Predicate<String> owned);
+        MachineFactory create(LockSettings settings, Predicate<String> owned);
     }
 
     /**
@@ -34,7 +34,10 @@ final class LeaseModel implements Model {
      * @param shortcuts what else is done unsafely
      */
     record Kit(
-            Managers members, Function<LockSettings, Algorithm> clients, boolean quarantine, Set<Shortcut> shortcuts) {
+            Managers members,
+            Function<LockSettings, MachineFactory> clients,
+            boolean quarantine,
+            Set<Shortcut> shortcuts) {
         static final Kit PRODUCT = new Kit(LeaseMembers::new, LeaseClients::new, true, Set.of());
 
         /** The product, but for that. */

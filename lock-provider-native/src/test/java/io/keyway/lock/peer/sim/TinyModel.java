@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.kernel.Algorithm;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
@@ -9,6 +8,7 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
@@ -140,12 +140,7 @@ final class TinyModel implements Model {
         return 0;
     }
 
-    private static final class Counting implements Algorithm {
-        @Override
-        public int id() {
-            return 9;
-        }
-
+    private static final class Counting implements MachineFactory {
         @Override
         public Machine create(Key key) {
             return new Relay();

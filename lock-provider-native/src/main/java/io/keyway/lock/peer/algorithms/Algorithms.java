@@ -1,0 +1,25 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.algorithms;
+
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.service.Algorithm;
+import java.util.List;
+import java.util.Optional;
+
+/** The registration of algorithms: one line for each. */
+public final class Algorithms {
+    /** All of them; the first is the one of members and clients that name none. */
+    public static final List<Algorithm> ALL = List.of(new LeaseAlgorithm());
+
+    private Algorithms() {}
+
+    /** The one of members and clients that name none. */
+    public static Algorithm standard() {
+        return ALL.get(0);
+    }
+
+    /** The one of that {@link Algorithm#name}; empty if there is none. */
+    public static Optional<Algorithm> named(String name) {
+        return ALL.stream().filter(each -> each.name().equals(name)).findFirst();
+    }
+}

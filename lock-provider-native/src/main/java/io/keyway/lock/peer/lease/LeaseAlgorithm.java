@@ -1,0 +1,108 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Scope;
+import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.wire.BodyCodec;
+import io.keyway.lock.spi.OpenRequest;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Leases: each name has one manager, which grants it for as long as it hears its client, and may recall it. */
+public final class LeaseAlgorithm implements Algorithm {
+    private static final Duration MIN_TTL = Duration.ofMillis(100);
+
+    private final LockSettings settings;
+
+    /** With the usual settings. */
+    public LeaseAlgorithm() {
+        this(LockSettings.defaults());
+    }
+
+    public LeaseAlgorithm(LockSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public int id() {
+        return LeaseKeys.ALGORITHM;
+    }
+
+    @Override
+    public String name() {
+        return "lease";
+    }
+
+    @Override
+    public BodyCodec codec() {
+        return new LockCodec(LeaseKeys.ALGORITHM);
+    }
+
+    @Override
+    public MachineFactory memberMachines(Predicate<String> owned) {
+        return new LeaseMembers(settings, owned);
+    }
+
+    @Override
+    public MachineFactory clientMachines() {
+        return new LeaseClients(settings);
+    }
+
+    @Override
+    public Algorithm openedWith(OpenRequest request) {
+        LockSettings opened = request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
+                ? settings.withoutCache()
+                : settings.withCache(
+                        request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
+        return new LeaseAlgorithm(request.get(NativeOptions.GUARD) == 0 ? opened : opened.withStopBeforeRevoked());
+    }
+
+    @Override
+    public Set<Feature> features(LockUrl url) {
+        Set<Feature> features = EnumSet.of(
+                Feature.FENCING, Feature.FIFO, Feature.LIST, Feature.BREAK, Feature.WAKE_UP, Feature.HOLD_AT_LEAST);
+        if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
+            features.add(Feature.CACHING);
+        }
+        return features;
+    }
+
+    @Override
+    public Guarantees guarantees(Scope scope, Duration maxTtl) {
+        return new Guarantees(
+                new Guarantee(
+                        Grade.TIMED,
+                        "without any assumption while the member lives; over its restart if clock rates differ by less"
+                                + " than 1 %"),
+                new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
+                new Guarantee(Grade.ALWAYS, "while the member's file is not replaced by an older one"),
+                failover(scope),
+                MIN_TTL,
+                maxTtl);
+    }
+
+    private static Guarantee failover(Scope scope) {
+        return switch (scope) {
+            case MACHINE ->
+                new Guarantee(
+                        Grade.TIMED,
+                        "another process takes over; it grants when no lease of the former can be believed in");
+            case JVM -> new Guarantee(Grade.NO, "the locks end with their JVM, as do all who could hold them");
+            default ->
+                new Guarantee(
+                        Grade.NO,
+                        "names are partitioned, not replicated: those of a member that fails wait for its restart");
+        };
+    }
+}

@@ -1,0 +1,66 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.service;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Scope;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.wire.BodyCodec;
+import io.keyway.lock.spi.OpenRequest;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * One way to coordinate: all that the rest of the native provider has to know of it. Whoever runs cells, brings frames
+ * to them, leads requests to members or serves users does so for any algorithm, and names none. A cluster runs one
+ * algorithm; both ends of a session compare its id.
+ *
+ * <p>Immutable: what an instance is configured with does not change.
+ */
+public interface Algorithm {
+    /** 1 to 255, in the keys and the bodies of all its messages; never used again for another algorithm. */
+    int id();
+
+    /** The protocol of its URLs, as in {@code lock:native:lease://a:7400/cluster}. */
+    String name();
+
+    /** Writes and reads its messages. */
+    BodyCodec codec();
+
+    /**
+     * What decides to which member, and to which of its cells, the requests for that machine go: those of equal routes
+     * go to the same one. Always the same answer.
+     */
+    default String route(Key key) {
+        return key.id();
+    }
+
+    /**
+     * Makes the machines of a member's cell.
+     *
+     * @param owned whether this cell is the one to which requests of that {@link #route} go; always the same answer
+     */
+    MachineFactory memberMachines(Predicate<String> owned);
+
+    /** Makes the machines of a client's cell. */
+    MachineFactory clientMachines();
+
+    /** The same algorithm, as a client runs it that is opened with those options. */
+    default Algorithm openedWith(OpenRequest request) {
+        return this;
+    }
+
+    /** What its clients can do that are opened with that URL. */
+    Set<Feature> features(LockUrl url);
+
+    /**
+     * What it promises.
+     *
+     * @param scope who shares the locks: one JVM, one machine, or several
+     * @param maxTtl the longest lease that is granted
+     */
+    Guarantees guarantees(Scope scope, Duration maxTtl);
+}
