@@ -3,9 +3,7 @@ package io.keyway.lock;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,21 +21,36 @@ final class OpaqueUrl {
     private final String raw;
     private final StringBuilder theirs = new StringBuilder();
     private final Map<String, String> options = new LinkedHashMap<>();
+    private final String driver;
 
-    private OpaqueUrl(UrlText text) {
+    /** Parses the URL of that text. */
+    OpaqueUrl(UrlText text) {
         this.text = text;
         this.raw = text.raw();
-    }
-
-    static LockUrl parse(UrlText text) {
-        return new OpaqueUrl(text).parse();
-    }
-
-    private LockUrl parse() {
-        Matcher driver = DRIVER.matcher(raw.substring(START));
-        if (!driver.matches()) {
+        Matcher matcher = DRIVER.matcher(raw.substring(START));
+        if (!matcher.matches()) {
             throw text.refuse("names no JDBC driver after lock:jdbc:");
         }
+        driver = matcher.group(1);
+        split();
+    }
+
+    /** The word after {@code jdbc:}. */
+    String driver() {
+        return driver;
+    }
+
+    /** What the driver gets. */
+    String url() {
+        return theirs.toString();
+    }
+
+    /** Our options, decoded. */
+    Map<String, String> options() {
+        return Collections.unmodifiableMap(options);
+    }
+
+    private void split() {
         // The ? of a dropped first parameter goes to the next one that stays.
         char pending = 0;
         int from = START;
@@ -57,18 +70,6 @@ final class OpaqueUrl {
             }
             from = next;
         }
-        return new LockUrl(
-                raw,
-                UrlMask.opaque(raw),
-                new LockUrl.Parts(
-                        "jdbc",
-                        Optional.of(driver.group(1)),
-                        Optional.empty(),
-                        Optional.empty(),
-                        List.of(),
-                        Optional.empty(),
-                        Optional.of(theirs.toString()),
-                        Collections.unmodifiableMap(options)));
     }
 
     private void option(int start, int end) {

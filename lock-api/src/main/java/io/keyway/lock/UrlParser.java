@@ -30,7 +30,23 @@ final class UrlParser {
         if (!raw.startsWith("lock:")) {
             throw text.refuse("does not start with lock:");
         }
-        return raw.startsWith("lock:jdbc:") ? OpaqueUrl.parse(text) : new UrlParser(text).parse();
+        return raw.startsWith("lock:jdbc:") ? opaque(text) : new UrlParser(text).parse();
+    }
+
+    private static LockUrl opaque(UrlText text) {
+        OpaqueUrl url = new OpaqueUrl(text);
+        return new LockUrl(
+                text.raw(),
+                UrlMask.opaque(text.raw()),
+                new LockUrl.Parts(
+                        "jdbc",
+                        Optional.of(url.driver()),
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of(),
+                        Optional.empty(),
+                        Optional.of(url.url()),
+                        url.options()));
     }
 
     private LockUrl parse() {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,12 @@ public final class CommandProcesses {
 
     /** {@code mark} is the name of the environment variable that only this run's command has. */
     public CommandProcesses(String mark) {
-        this(mark, ProcessTable.ofThisMachine(), ProcessHandle.current().pid());
+        this(mark, tableOfThisMachine(), ProcessHandle.current().pid());
+    }
+
+    /** The table of this machine: {@code /proc} where there is one, else what {@link ProcessHandle} knows. */
+    static ProcessTable tableOfThisMachine() {
+        return new File("/proc/self/stat").exists() ? new ProcTable() : new HandleTable();
     }
 
     CommandProcesses(String mark, ProcessTable table, long self) {

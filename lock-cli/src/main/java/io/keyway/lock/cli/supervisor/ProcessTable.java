@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli.supervisor;
 
-import java.io.File;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +15,4 @@ interface ProcessTable {
 
     /** The environment that the process was started with, {@code NAME=value} ended by NUL; empty when it cannot be read. */
     byte[] environment(long pid);
-
-    /** The table of this machine: {@code /proc} where there is one, else what {@link ProcessHandle} knows. */
-    static ProcessTable ofThisMachine() {
-        return new File("/proc/self/stat").exists() ? new ProcTable() : new HandleTable();
-    }
 }

@@ -101,7 +101,7 @@ class CommandProcessesTest {
     void bothTablesKnowThisProcessAndItsParent() {
         ProcessHandle self = ProcessHandle.current();
         long parent = self.parent().orElseThrow().pid();
-        for (ProcessTable each : List.of(ProcessTable.ofThisMachine(), new HandleTable())) {
+        for (ProcessTable each : List.of(CommandProcesses.tableOfThisMachine(), new HandleTable())) {
             assertThat(each.find(self.pid()))
                     .isNotNull()
                     .satisfies(entry -> assertThat(entry.parent()).isEqualTo(parent));

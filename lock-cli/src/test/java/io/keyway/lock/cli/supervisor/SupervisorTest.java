@@ -22,7 +22,7 @@ class SupervisorTest {
     private static final long SECOND = 1_000_000_000L;
     private static final String MARK = "KEYWAY_RUN_" + Long.toHexString(System.nanoTime());
 
-    private final ProcessTable table = ProcessTable.ofThisMachine();
+    private final ProcessTable table = CommandProcesses.tableOfThisMachine();
     private final List<ChildProcess> children = new ArrayList<>();
     private SupervisorProcess supervisor;
 
