@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param verdict the finding
  * @param took how long, in the subject's time
  * @param message what is wrong, or why it was not run; empty for PASS
- * @param first what to look at first when it fails
+ * @param hint what to look at first when it fails
  * @param evidence the history of the check as text; empty unless FAIL or INCONCLUSIVE
  * @param picture the same as SVG: who believed to hold when; empty unless there is a history
  * @param notes what the check measured, in words; seldom any
@@ -28,7 +28,7 @@ public record CheckResult(
         Verdict verdict,
         Duration took,
         String message,
-        String first,
+        String hint,
         Optional<String> evidence,
         Optional<String> picture,
         List<String> notes,
@@ -44,7 +44,7 @@ public record CheckResult(
         Objects.requireNonNull(verdict, "verdict");
         Objects.requireNonNull(took, "took");
         Objects.requireNonNull(message, "message");
-        Objects.requireNonNull(first, "first");
+        Objects.requireNonNull(hint, "hint");
         Objects.requireNonNull(evidence, "evidence");
         Objects.requireNonNull(picture, "picture");
         notes = List.copyOf(notes);

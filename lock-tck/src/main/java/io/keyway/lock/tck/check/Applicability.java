@@ -13,8 +13,8 @@ final class Applicability {
 
     private Applicability() {}
 
-    static Optional<Reason> against(CheckSpec spec, RunContext place) {
-        String excluded = place.config().excluded().entrySet().stream()
+    static Optional<Reason> against(CheckSpec spec, RunContext run) {
+        String excluded = run.config().excluded().entrySet().stream()
                 .filter(entry -> spec.named(entry.getKey()))
                 .map(entry -> entry.getKey() + ": " + entry.getValue())
                 .findFirst()
@@ -23,17 +23,17 @@ final class Applicability {
             return Optional.of(new Reason(Verdict.EXCLUDED, excluded));
         }
         for (Feature feature : spec.check().needs()) {
-            if (!place.features().contains(feature)) {
+            if (!run.features().contains(feature)) {
                 return notApplicable("the provider does not declare " + feature.label());
             }
         }
         for (Feature feature : spec.check().lacks()) {
-            if (place.features().contains(feature)) {
+            if (run.features().contains(feature)) {
                 return notApplicable("the provider declares " + feature.label());
             }
         }
-        for (Requirement means : spec.check().means()) {
-            Optional<Reason> reason = against(means, place);
+        for (Requirement requirement : spec.check().requires()) {
+            Optional<Reason> reason = against(requirement, run);
             if (reason.isPresent()) {
                 return reason;
             }
@@ -41,31 +41,31 @@ final class Applicability {
         return Optional.empty();
     }
 
-    private static Optional<Reason> against(Requirement means, RunContext place) {
-        boolean virtual = place.clock().isVirtual();
-        return switch (means) {
+    private static Optional<Reason> against(Requirement requirement, RunContext run) {
+        boolean virtual = run.clock().isVirtual();
+        return switch (requirement) {
             case PROXY ->
-                place.hasProxies()
+                run.hasProxies()
                         ? Optional.empty()
                         : notApplicable("the URL names no server that a proxy could stand before");
-            case LINK -> place.overBackend() ? Optional.empty() : against(Requirement.WIRE, place);
-            case WIRE -> place.subject().links().isPresent() ? Optional.empty() : against(Requirement.PROXY, place);
+            case LINK -> run.overBackend() ? Optional.empty() : against(Requirement.WIRE, run);
+            case WIRE -> run.subject().links().isPresent() ? Optional.empty() : against(Requirement.PROXY, run);
             case SERVER ->
-                place.subject().kill().isEmpty()
-                        ? notRun(
-                                "the subject has no way to kill and restart its server (TckSubject.withServer, or --kill-command and --start-command)")
+                run.subject().kill().isEmpty()
+                        ? notRun("the subject has no way to kill and restart its server (TckSubject.withServer, or "
+                                + "--kill-command and --start-command)")
                         : Optional.empty();
             case PAUSE ->
-                place.subject().pause().isEmpty()
-                        ? notRun(
-                                "the subject has no way to stop and continue its server (TckSubject.withPause, or --pause-command and --resume-command)")
+                run.subject().pause().isEmpty()
+                        ? notRun("the subject has no way to stop and continue its server (TckSubject.withPause, or "
+                                + "--pause-command and --resume-command)")
                         : Optional.empty();
             case FOOTPRINT ->
-                place.subject().footprint().isEmpty()
+                run.subject().footprint().isEmpty()
                         ? notRun("the subject has no way to count what its store keeps (TckSubject.withFootprint)")
                         : Optional.empty();
             case PROCESS ->
-                virtual || place.reach() == Scope.JVM
+                virtual || run.reach() == Scope.JVM
                         ? notApplicable("the provider's locks live in one JVM")
                         : Optional.empty();
             case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the kit moves");

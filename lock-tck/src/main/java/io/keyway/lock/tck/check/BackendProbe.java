@@ -20,34 +20,37 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * The backend of a client, asked without the kit's engine before it: what an engine asks only after a lost reply, a check can
- * ask when it likes. Its requests have ids that the client itself does not come to.
+ * The backend of a client, asked without the kit's engine before it: what an engine asks only after a lost reply, a
+ * check can ask when it likes. Its requests have ids that the client itself does not come to.
  */
 public final class BackendProbe {
     private static final long FIRST_ID = 1L << 40;
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
-    private final CheckContext trial;
+    private final CheckContext context;
     private final LockBackend backend;
     private final Owner owner;
     private long ids = FIRST_ID;
 
-    private BackendProbe(CheckContext trial, LockBackend backend, String role) {
-        this.trial = trial;
+    private BackendProbe(CheckContext context, LockBackend backend, String role) {
+        this.context = context;
         this.backend = backend;
         this.owner = new Owner("tck-" + role, Map.of());
     }
 
-    /** Of that client, which has been connected when it returns; gives the check up if its provider is built in another way. */
-    static BackendProbe of(CheckContext trial, LockClient client, String role) throws InterruptedException {
+    /**
+     * Of that client, which has been connected when it returns; gives the check up if its provider is built in another
+     * way.
+     */
+    static BackendProbe of(CheckContext context, LockClient client, String role) throws InterruptedException {
         LockBackend backend;
         try {
             backend = client.unwrap(LockBackend.class);
         } catch (IllegalArgumentException e) {
-            throw trial.notTried(Verdict.NOT_APPLICABLE, "the provider is not built over LockBackend");
+            throw context.skipped(Verdict.NOT_APPLICABLE, "the provider is not built over LockBackend");
         }
-        client.lock(trial.freshName()).acquire().close();
-        return new BackendProbe(trial, backend, role);
+        client.lock(context.freshName()).acquire().close();
+        return new BackendProbe(context, backend, role);
     }
 
     /** A new request for that lock that waits in the queue. */
@@ -57,12 +60,12 @@ public final class BackendProbe {
 
     /** A new request for that lock, to read or to write, that waits in the queue. */
     public Request request(String name, LockMode mode, Duration ttl) {
-        return new Request(++ids, trial.key(name), mode, 1, 1, ttl, true, owner);
+        return new Request(++ids, context.key(name), mode, 1, 1, ttl, true, owner);
     }
 
     /** A new request for that lock that is to be held at least for that time; for a provider with HOLD_AT_LEAST. */
     public Request heldAtLeast(String name, Duration ttl, Duration holdAtLeast) {
-        return new Request(++ids, trial.key(name), LockMode.EXCLUSIVE, 1, 1, ttl, true, owner, holdAtLeast);
+        return new Request(++ids, context.key(name), LockMode.EXCLUSIVE, 1, 1, ttl, true, owner, holdAtLeast);
     }
 
     /** A new request for permits of that semaphore that waits in the queue. */
@@ -109,7 +112,7 @@ public final class BackendProbe {
         if (result instanceof Attempt.Granted granted) {
             return granted.grant();
         }
-        throw trial.failure(otherwise + ": an attempt came to " + result);
+        throw context.failure(otherwise + ": an attempt came to " + result);
     }
 
     private Attempt executed(Request request) throws Exception {
@@ -117,7 +120,7 @@ public final class BackendProbe {
             return attempt(request);
         } catch (NotExecutedException first) {
             List<Attempt> results = new ArrayList<>();
-            trial.happens(trial.patience(), () -> {
+            context.happens(context.patience(), () -> {
                 try {
                     results.add(attempt(request));
                 } catch (NotExecutedException again) {
@@ -133,12 +136,12 @@ public final class BackendProbe {
     }
 
     /**
-     * As {@link #granted}, for one that waits: some clients learn from the store by themselves, and a moment later, who stands
-     * before it. It is not asked again once it is granted.
+     * As {@link #granted}, for one that waits: some clients learn from the store by themselves, and a moment later, who
+     * stands before it. It is not asked again once it is granted.
      */
     public Grant grantedInTime(Request request, String otherwise) throws Exception {
         List<Grant> grants = new ArrayList<>();
-        boolean served = trial.happens(trial.patience(), () -> {
+        boolean served = context.happens(context.patience(), () -> {
             try {
                 if (attempt(request) instanceof Attempt.Granted granted) {
                     grants.add(granted.grant());
@@ -148,7 +151,7 @@ public final class BackendProbe {
             }
             return !grants.isEmpty();
         });
-        trial.expect(served, otherwise);
+        context.expect(served, otherwise);
         return grants.get(0);
     }
 
@@ -193,7 +196,7 @@ public final class BackendProbe {
 
     /** Takes the request back over a link that has just been mended, whose connections may still be broken. */
     public void withdrawInTime(Request request) throws InterruptedException {
-        trial.until(
+        context.until(
                 "a withdrawal is answered over a link that is whole",
                 () -> isAnswered(() -> {
                     withdraw(request);

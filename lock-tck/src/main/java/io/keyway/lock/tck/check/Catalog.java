@@ -16,8 +16,8 @@ final class Catalog {
     static List<CheckSpec> all() {
         List<CheckSpec> specs = new ArrayList<>();
         AllChecks.all().forEach(checks -> specs.addAll(of(checks)));
-        specs.sort(Comparator.comparingInt((CheckSpec spec) ->
-                        Integer.parseInt(spec.check().rules()[0].substring(3)))
+        specs.sort(Comparator.comparingInt(
+                        (CheckSpec spec) -> Integer.parseInt(spec.rules().get(0).substring(3)))
                 .thenComparing(spec -> spec.id()));
         return List.copyOf(specs);
     }
@@ -39,9 +39,17 @@ final class Catalog {
             MethodHandle body = MethodHandles.privateLookupIn(checks.getClass(), MethodHandles.lookup())
                     .unreflect(method)
                     .bindTo(checks);
-            return new CheckSpec(CheckSpec.id(check, method.getName()), check, body);
+            return new CheckSpec(CheckSpec.id(check, method.getName()), check, hint(method), body);
         } catch (IllegalAccessException e) {
             throw new LinkageError("a check that cannot be called: " + method, e);
         }
+    }
+
+    private static String hint(Method method) {
+        Hint hint = method.getAnnotation(Hint.class);
+        if (hint == null) {
+            throw new LinkageError("a check without a hint: " + method);
+        }
+        return hint.value();
     }
 }

@@ -8,12 +8,15 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** An experiment that can refute a rule: a method that takes a {@link CheckContext} and throws if the provider broke the rule. Its name says in words what the provider does. */
+/**
+ * An experiment that can refute a rule: a method that takes a check context and throws if the provider broke the rule.
+ * Its name says in words what the provider does; a {@link Hint} stands beside it.
+ */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Check {
-    /** The rules that it can refute, as {@code LK-301}; the first is the one that it is about. */
-    String[] rules();
+    /** The rules that it can refute, as {@code "LK-301 LK-305"}; the first is the one that it is about. */
+    String rules();
 
     /** Applies only if the provider declares all of these. */
     Feature[] needs() default {};
@@ -21,8 +24,8 @@ public @interface Check {
     /** Applies only if the provider declares none of these: the inverted rule. */
     Feature[] lacks() default {};
 
-    /** What else it needs; without it the check is NOT RUN, or does not apply. */
-    Requirement[] means() default {};
+    /** What else it requires; without it the check is NOT RUN, or does not apply. */
+    Requirement[] requires() default {};
 
     /** The smallest profile that has it. */
     Profile from() default Profile.QUICK;
@@ -35,7 +38,4 @@ public @interface Check {
 
     /** For a rule that chance decides: which defect is found how surely. */
     String statistical() default "";
-
-    /** What a provider's author should look at first when it fails: a question or a sentence. */
-    String first();
 }

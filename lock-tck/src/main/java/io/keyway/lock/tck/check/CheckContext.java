@@ -33,7 +33,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One run of one check: hands it clients, names, threads, time and faults, and keeps the history of all that its clients did. Everything it handed out ends with it.
+ * One run of one check: hands it clients, names, threads, time and faults, and keeps the history of all that its
+ * clients did. Everything it handed out ends with it.
  */
 public final class CheckContext extends TestTime implements AutoCloseable {
     private final String check;
@@ -61,49 +62,49 @@ public final class CheckContext extends TestTime implements AutoCloseable {
         }
     };
 
-    CheckContext(RunContext place, String check, int attempt) {
-        super(place);
+    CheckContext(RunContext run, String check, int attempt) {
+        super(run);
         this.check = check;
-        this.server = new Server(place.subject(), place.url(), place.killed());
+        this.server = new Server(run.subject(), run.url(), run.killed());
         this.attempt = attempt;
-        this.random = new SplittableRandom(place.config().seed() * 31 + check.hashCode() + 7L * attempt);
-        this.recorder = new Recorder(place.clock()::now);
+        this.random = new SplittableRandom(run.config().seed() * 31 + check.hashCode() + 7L * attempt);
+        this.recorder = new Recorder(run.clock()::now);
     }
 
     public Profile profile() {
-        return place.config().profile();
+        return run.config().profile();
     }
 
     public TckSubject subject() {
-        return place.subject();
+        return run.subject();
     }
 
     public LockUrl url() {
-        return place.url();
+        return run.url();
     }
 
     public Guarantees guarantees() {
-        return place.guarantees();
+        return run.guarantees();
     }
 
     public Scope reach() {
-        return place.reach();
+        return run.reach();
     }
 
     /** Whether the provider is built over a {@code LockBackend}, so that its engine is the kit's own. */
     public boolean isOverBackend() {
-        return place.overBackend();
+        return run.overBackend();
     }
 
     public boolean has(Feature feature) {
-        return place.features().contains(feature);
+        return run.features().contains(feature);
     }
 
     /**
      * Whether its provider takes that option, which is none of the common ones, and the subject's URL leaves it open.
      */
     public boolean takes(Option<?> option) {
-        return place.options().contains(option.name()) && !place.url().options().containsKey(option.name());
+        return run.options().contains(option.name()) && !run.url().options().containsKey(option.name());
     }
 
     /** How often something is repeated, by profile. */
@@ -125,14 +126,17 @@ public final class CheckContext extends TestTime implements AutoCloseable {
         return client(role, ClientOptions.defaults());
     }
 
-    /** As {@link #client(String)}, with these options. Its locks have the ttl of the check unless the options say otherwise. */
+    /**
+     * As {@link #client(String)}, with these options. Its locks have the ttl of the check unless the options say
+     * otherwise.
+     */
     public LockClient client(String role, ClientOptions options) {
-        return client(role, options, place.url());
+        return client(role, options, run.url());
     }
 
     /** As {@link #client(String, ClientOptions)}, at another URL. */
     public LockClient client(String role, ClientOptions options, LockUrl where) {
-        return recorded(role, place.open(where, named(role, options), watch));
+        return recorded(role, run.open(where, named(role, options), watch));
     }
 
     private LockClient recorded(String role, LockClient opened) {
@@ -146,7 +150,7 @@ public final class CheckContext extends TestTime implements AutoCloseable {
 
     /** Options as {@link #client(String, ClientOptions)} uses them. */
     ClientOptions named(String role, ClientOptions options) {
-        ClientOptions terms = place.paced(options).withDefaults(terms().overlaidBy(options.lockDefaults()));
+        ClientOptions terms = run.paced(options).withDefaults(terms().overlaidBy(options.lockDefaults()));
         return terms.get(io.keyway.lock.CommonOptions.NAME).isPresent() ? terms : terms.withName("tck-" + role);
     }
 
@@ -155,7 +159,10 @@ public final class CheckContext extends TestTime implements AutoCloseable {
         return start(who, () -> client.lock(name).acquire());
     }
 
-    /** Takes a lock that must be free within half a ttl: what is left of a request or a grant that has ended lasts a round trip. */
+    /**
+     * Takes a lock that must be free within half a ttl: what is left of a request or a grant that has ended lasts a
+     * round trip.
+     */
     public Lease takesSoon(LockClient client, String name, String otherwise) throws InterruptedException {
         List<Lease> taken = new ArrayList<>();
         boolean free = happens(ttl(1, 2), () -> {
@@ -183,7 +190,7 @@ public final class CheckContext extends TestTime implements AutoCloseable {
 
     /** What all names of this check begin with, and no others. */
     public String prefix() {
-        return "tck/" + place.run() + "/" + check.replace('/', '-') + "-" + attempt;
+        return "tck/" + run.word() + "/" + check.replace('/', '-') + "-" + attempt;
     }
 
     /** The key of a lock of that name. */
@@ -193,8 +200,8 @@ public final class CheckContext extends TestTime implements AutoCloseable {
 
     /** The subject's URL with one more option. */
     public LockUrl urlWith(String option, String value) {
-        String text = place.url().reveal();
-        if (!place.url().isOpaque()) {
+        String text = run.url().reveal();
+        if (!run.url().isOpaque()) {
             return LockUrl.parse(text + (text.contains("?") ? "&" : "?") + option + "=" + value);
         }
         // Some drivers separate their parameters by semicolons.
@@ -204,12 +211,12 @@ public final class CheckContext extends TestTime implements AutoCloseable {
 
     /** Opens a client that is not recorded and that the check closes itself; its locks have the ttl of the check. */
     public LockClient openUnrecorded(LockUrl where, ClientOptions options) {
-        return place.open(where, named("unrecorded", options), watch);
+        return run.open(where, named("unrecorded", options), watch);
     }
 
     /** Opens a client with these options and no others; not recorded, and the check closes it itself. */
     public LockClient openBare(LockUrl where, ClientOptions options) {
-        return place.open(where, options, watch);
+        return run.open(where, options, watch);
     }
 
     /** Collects what a client tells its listeners from now on. */
@@ -218,12 +225,12 @@ public final class CheckContext extends TestTime implements AutoCloseable {
     }
 
     /** The backend of a new client, to be asked directly; gives the check up if the provider has none. */
-    public BackendProbe verbs(String role) throws InterruptedException {
+    public BackendProbe probe(String role) throws InterruptedException {
         return BackendProbe.of(this, client(role), role);
     }
 
-    /** As {@link #verbs(String)}, of a client whose link can be broken. */
-    public BackendProbe verbs(ClientLink link, String role) throws InterruptedException {
+    /** As {@link #probe(String)}, of a client whose link can be broken. */
+    public BackendProbe probe(ClientLink link, String role) throws InterruptedException {
         return BackendProbe.of(this, link.client(), role);
     }
 
@@ -253,7 +260,7 @@ public final class CheckContext extends TestTime implements AutoCloseable {
     /** Links to the subject that this check can break; for checks with {@link Requirement#PROXY}. */
     public Network network() throws Exception {
         broken = true;
-        Network network = Network.before(this, place);
+        Network network = Network.before(this, run);
         instruments.add(network);
         return network;
     }
@@ -261,16 +268,16 @@ public final class CheckContext extends TestTime implements AutoCloseable {
     /** A client whose link can be broken, and no other's with it; for checks with {@link Requirement#LINK}. */
     public ClientLink link(String role, ClientOptions options) throws Exception {
         broken = true;
-        TckSubject.Links links = place.subject().links().orElse(null);
+        TckSubject.Links links = run.subject().links().orElse(null);
         if (links != null) {
             return linked(ClientLink.of(links, client(role, options)));
         }
-        return place.hasProxies() ? ClientLink.through(network(), role, options) : linked(between(role, options));
+        return run.hasProxies() ? ClientLink.through(network(), role, options) : linked(between(role, options));
     }
 
     private ClientLink between(String role, ClientOptions options) {
         AtomicReference<BackendLink> link = new AtomicReference<>();
-        LockClient opened = place.open(place.url(), named(role, options), new Interceptor() {
+        LockClient opened = run.open(run.url(), named(role, options), new Interceptor() {
             @Override
             public LockBackend backend(LockBackend backend) {
                 BackendLink made = new BackendLink(backend, !isVirtual());
@@ -297,7 +304,7 @@ public final class CheckContext extends TestTime implements AutoCloseable {
 
     /** A client in a process of its own; for checks with {@link Requirement#PROCESS}. */
     public RemoteClient process(String role) throws Exception {
-        RemoteClient remote = RemoteClient.start(place, role, named(role, ClientOptions.defaults()), freshName());
+        RemoteClient remote = RemoteClient.start(run, role, named(role, ClientOptions.defaults()), freshName());
         instruments.add(remote);
         return remote;
     }
@@ -335,7 +342,10 @@ public final class CheckContext extends TestTime implements AutoCloseable {
         return recorder.story();
     }
 
-    /** Ends what the check left; after a crash of the server, when it grants again, so that the next check finds it open. */
+    /**
+     * Ends what the check left; after a crash of the server, when it grants again, so that the next check finds it
+     * open.
+     */
     @Override
     public void close() {
         if (server.mended()) {

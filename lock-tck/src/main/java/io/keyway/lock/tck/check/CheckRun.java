@@ -14,14 +14,16 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a processor, this one or the server's, proves little: the check is made again with twice the terms, and
- * again with four times. What fails then too, fails; unless this process itself stood still and not all of the patience was waited for each time, which makes it INCONCLUSIVE. What the history shows, or what no delay can have
- * caused, is certain, however slow the machine.
+ * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a
+ * processor, this one or the server's, proves little: the check is made again with twice the terms, and again with four
+ * times. What fails then too, fails; unless this process itself stood still and not all of the patience was waited for
+ * each time, which makes it INCONCLUSIVE. What the history shows, or what no delay can have caused, is certain, however
+ * slow the machine.
  */
 final class CheckRun {
     private static final int ATTEMPTS = 3;
 
-    private final RunContext place;
+    private final RunContext run;
     private final CheckSpec spec;
     private final LongFunction<Duration> worstStallSince;
 
@@ -46,18 +48,18 @@ final class CheckRun {
     }
 
     /** {@code worstStallSince} is {@link StallMeter#worstSince}. */
-    CheckRun(RunContext place, CheckSpec spec, LongFunction<Duration> worstStallSince) {
-        this.place = place;
+    CheckRun(RunContext run, CheckSpec spec, LongFunction<Duration> worstStallSince) {
+        this.run = run;
         this.spec = spec;
         this.worstStallSince = worstStallSince;
     }
 
     CheckResult run() {
-        Optional<Applicability.Reason> reason = Applicability.against(spec, place);
+        Optional<Applicability.Reason> reason = Applicability.against(spec, run);
         if (reason.isPresent()) {
             return result(reason.get().verdict(), reason.get().text(), 0);
         }
-        RunContext here = place;
+        RunContext here = run;
         boolean patientAlways = true;
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
@@ -66,7 +68,7 @@ final class CheckRun {
             patientAlways &= patient;
             boolean doubtful = attempt.verdict() == Verdict.FAIL
                     && !attempt.certain()
-                    && !place.clock().isVirtual();
+                    && !run.clock().isVirtual();
             boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
             if (i == ATTEMPTS - 1 && stalled && !patientAlways) {
                 String stalls = "this process stood still for "
@@ -81,14 +83,14 @@ final class CheckRun {
     }
 
     private Attempt attempt(RunContext here, int number) {
-        CheckContext trial = new CheckContext(here, spec.id(), number);
+        CheckContext context = new CheckContext(here, spec.id(), number);
         long begun = System.nanoTime();
         long from = here.clock().now();
         Throwable[] thrown = new Throwable[1];
         Thread thread = new Thread(
                 () -> {
                     try {
-                        spec.run(trial);
+                        spec.run(context);
                     } catch (Throwable e) {
                         thrown[0] = e;
                     }
@@ -96,23 +98,23 @@ final class CheckRun {
                 "tck-" + spec.id());
         thread.setDaemon(true);
         thread.start();
-        String hung = await(thread, trial, here);
+        String hung = await(thread, context, here);
         long took = here.clock().now() - from;
         Attempt attempt = hung.isEmpty()
-                ? judged(trial, thrown[0], took, begun)
-                : attempt(Verdict.FAIL, hung, true, trial, took, begun);
-        if (attempt.verdict() == Verdict.FAIL && trial.breach().isEmpty()) {
-            Optional<String> missing = trial.server().missing();
+                ? judged(context, thrown[0], took, begun)
+                : attempt(Verdict.FAIL, hung, true, context, took, begun);
+        if (attempt.verdict() == Verdict.FAIL && context.breach().isEmpty()) {
+            Optional<String> missing = context.server().missing();
             if (missing.isPresent()) {
                 attempt = attempt.inconclusive(missing.get() + "; the check said: " + attempt.message());
             }
         }
-        close(trial, here);
+        close(context, here);
         return attempt;
     }
 
     /** Returns why the check is given up; empty text if it ended. */
-    private String await(Thread thread, CheckContext trial, RunContext here) {
+    private String await(Thread thread, CheckContext context, RunContext here) {
         long limit = (long) (here.config().checkLimit().toMillis()
                 * here.config().timeFactor()
                 * spec.check().limits());
@@ -121,7 +123,7 @@ final class CheckRun {
             if (!thread.isAlive()) {
                 return "";
             }
-            String stacks = trial.stacks(thread);
+            String stacks = context.stacks(thread);
             thread.interrupt();
             return "hangs: the check did not end within " + limit / 1000 + " s" + stacks;
         } catch (InterruptedException e) {
@@ -131,37 +133,38 @@ final class CheckRun {
         }
     }
 
-    private Attempt judged(CheckContext trial, @Nullable Throwable thrown, long took, long begun) {
+    private Attempt judged(CheckContext context, @Nullable Throwable thrown, long took, long begun) {
         if (thrown instanceof Skipped given) {
-            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, trial, took, begun);
+            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, context, took, begun);
         }
-        Optional<Breach> breach = trial.breach();
+        Optional<Breach> breach = context.breach();
         if (breach.isPresent()) {
-            return judged(breach.get(), trial, thrown, took);
+            return judged(breach.get(), context, thrown, took);
         }
         if (thrown == null) {
-            return attempt(Verdict.PASS, "", true, trial, took, begun);
+            return attempt(Verdict.PASS, "", true, context, took, begun);
         }
         boolean certain = thrown instanceof CheckFailure failure && failure.isCertain();
-        return attempt(Verdict.FAIL, said(thrown), certain, trial, took, begun, stack(thrown))
+        return attempt(Verdict.FAIL, said(thrown), certain, context, took, begun, stack(thrown))
                 .withHint(hint(thrown));
     }
 
     /** What broke the check off need have nothing to do with what the check is about. */
     private String hint(@Nullable Throwable thrown) {
         boolean expected = thrown == null || (thrown instanceof CheckFailure failure && !failure.isUnexpected());
-        String first = spec.check().first();
+        String first = spec.hint();
         return expected
                 ? first
-                : "Where was this thrown, and why did the server or the connection fail? Its stack is in the evidence. The question of the check itself: "
+                : "Where was this thrown, and why did the server or the connection fail? Its stack is in the "
+                        + "evidence. The question of the check itself: "
                         + first;
     }
 
     /**
-     * What the check itself found leads nearer to the cause than what its history shows, and is told first, unless that is the
-     * likely cause of all else. The question is that of the rule that is broken.
+     * What the check itself found leads nearer to the cause than what its history shows, and is told first, unless that
+     * is the likely cause of all else. The question is that of the rule that is broken.
      */
-    private Attempt judged(Breach breach, CheckContext trial, @Nullable Throwable thrown, long took) {
+    private Attempt judged(Breach breach, CheckContext context, @Nullable Throwable thrown, long took) {
         String law = breach.law().isEmpty() ? spec.rules().get(0) : breach.law();
         String shown = law + " (" + breach.rule().substring(breach.rule().indexOf(' ') + 1) + "): " + breach.text();
         CheckFailure own =
@@ -183,13 +186,13 @@ final class CheckRun {
                 rules,
                 breach.evidence(),
                 breach.picture().isEmpty() ? null : breach.picture(),
-                trial.notes(),
+                context.notes(),
                 took,
                 Duration.ZERO);
     }
 
     private String first(Breach breach, String own) {
-        String its = breach.first().isEmpty() ? spec.check().first() : breach.first();
+        String its = breach.hint().isEmpty() ? spec.hint() : breach.hint();
         return own.isEmpty() || own.equals(its) ? its : own + " And of " + breach.law() + ": " + its;
     }
 
@@ -211,12 +214,12 @@ final class CheckRun {
             Verdict verdict,
             String message,
             boolean certain,
-            CheckContext trial,
+            CheckContext context,
             long took,
             long begun,
             String... more) {
         boolean told = verdict == Verdict.FAIL || verdict == Verdict.INCONCLUSIVE;
-        Optional<Breach> story = told ? trial.story() : Optional.empty();
+        Optional<Breach> story = told ? context.story() : Optional.empty();
         String evidence = story.map(Breach::evidence).orElse("");
         for (String text : more) {
             evidence += "\n" + text;
@@ -224,19 +227,19 @@ final class CheckRun {
         return new Attempt(
                 verdict,
                 message,
-                spec.check().first(),
+                spec.hint(),
                 certain,
                 spec.rules(),
                 evidence.isBlank() ? null : evidence.strip(),
                 story.map(Breach::picture).orElse(null),
-                trial.notes(),
+                context.notes(),
                 took,
                 worstStallSince.apply(begun));
     }
 
     /** Closing must not hang the run either. */
-    private static void close(CheckContext trial, RunContext here) {
-        Thread closing = new Thread(trial::close, "tck-closing");
+    private static void close(CheckContext context, RunContext here) {
+        Thread closing = new Thread(context::close, "tck-closing");
         closing.setDaemon(true);
         closing.start();
         try {
@@ -270,7 +273,7 @@ final class CheckRun {
                 verdict,
                 Duration.ZERO,
                 message,
-                spec.check().first(),
+                spec.hint(),
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),

@@ -12,16 +12,20 @@ import java.util.Locale;
  *
  * @param id the first rule and the check's name, as {@code LK-301/two-clients-never-hold-at-once}
  * @param check what its annotation says
- * @param body takes the check's class and a {@link CheckContext}
+ * @param hint what to look at first when it fails
+ * @param body takes a {@link CheckContext}
  */
-record CheckSpec(String id, Check check, MethodHandle body) {
-
+record CheckSpec(String id, Check check, String hint, MethodHandle body) {
     static String id(Check check, String method) {
-        return check.rules()[0] + "/" + method.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+        return rules(check).get(0) + "/" + method.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
     List<String> rules() {
-        return List.of(check.rules());
+        return rules(check);
+    }
+
+    private static List<String> rules(Check check) {
+        return List.of(check.rules().split(" ", -1));
     }
 
     Level level() {
@@ -41,7 +45,7 @@ record CheckSpec(String id, Check check, MethodHandle body) {
         return info().named(wanted);
     }
 
-    void run(CheckContext trial) throws Throwable {
-        body.invoke(trial);
+    void run(CheckContext context) throws Throwable {
+        body.invoke(context);
     }
 }

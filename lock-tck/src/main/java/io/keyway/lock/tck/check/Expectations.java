@@ -20,7 +20,8 @@ abstract class Expectations {
     }
 
     /**
-     * Fails the check if that was seen, for what no delay of this process or of the machine can have brought about. Such a failure is told at once, where another on a busy machine is tried again.
+     * Fails the check if that was seen, for what no delay of this process or of the machine can have brought about.
+     * Such a failure is told at once, where another on a busy machine is tried again.
      */
     public void never(boolean seen, String text) {
         if (seen) {
@@ -65,7 +66,7 @@ abstract class Expectations {
     }
 
     /** Gives the check up without blame. */
-    public Skipped notTried(Verdict verdict, String why) {
+    public Skipped skipped(Verdict verdict, String why) {
         return new Skipped(verdict, why);
     }
 

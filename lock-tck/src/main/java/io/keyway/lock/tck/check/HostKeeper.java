@@ -10,21 +10,22 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client that stays open while checks run beside each other. Where the locks of a machine are served by one of the processes that use them, this is the kit's then, and not one of those that a check kills or stops: a
- * stopped server would fail every other check.
+ * A client that stays open while checks run beside each other. Where the locks of a machine are served by one of the
+ * processes that use them, this is the kit's then, and not one of those that a check kills or stops: a stopped server
+ * would fail every other check.
  */
 final class HostKeeper implements AutoCloseable {
-    private final RunContext place;
+    private final RunContext run;
     private final boolean needed;
     private @Nullable LockClient client;
 
-    private HostKeeper(RunContext place, boolean needed) {
-        this.place = place;
+    private HostKeeper(RunContext run, boolean needed) {
+        this.run = run;
         this.needed = needed;
     }
 
-    static HostKeeper of(RunContext place, boolean idle) {
-        return new HostKeeper(place, !idle && !place.clock().isVirtual() && place.reach() == Scope.MACHINE);
+    static HostKeeper of(RunContext run, boolean idle) {
+        return new HostKeeper(run, !idle && !run.clock().isVirtual() && run.reach() == Scope.MACHINE);
     }
 
     /** Returns when it has used the locks once, so that they are served. */
@@ -32,11 +33,10 @@ final class HostKeeper implements AutoCloseable {
         if (!needed) {
             return;
         }
-        LockClient opened =
-                place.open(place.url(), ClientOptions.defaults().withName("tck-keeper"), Interceptor.NOTHING);
+        LockClient opened = run.open(run.url(), ClientOptions.defaults().withName("tck-keeper"), Interceptor.NOTHING);
         client = opened;
         try {
-            opened.lock("tck/" + place.run() + "/keeper")
+            opened.lock("tck/" + run.word() + "/keeper")
                     .tryAcquire(Duration.ofSeconds(10))
                     .ifPresent(lease -> lease.close());
         } catch (LockException e) {

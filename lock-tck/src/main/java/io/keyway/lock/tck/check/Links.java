@@ -18,26 +18,26 @@ final class Links {
 
     private Optional<Boolean> known = Optional.empty();
 
-    synchronized boolean areThese(Network network, CheckContext trial) throws InterruptedException {
+    synchronized boolean areThese(Network network, CheckContext context) throws InterruptedException {
         if (known.isEmpty()) {
-            known = Optional.of(probe(network, trial));
+            known = Optional.of(probe(network, context));
             network.reset();
             network.heal();
         }
         return known.get();
     }
 
-    private static boolean probe(Network network, CheckContext trial) throws InterruptedException {
+    private static boolean probe(Network network, CheckContext context) throws InterruptedException {
         ClientOptions options = ClientOptions.defaults().withName("tck-links");
-        try (LockClient client = trial.openUnrecorded(network.url(), options.withRequestTimeout(SHORT))) {
-            client.lock(trial.freshName()).acquire().release();
+        try (LockClient client = context.openUnrecorded(network.url(), options.withRequestTimeout(SHORT))) {
+            client.lock(context.freshName()).acquire().release();
             if (network.connections() == 0) {
                 return false;
             }
             network.blackHole();
             List<CompletableFuture<Optional<Lease>>> attempts = new ArrayList<>();
             for (int i = 0; i < NAMES; i++) {
-                attempts.add(client.lock(trial.freshName()).tryAcquireAsync(SHORT));
+                attempts.add(client.lock(context.freshName()).tryAcquireAsync(SHORT));
             }
             return attempts.stream().noneMatch(Links::isGranted);
         }

@@ -19,44 +19,46 @@ import java.util.function.Consumer;
 
 /** The links between a check's clients and the servers of the subject: a proxy before each server, all broken alike. */
 public final class Network implements AutoCloseable {
-    private final CheckContext trial;
+    private final CheckContext context;
     private final List<FaultProxy> proxies;
     private final LockUrl url;
 
-    private Network(CheckContext trial, List<FaultProxy> proxies, LockUrl url) {
-        this.trial = trial;
+    private Network(CheckContext context, List<FaultProxy> proxies, LockUrl url) {
+        this.context = context;
         this.proxies = proxies;
         this.url = url;
     }
 
-    static Network before(CheckContext trial, RunContext place) throws IOException, InterruptedException {
+    static Network before(CheckContext context, RunContext run) throws IOException, InterruptedException {
         Map<String, FaultProxy> proxies = new LinkedHashMap<>();
         try {
-            for (LockUrl.Host host : place.url().hosts()) {
+            for (LockUrl.Host host : run.url().hosts()) {
                 int port = host.port()
-                        .orElseThrow(() -> trial.notTried(
+                        .orElseThrow(() -> context.skipped(
                                 Verdict.NOT_RUN,
                                 "the URL does not say the port of " + host
                                         + "; write it, so that a proxy can stand before it"));
                 proxies.put(host.toString(), FaultProxy.to(new InetSocketAddress(host.name(), port)));
             }
-            for (String server : place.subject().servers()) {
+            for (String server : run.subject().servers()) {
                 int colon = server.lastIndexOf(':');
                 int port = Integer.parseInt(server.substring(colon + 1));
                 proxies.put(server, FaultProxy.to(new InetSocketAddress(server.substring(0, colon), port)));
             }
             Map<String, String> addresses = new LinkedHashMap<>();
             proxies.forEach((server, proxy) -> addresses.put(server, address(proxy)));
-            LockUrl through = LockUrl.parse(place.subject()
+            LockUrl through = LockUrl.parse(run.subject()
                     .addresses()
-                    .orElse(map -> url(trial, place, map))
+                    .orElse(map -> url(context, run, map))
                     .url(addresses));
-            Network network = new Network(trial, List.copyOf(proxies.values()), through);
-            if (!place.links().areThese(network, trial)) {
-                throw trial.notTried(
+            Network network = new Network(context, List.copyOf(proxies.values()), through);
+            if (!run.links().areThese(network, context)) {
+                throw context.skipped(
                         Verdict.INCONCLUSIVE,
-                        "clients go round the proxies, since the servers tell them other addresses; supply TckSubject.withAddressMap,"
-                                + " or take the option addressMap (io.keyway.lock.AddressMap), so that links can be broken");
+                        "clients go round the proxies, since the servers tell them other addresses; supply "
+                                + "TckSubject.withAddressMap,"
+                                + " or take the option addressMap (io.keyway.lock.AddressMap), so that links can be "
+                                + "broken");
             }
             return network;
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -65,11 +67,11 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    private static String url(CheckContext trial, RunContext place, Map<String, String> proxies) {
-        if (!place.options().contains(AddressMap.OPTION.name())) {
-            return ProxiedUrl.of(place.url(), proxies);
+    private static String url(CheckContext context, RunContext run, Map<String, String> proxies) {
+        if (!run.options().contains(AddressMap.OPTION.name())) {
+            return ProxiedUrl.of(run.url(), proxies);
         }
-        return trial.urlWith(AddressMap.OPTION.name(), new AddressMap(proxies).toString())
+        return context.urlWith(AddressMap.OPTION.name(), new AddressMap(proxies).toString())
                 .reveal();
     }
 
@@ -89,7 +91,7 @@ public final class Network implements AutoCloseable {
 
     /** A client with these options, whose links are these. */
     public LockClient client(String role, ClientOptions options) {
-        return trial.client(role, options, url);
+        return context.client(role, options, url);
     }
 
     /** Nothing moves either way, new connections stay mute, nobody is told. */

@@ -27,17 +27,17 @@ public final class RemoteClient implements AutoCloseable {
     /**
      * One that has taken that lock, of no other use, and released it: what it then asks takes no longer than it must.
      */
-    static RemoteClient start(RunContext place, String role, ClientOptions options, String first)
+    static RemoteClient start(RunContext run, String role, ClientOptions options, String first)
             throws InterruptedException {
         ClientProcess process = ClientProcess.open(
-                classPath(place.subject().loader()),
-                place.url().reveal(),
+                classPath(run.subject().loader()),
+                run.url().reveal(),
                 "tck-" + role,
                 options.lockDefaults().ttl().orElseThrow());
         try {
             // A new process on a busy machine has to load its classes and to connect: that says nothing of its
             // provider.
-            if (process.acquireIfReachable(first, place.patience()).isPresent()) {
+            if (process.acquireIfReachable(first, run.patience()).isPresent()) {
                 process.release(first);
             }
         } catch (InterruptedException | RuntimeException | AssertionError e) {

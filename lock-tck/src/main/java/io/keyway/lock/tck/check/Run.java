@@ -105,7 +105,7 @@ public final class Run {
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
         String word = word();
-        RunContext place = new RunContext(
+        RunContext run = new RunContext(
                 subject,
                 config,
                 url,
@@ -124,7 +124,7 @@ public final class Run {
         Map<String, CheckResult> results = new ConcurrentHashMap<>();
         boolean whole;
         try (StallMeter meter = new StallMeter()) {
-            whole = runAll(place, specs, meter, results);
+            whole = runAll(run, specs, meter, results);
         }
         List<CheckResult> inOrder = new ArrayList<>();
         for (CheckSpec spec : specs) {
@@ -138,23 +138,22 @@ public final class Run {
     }
 
     /** Returns whether all were made. */
-    private boolean runAll(
-            RunContext place, List<CheckSpec> specs, StallMeter meter, Map<String, CheckResult> results) {
-        boolean virtual = place.clock().isVirtual();
+    private boolean runAll(RunContext run, List<CheckSpec> specs, StallMeter meter, Map<String, CheckResult> results) {
+        boolean virtual = run.clock().isVirtual();
         List<CheckSpec> beside = new ArrayList<>();
         List<CheckSpec> alone = new ArrayList<>();
         for (CheckSpec spec : specs) {
             (virtual || spec.check().alone() ? alone : beside).add(spec);
         }
         // A server that does not come back as it was would be blamed on every check after it.
-        alone.sort(Comparator.comparing(spec -> List.of(spec.check().means()).contains(Requirement.SERVER)));
+        alone.sort(Comparator.comparing(spec -> List.of(spec.check().requires()).contains(Requirement.SERVER)));
         ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());
         try {
-            try (HostKeeper keeper = HostKeeper.of(place, beside.isEmpty())) {
+            try (HostKeeper keeper = HostKeeper.of(run, beside.isEmpty())) {
                 keeper.open();
                 List<Future<?>> running = new ArrayList<>();
                 for (CheckSpec spec : beside) {
-                    running.add(pool.submit(() -> make(place, spec, meter, results)));
+                    running.add(pool.submit(() -> make(run, spec, meter, results)));
                 }
                 for (Future<?> each : running) {
                     each.get();
@@ -164,7 +163,7 @@ public final class Run {
                 if (Thread.currentThread().isInterrupted()) {
                     return false;
                 }
-                make(place, spec, meter, results);
+                make(run, spec, meter, results);
             }
             return true;
         } catch (InterruptedException e) {
@@ -177,11 +176,11 @@ public final class Run {
         }
     }
 
-    private void make(RunContext place, CheckSpec spec, StallMeter meter, Map<String, CheckResult> results) {
+    private void make(RunContext run, CheckSpec spec, StallMeter meter, Map<String, CheckResult> results) {
         synchronized (listener) {
             listener.started(spec.id());
         }
-        CheckResult result = SecretMasker.of(place.url()).result(new CheckRun(place, spec, meter::worstSince).run());
+        CheckResult result = SecretMasker.of(run.url()).result(new CheckRun(run, spec, meter::worstSince).run());
         results.put(spec.id(), result);
         synchronized (listener) {
             listener.finished(result);
@@ -275,9 +274,9 @@ public final class Run {
                 Optional<Lease> lease =
                         client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
                 if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
-                    throw new CannotOpen(
-                            "the clock of " + url + " stands still: the kit moves one only through"
-                                    + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the machine's clock");
+                    throw new CannotOpen("the clock of " + url + " stands still: the kit moves one only through"
+                            + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the "
+                            + "machine's clock");
                 }
                 lease.ifPresent(Lease::close);
             }

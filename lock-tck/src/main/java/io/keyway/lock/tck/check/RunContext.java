@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * @param links what is known of its links
  * @param killed whether a check of the run has killed its server
  * @param clock of all checks
- * @param run a word that no other run uses: the first segment of every name
+ * @param word a word that no other run uses: the first segment of every name
  */
 record RunContext(
         TckSubject subject,
@@ -46,7 +46,7 @@ record RunContext(
         Links links,
         AtomicBoolean killed,
         CheckClock clock,
-        String run) {
+        String word) {
     RunContext {
         Objects.requireNonNull(subject, "subject");
         Objects.requireNonNull(config, "config");
@@ -58,14 +58,14 @@ record RunContext(
         Objects.requireNonNull(links, "links");
         Objects.requireNonNull(killed, "killed");
         Objects.requireNonNull(clock, "clock");
-        Objects.requireNonNull(run, "run");
+        Objects.requireNonNull(word, "word");
     }
 
     /** The same with twice the time factor, for a machine that stalled. */
     RunContext slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
         return new RunContext(
-                subject, stretched, url, features, guarantees, reach, overBackend, options, links, killed, clock, run);
+                subject, stretched, url, features, guarantees, reach, overBackend, options, links, killed, clock, word);
     }
 
     /** Opens a client with that between it and what its provider built it on. */

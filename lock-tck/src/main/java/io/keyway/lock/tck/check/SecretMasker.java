@@ -73,7 +73,7 @@ final class SecretMasker {
                 check.verdict(),
                 check.took(),
                 text(check.message()),
-                check.first(),
+                check.hint(),
                 check.evidence().map(this::text),
                 check.picture().map(this::text),
                 check.notes().stream().map(this::text).toList(),

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /** A call on a thread of its own. */
 public final class Task<T> {
-    private final TestTime trial;
+    private final TestTime time;
     private final String what;
     private final Thread thread;
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile boolean interruptedAtEnd;
 
-    Task(TestTime trial, String what, Callable<T> work, boolean virtual) {
-        this.trial = trial;
+    Task(TestTime time, String what, Callable<T> work, boolean virtual) {
+        this.time = time;
         this.what = what;
         this.thread = virtual ? VirtualThreads.unstarted(() -> run(work)) : new Thread(() -> run(work));
         thread.setName("tck-task-" + what.replace(' ', '-'));
@@ -59,9 +59,12 @@ public final class Task<T> {
         return interruptedAtEnd;
     }
 
-    /** Waits for its end within the trial's patience, letting time pass, and returns its value; a failure of the call fails the check. */
+    /**
+     * Waits for its end within the trial's patience, letting time pass, and returns its value; a failure of the call
+     * fails the check.
+     */
     public T get() throws InterruptedException {
-        trial.until(what + " returns", result::isDone);
+        time.until(what + " returns", result::isDone);
         Throwable failure = failure().orElse(null);
         if (failure == null) {
             return result.join();
@@ -74,7 +77,7 @@ public final class Task<T> {
 
     /** Waits for its end within the trial's patience, and returns what it threw; empty if it returned. */
     public Optional<Throwable> outcome() throws InterruptedException {
-        trial.until(what + " returns or throws", result::isDone);
+        time.until(what + " returns or throws", result::isDone);
         return failure();
     }
 

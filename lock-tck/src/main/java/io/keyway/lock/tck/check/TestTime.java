@@ -12,23 +12,24 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How time passes in a check, and what it has under way meanwhile. Time passes only by {@link #pass}, {@link #until} and {@link Task#get}; in virtual time nothing else moves the clock.
+ * How time passes in a check, and what it has under way meanwhile. Time passes only by {@link #pass}, {@link #until}
+ * and {@link Task#get}; in virtual time nothing else moves the clock.
  */
 abstract class TestTime extends Expectations {
     private static final int STEPS = 200;
     private static final long REAL_GRACE = 250_000_000L;
     private static final long POLL = 200_000L;
 
-    final RunContext place;
+    final RunContext run;
     private final List<Task<?>> tasks = new CopyOnWriteArrayList<>();
 
-    TestTime(RunContext place) {
-        this.place = place;
+    TestTime(RunContext run) {
+        this.run = run;
     }
 
     /** A short term that the subject takes. */
     public Duration ttl() {
-        return place.ttl();
+        return run.ttl();
     }
 
     /** That part of {@link #ttl()}. */
@@ -39,13 +40,13 @@ abstract class TestTime extends Expectations {
     /** So many {@link #ttl()}, or what the subject takes at most. */
     public Duration longer(int times) {
         Duration wanted = ttl().multipliedBy(times);
-        Duration most = place.guarantees().maxTtl();
+        Duration most = run.guarantees().maxTtl();
         return wanted.compareTo(most) > 0 ? most : wanted;
     }
 
     /** The nearest term that the subject grants. */
     public Duration granted(Duration term) {
-        return RunContext.within(place.guarantees(), term);
+        return RunContext.within(run.guarantees(), term);
     }
 
     /** Options of a lock whose leases nobody renews. */
@@ -60,22 +61,25 @@ abstract class TestTime extends Expectations {
 
     /** How long something that must happen may take: a bound for liveness, never a measure. */
     public Duration patience() {
-        return place.patience();
+        return run.patience();
     }
 
     /** The check's clock, in nanoseconds; compare by difference. */
     public long now() {
-        return place.clock().now();
+        return run.clock().now();
     }
 
     public boolean isVirtual() {
-        return place.clock().isVirtual();
+        return run.clock().isVirtual();
     }
 
-    /** Lets so much time pass. In virtual time all that comes due has been done when it returns, on the threads of tasks too. */
+    /**
+     * Lets so much time pass. In virtual time all that comes due has been done when it returns, on the threads of tasks
+     * too.
+     */
     public void pass(Duration time) throws InterruptedException {
         settle();
-        place.clock().pass(time);
+        run.clock().pass(time);
         settle();
     }
 
@@ -101,20 +105,22 @@ abstract class TestTime extends Expectations {
 
     /** Lets time pass until the condition holds or the limit is reached; returns whether it holds. */
     public boolean happens(Duration limit, Callable<Boolean> condition) throws InterruptedException {
-        return place.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
+        return run.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
     }
 
     /**
-     * Whether the call ends within that time; more by {@link #patience()} on the machine's clock, where no upper bound is sure. In virtual time the clock then stands at the limit and a thread that is late has a
-     * moment of real time to arrive: what is late is the provider.
+     * Whether the call ends within that time; more by {@link #patience()} on the machine's clock, where no upper bound
+     * is sure. In virtual time the clock then stands at the limit and a thread that is late has a moment of real time
+     * to arrive: what is late is the provider.
      */
     public boolean endsWithin(Duration limit, Task<?> task) throws InterruptedException {
         return happens(isVirtual() ? limit : limit.plus(patience()), task::isDone);
     }
 
     /**
-     * Lets time pass until {@link #now()} shows that reading, and returns whether the call goes on then. It counts as going on as well if {@code end}, from which on it may be over, had come before the question was
-     * answered: on a busy machine a reading is not met in time.
+     * Lets time pass until {@link #now()} shows that reading, and returns whether the call goes on then. It counts as
+     * going on as well if {@code end}, from which on it may be over, had come before the question was answered: on a
+     * busy machine a reading is not met in time.
      */
     public boolean goesOnAt(long reading, Task<?> task, long end) throws InterruptedException {
         passUntil(reading);
@@ -123,7 +129,10 @@ abstract class TestTime extends Expectations {
         return !over || now() - end >= 0;
     }
 
-    /** Fails the check if that was seen; surely, as {@link #never}, if {@link #now()} does not show yet the reading from which on it may be. */
+    /**
+     * Fails the check if that was seen; surely, as {@link #never}, if {@link #now()} does not show yet the reading from
+     * which on it may be.
+     */
     public void neverBefore(long end, boolean seen, String text) {
         boolean early = now() - end < 0;
         never(seen && early, text);
@@ -142,7 +151,7 @@ abstract class TestTime extends Expectations {
             if (System.nanoTime() - end > 0) {
                 return holds(condition);
             }
-            place.clock().pass(Duration.ofMillis(2));
+            run.clock().pass(Duration.ofMillis(2));
         }
         return true;
     }
@@ -151,13 +160,13 @@ abstract class TestTime extends Expectations {
         Duration step = limit.dividedBy(STEPS);
         // What is due at this moment belongs to it.
         settle();
-        place.clock().pass(Duration.ZERO);
+        run.clock().pass(Duration.ZERO);
         for (int i = 0; i < STEPS; i++) {
             settle();
             if (holds(condition)) {
                 return true;
             }
-            place.clock().pass(step);
+            run.clock().pass(step);
         }
         // Threads may still be on their way when the clock has arrived.
         long end = System.nanoTime() + REAL_GRACE;
@@ -182,9 +191,11 @@ abstract class TestTime extends Expectations {
         }
     }
 
-    /** In virtual time: waits until every task has returned or waits for something; for a moment of real time at most. */
+    /**
+     * In virtual time: waits until every task has returned or waits for something; for a moment of real time at most.
+     */
     public void settle() throws InterruptedException {
-        if (!place.clock().isVirtual()) {
+        if (!run.clock().isVirtual()) {
             return;
         }
         long end = System.nanoTime() + REAL_GRACE;
@@ -216,7 +227,10 @@ abstract class TestTime extends Expectations {
         return task;
     }
 
-    /** Makes a call that may wait for something that only the passing of time brings, and returns its value; in virtual time a check that called it itself would wait for ever. */
+    /**
+     * Makes a call that may wait for something that only the passing of time brings, and returns its value; in virtual
+     * time a check that called it itself would wait for ever.
+     */
     public <T> T call(String what, Callable<T> work) throws InterruptedException {
         return start(what, work).get();
     }

@@ -12,6 +12,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -23,11 +24,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** Rules 301, 305, 306, 309 and 312: how a lock is asked for. */
 final class AcquireChecks {
-
-    @Check(
-            rules = {"LK-301", "LK-305"},
-            from = Profile.SMOKE,
-            first = "Does every form of acquire come to the same attempt at the store?")
+    @Check(rules = "LK-301 LK-305", from = Profile.SMOKE)
+    @Hint("Does every form of acquire come to the same attempt at the store?")
     void everyFormOfAcquireTakesAndRefuses(CheckContext t) throws Exception {
         DistributedLock lock = t.client("first").lock(t.name());
         DistributedLock rival = t.client("rival").lock(t.name());
@@ -64,10 +62,8 @@ final class AcquireChecks {
         return t.call(what, future::get);
     }
 
-    @Check(
-            rules = {"LK-305", "LK-402"},
-            from = Profile.SMOKE,
-            first = "Does an attempt that is refused leave its request in the queue?")
+    @Check(rules = "LK-305 LK-402", from = Profile.SMOKE)
+    @Hint("Does an attempt that is refused leave its request in the queue?")
     void anAttemptNeverQueues(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
@@ -78,7 +74,8 @@ final class AcquireChecks {
                     t.start("an attempt", () -> client.lock(t.name()).tryAcquire());
             t.expect(
                     t.endsWithin(t.ttl(1, 2), attempt),
-                    "tryAcquire() of a lock that is held had not ended after half a ttl; a refusal needs one round trip");
+                    "tryAcquire() of a lock that is held had not ended after half a ttl; a refusal needs one round "
+                            + "trip");
             t.expect(attempt.get().isEmpty(), "a lock that is held was granted to another client");
         }
         if (t.has(Feature.LIST)) {
@@ -94,7 +91,8 @@ final class AcquireChecks {
         t.expect(third.orElseThrow().isHeld(), "a lease ended soon after it was granted");
     }
 
-    @Check(rules = "LK-306", first = "What becomes of a cached lock when another client asks for it?")
+    @Check(rules = "LK-306")
+    @Hint("What becomes of a cached lock when another client asks for it?")
     void aLockThatAnotherClientUsedOftenIsFree(CheckContext t) throws Exception {
         LockClient often = t.client("often");
         for (int i = 0; i < t.rounds(10, 50, 200); i++) {
@@ -110,10 +108,8 @@ final class AcquireChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-309", "LK-207"},
-            from = Profile.SMOKE,
-            first = "Does the ttl that was asked for reach the store, and does Lease.ttl() say what the store granted?")
+    @Check(rules = "LK-309 LK-207", from = Profile.SMOKE)
+    @Hint("Does the ttl that was asked for reach the store, and does Lease.ttl() say what the store granted?")
     void aLeaseHasTheTtlThatWasAsked(CheckContext t) throws Exception {
         for (int times = 1; times <= 3; times += 2) {
             Duration ttl = t.longer(times);
@@ -131,10 +127,8 @@ final class AcquireChecks {
         }
     }
 
-    @Check(
-            rules = "LK-312",
-            from = Profile.SMOKE,
-            first = "Is the holder known by its thread anywhere, as in a ThreadLocal or a reentrant lock below?")
+    @Check(rules = "LK-312", from = Profile.SMOKE)
+    @Hint("Is the holder known by its thread anywhere, as in a ThreadLocal or a reentrant lock below?")
     void aLeaseBelongsToNoThread(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient rival = t.client("rival");
@@ -150,10 +144,8 @@ final class AcquireChecks {
                 "a lease was released by another thread, and the lock is not free");
     }
 
-    @Check(
-            rules = "LK-312",
-            means = {Requirement.VIRTUAL_THREADS},
-            first = "Is anything kept by thread, or is a virtual thread pinned while it waits?")
+    @Check(rules = "LK-312", requires = Requirement.VIRTUAL_THREADS)
+    @Hint("Is anything kept by thread, or is a virtual thread pinned while it waits?")
     void manyVirtualThreadsTakeTurns(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int threads = t.rounds(50, 200, 1000);

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -19,11 +20,8 @@ import java.util.concurrent.locks.Lock;
 /** Rules 605 and 1601 to 1605: what is built over a provider's locks. */
 @SuppressWarnings("LockNotBeforeTry") // these checks break the habit on purpose
 final class AdapterChecks {
-
-    @Check(
-            rules = "LK-1601",
-            from = Profile.SMOKE,
-            first = "Does a nested lock() go to the store, instead of counting?")
+    @Check(rules = "LK-1601", from = Profile.SMOKE)
+    @Hint("Does a nested lock() go to the store, instead of counting?")
     void theHoldingThreadLocksAgainUnderOneToken(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
@@ -54,7 +52,8 @@ final class AdapterChecks {
                 : 0;
     }
 
-    @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Does unlock() release the lease at each call?")
+    @Check(rules = "LK-1602", from = Profile.SMOKE)
+    @Hint("Does unlock() release the lease at each call?")
     void anInnerUnlockFreesNothing(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("other");
@@ -71,10 +70,8 @@ final class AdapterChecks {
         t.expect(other.lock(t.name()).tryAcquire().isPresent(), "the outer unlock() of two has not freed the lock");
     }
 
-    @Check(
-            rules = "LK-1603",
-            from = Profile.SMOKE,
-            first = "Is the thread that unlocks compared with the one that locked?")
+    @Check(rules = "LK-1603", from = Profile.SMOKE)
+    @Hint("Is the thread that unlocks compared with the one that locked?")
     void anotherThreadCannotUnlock(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
@@ -95,7 +92,8 @@ final class AdapterChecks {
                 "the unlock() of another thread, which was refused, has freed the lock");
     }
 
-    @Check(rules = "LK-1603", from = Profile.SMOKE, first = "Does unlock() look whether the thread holds anything?")
+    @Check(rules = "LK-1603", from = Profile.SMOKE)
+    @Hint("Does unlock() look whether the thread holds anything?")
     void oneUnlockTooManyIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lock lock = t.subject().adapter().over(client.lock(t.name()));
@@ -110,10 +108,8 @@ final class AdapterChecks {
         t.expectType("an unlock() too many", IllegalMonitorStateException.class, thrown.orElseThrow());
     }
 
-    @Check(
-            rules = "LK-1601",
-            from = Profile.SMOKE,
-            first = "Does an acquire look whether its thread has a lease of that name by this adapter?")
+    @Check(rules = "LK-1601", from = Profile.SMOKE)
+    @Hint("Does an acquire look whether its thread has a lease of that name by this adapter?")
     void theHoldingThreadGetsAnotherLeaseOfTheSameGrant(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         Task<String> nested = t.start("a nested acquire", () -> {
@@ -136,7 +132,8 @@ final class AdapterChecks {
                 "a lock all of whose leases were closed is not free");
     }
 
-    @Check(rules = "LK-1602", from = Profile.SMOKE, first = "Which of the leases gives the lock back?")
+    @Check(rules = "LK-1602", from = Profile.SMOKE)
+    @Hint("Which of the leases gives the lock back?")
     void theLastLeaseGivesTheLockBack(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         LockClient other = t.client("other");
@@ -162,7 +159,8 @@ final class AdapterChecks {
         return "";
     }
 
-    @Check(rules = "LK-1604", from = Profile.SMOKE, first = "Does each lease know whether it was released?")
+    @Check(rules = "LK-1604", from = Profile.SMOKE)
+    @Hint("Does each lease know whether it was released?")
     void aLeaseOfSeveralIsReleasedOnce(CheckContext t) throws Exception {
         ReentrantLocks locks = t.subject().reentrance().over(t.client("first"));
         LockClient other = t.client("other");
@@ -183,7 +181,8 @@ final class AdapterChecks {
         t.expectEqual("what is wrong with a lease that is released twice", "", user.get());
     }
 
-    @Check(rules = "LK-1605", from = Profile.SMOKE, first = "Is a lease counted by its thread, or for all?")
+    @Check(rules = "LK-1605", from = Profile.SMOKE)
+    @Hint("Is a lease counted by its thread, or for all?")
     void anotherThreadIsKeptOut(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         ReentrantLocks locks = t.subject().reentrance().over(client);
@@ -202,11 +201,8 @@ final class AdapterChecks {
         t.expectEqual("what is wrong between two threads", "", stranger.get());
     }
 
-    @Check(
-            rules = "LK-605",
-            needs = Feature.FENCING,
-            from = Profile.SMOKE,
-            first = "Does the guard compare with the highest token that it has seen of that name?")
+    @Check(rules = "LK-605", needs = Feature.FENCING, from = Profile.SMOKE)
+    @Hint("Does the guard compare with the highest token that it has seen of that name?")
     void aGuardRefusesWhatIsOlderThanTheNewest(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         TckSubject.Guard guard = t.subject().guard().get();

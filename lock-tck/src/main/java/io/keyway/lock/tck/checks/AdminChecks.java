@@ -17,6 +17,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -28,12 +29,8 @@ import java.util.OptionalLong;
 
 /** Rules 1101 to 1106: looking and breaking. */
 final class AdminChecks {
-
-    @Check(
-            rules = {"LK-1101", "LK-1102"},
-            needs = Feature.LIST,
-            from = Profile.SMOKE,
-            first = "Is all of this kept at the store with the grant: client, mode, permits, token, metadata, since?")
+    @Check(rules = "LK-1101 LK-1102", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Is all of this kept at the store with the grant: client, mode, permits, token, metadata, since?")
     void aHeldLockIsShownWithItsHolder(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> metadata = Map.of("job", "nightly – ü", "host", "a=b;c");
@@ -67,10 +64,10 @@ final class AdminChecks {
     }
 
     @Check(
-            rules = {"LK-1101", "LK-310"},
+            rules = "LK-1101 LK-310",
             needs = {Feature.LIST, Feature.FIFO},
-            from = Profile.SMOKE,
-            first = "Are waiters kept at the store in the order of their requests?")
+            from = Profile.SMOKE)
+    @Hint("Are waiters kept at the store in the order of their requests?")
     void waitersAreShownInTheirOrder(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
@@ -93,12 +90,8 @@ final class AdminChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1101",
-            needs = Feature.LIST,
-            from = Profile.SMOKE,
-            first =
-                    "Does the cursor say after which key the next page begins, and is the order of keys the same for each page?")
+    @Check(rules = "LK-1101", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Does the cursor say after which key the next page begins, and is the order of keys the same for each page?")
     void everyHeldLockIsListedOnceOverAllPages(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> names = new ArrayList<>();
@@ -132,8 +125,8 @@ final class AdminChecks {
 
     @Check(
             rules = "LK-1101",
-            needs = {Feature.LIST, Feature.SEMAPHORE},
-            first = "Are semaphores listed beside locks, with their permits?")
+            needs = {Feature.LIST, Feature.SEMAPHORE})
+    @Hint("Are semaphores listed beside locks, with their permits?")
     void aSemaphoreIsListedWithItsPermits(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> metadata = Map.of("job", "nightly");
@@ -167,8 +160,8 @@ final class AdminChecks {
 
     @Check(
             rules = "LK-1103",
-            needs = {Feature.LIST, Feature.CACHING},
-            first = "Does the authority know of a cached grant whether it is in use?")
+            needs = {Feature.LIST, Feature.CACHING})
+    @Hint("Does the authority know of a cached grant whether it is in use?")
     void aCachedLockIsNotShownAsHeld(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.lock(t.name()).acquire().release();
@@ -178,10 +171,10 @@ final class AdminChecks {
     }
 
     @Check(
-            rules = {"LK-1104", "LK-1106", "LK-801"},
+            rules = "LK-1104 LK-1106 LK-801",
             needs = {Feature.BREAK, Feature.LIST},
-            from = Profile.SMOKE,
-            first = "Is the holder told by Signals.ended, with BROKEN and the reason?")
+            from = Profile.SMOKE)
+    @Hint("Is the holder told by Signals.ended, with BROKEN and the reason?")
     void theHolderOfABrokenLeaseIsTold(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         LockClient operator = t.client("operator");
@@ -203,11 +196,9 @@ final class AdminChecks {
                 () -> operator.lock(t.name()).tryAcquire().isPresent());
     }
 
-    @Check(
-            rules = "LK-1106",
-            needs = Feature.BREAK,
-            first =
-                    "On its way to the holder, is the reason encoded in UTF-8 and decoded again each time, and is it that of this break?")
+    @Check(rules = "LK-1106", needs = Feature.BREAK)
+    @Hint("On its way to the holder, is the reason encoded in UTF-8 and decoded again each time, and is it that of "
+            + "this break?")
     void theReasonOfABreakReachesTheHolderAsItWasGiven(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient operator = t.client("operator");
@@ -228,11 +219,8 @@ final class AdminChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1104",
-            needs = Feature.BREAK,
-            from = Profile.SMOKE,
-            first = "Is the token compared in the same step in which the grant is ended?")
+    @Check(rules = "LK-1104", needs = Feature.BREAK, from = Profile.SMOKE)
+    @Hint("Is the token compared in the same step in which the grant is ended?")
     void aBreakByAnotherTokenEndsNothing(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease first = client.lock(t.name()).acquire();
@@ -254,10 +242,8 @@ final class AdminChecks {
         second.release();
     }
 
-    @Check(
-            rules = {"LK-1105", "LK-302"},
-            needs = Feature.BREAK,
-            first = "Is the place of a broken holder kept until its release arrives or its ttl has passed?")
+    @Check(rules = "LK-1105 LK-302", needs = Feature.BREAK)
+    @Hint("Is the place of a broken holder kept until its release arrives or its ttl has passed?")
     void theNextGrantWaitsUntilABrokenHolderHasStopped(CheckContext t) throws Exception {
         for (int i = 0; i < t.rounds(1, 3, 20); i++) {
             String name = t.freshName();
@@ -275,9 +261,9 @@ final class AdminChecks {
     }
 
     @Check(
-            rules = {"LK-1104", "LK-1305"},
-            needs = {Feature.BREAK, Feature.SEMAPHORE},
-            first = "Does a break of a semaphore's grant end that one alone?")
+            rules = "LK-1104 LK-1305",
+            needs = {Feature.BREAK, Feature.SEMAPHORE})
+    @Hint("Does a break of a semaphore's grant end that one alone?")
     void aBreakOfPermitsEndsTheOneGrant(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease one = client.semaphore(t.name(), Capacity.of(2)).acquire();
@@ -292,9 +278,9 @@ final class AdminChecks {
     }
 
     @Check(
-            rules = {"LK-1104", "LK-1202"},
-            needs = {Feature.BREAK, Feature.READ_WRITE},
-            first = "Does a break find its grant by the token, or all that hold the lock?")
+            rules = "LK-1104 LK-1202",
+            needs = {Feature.BREAK, Feature.READ_WRITE})
+    @Hint("Does a break find its grant by the token, or all that hold the lock?")
     void aBreakOfOneReaderLeavesTheOthers(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         Lease one = client.readWriteLock(t.name()).read().acquire();
@@ -311,11 +297,8 @@ final class AdminChecks {
                 "one of three readers was broken, and a writer was admitted beside the others");
     }
 
-    @Check(
-            rules = {"LK-506", "LK-1104"},
-            needs = Feature.BREAK,
-            means = Requirement.LINK,
-            first = "If several leases are renewed in one message: which of them does each answer mean?")
+    @Check(rules = "LK-506 LK-1104", needs = Feature.BREAK, requires = Requirement.LINK)
+    @Hint("If several leases are renewed in one message: which of them does each answer mean?")
     void aRenewalThatIsRefusedEndsNoOtherLease(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         ClientLink link = t.link("holder");

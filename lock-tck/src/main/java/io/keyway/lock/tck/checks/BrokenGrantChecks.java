@@ -16,6 +16,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -26,14 +27,11 @@ import java.util.concurrent.Callable;
 
 /** Rules 1104 to 1106: a grant that was broken, until its holder has answered or its term is over. */
 final class BrokenGrantChecks {
-
-    @Check(
-            rules = {"LK-1105", "LK-302", "LK-707"},
-            needs = Feature.BREAK,
-            first =
-                    "Is the place of a broken grant kept in each mode until its holder has released it, and is its holder told no by each verb until then?")
+    @Check(rules = "LK-1105 LK-302 LK-707", needs = Feature.BREAK)
+    @Hint("Is the place of a broken grant kept in each mode until its holder has released it, and is its holder told "
+            + "no by each verb until then?")
     void aBrokenGrantStandsUntilItsHolderAnswers(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
+        BackendProbe holder = t.probe("holder");
         LockClient rival = t.client("rival");
         Duration term = t.longer(8);
         String name = t.name("write");
@@ -70,19 +68,18 @@ final class BrokenGrantChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1105", "LK-302"},
-            needs = Feature.BREAK,
-            first = "Does a break by the client of the holder itself wait for the holder too?")
+    @Check(rules = "LK-1105 LK-302", needs = Feature.BREAK)
+    @Hint("Does a break by the client of the holder itself wait for the holder too?")
     void aClientThatBreaksItsOwnGrantIsWaitedFor(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
+        BackendProbe holder = t.probe("holder");
         long sent = t.now();
         Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
         t.expect(holder.breakGrant(grant, "of its own"), "a grant in force was not broken");
         t.neverBefore(
                 sent + grant.ttl().toNanos() / 100 * 98,
                 t.client("rival").lock(t.name()).tryAcquire().isPresent(),
-                "a client broke a grant of its own, and before it had released it another client was given the lock: the work under it may still believe");
+                "a client broke a grant of its own, and before it had released it another client was given the lock: "
+                        + "the work under it may still believe");
         holder.release(grant);
     }
 
@@ -112,17 +109,15 @@ final class BrokenGrantChecks {
                         + " was broken, and its release was answered DONE, as if its holder had ended it");
         t.expect(
                 t.happens(t.ttl(1, 2), () -> asks.call().isPresent()),
-                "the holder of a broken grant has released it, and for half a ttl nobody was given what it held: it was "
+                "the holder of a broken grant has released it, and for half a ttl nobody was given what it held: it "
+                        + "was "
                         + who);
     }
 
-    @Check(
-            rules = "LK-1104",
-            needs = Feature.BREAK,
-            first =
-                    "What does a break answer that finds a grant which was broken before, and whose holder has not answered?")
+    @Check(rules = "LK-1104", needs = Feature.BREAK)
+    @Hint("What does a break answer that finds a grant which was broken before, and whose holder has not answered?")
     void aBrokenGrantIsNotBrokenAgain(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
+        BackendProbe holder = t.probe("holder");
         LockClient operator = t.client("operator");
         Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
         t.expect(operator.admin().breakLease(grant.key(), grant.token(), "first"), "a grant in force was not broken");
@@ -138,8 +133,9 @@ final class BrokenGrantChecks {
     @Check(
             rules = "LK-1104",
             needs = Feature.BREAK,
-            statistical = "a break that is done twice is found if it happens at one of 20 breaks by two at once",
-            first = "Does who breaks a grant that another is breaking learn that it was not its doing?")
+            statistical =
+                    "a break that is done twice is found if " + "it " + "happens at one of 20 breaks by two at once")
+    @Hint("Does who breaks a grant that another is breaking learn that it was not its doing?")
     void ofTwoBreaksAtOnceOneIsDone(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         List<LockClient> operators = List.of(t.client("operator-1"), t.client("operator-2"));
@@ -159,11 +155,8 @@ final class BrokenGrantChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1105", "LK-513"},
-            needs = Feature.BREAK,
-            means = Requirement.LINK,
-            first = "How long is the holder of a broken grant waited for, if it never answers?")
+    @Check(rules = "LK-1105 LK-513", needs = Feature.BREAK, requires = Requirement.LINK)
+    @Hint("How long is the holder of a broken grant waited for, if it never answers?")
     void aBrokenHolderThatIsNotHeardIsNotWaitedForForEver(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         ClientLink link = t.link("silent");
@@ -183,13 +176,10 @@ final class BrokenGrantChecks {
         t.pass(t.ttl());
     }
 
-    @Check(
-            rules = {"LK-1106", "LK-1501"},
-            needs = Feature.BREAK,
-            from = Profile.SMOKE,
-            first = "Does an attempt that finds its own grant look whether that was broken?")
+    @Check(rules = "LK-1106 LK-1501", needs = Feature.BREAK, from = Profile.SMOKE)
+    @Hint("Does an attempt that finds its own grant look whether that was broken?")
     void aRepeatedAttemptBringsNoBrokenGrantBack(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
+        BackendProbe holder = t.probe("holder");
         Request request = holder.request(t.name(), t.longer(8));
         Grant grant = holder.granted(request, "a free lock was not granted");
         t.expect(
@@ -198,18 +188,16 @@ final class BrokenGrantChecks {
         Attempt again = holder.attempt(request);
         t.never(
                 again instanceof Attempt.Granted granted && granted.grant().token() == grant.token(),
-                "a grant was broken before its client had heard of it, and the client's next attempt was answered by it:"
+                "a grant was broken before its client had heard of it, and the client's next attempt was answered by "
+                        + "it:"
                         + " who is handed it out never hears that it was broken");
         holder.withdraw(request);
     }
 
-    @Check(
-            rules = {"LK-1105", "LK-302"},
-            needs = Feature.BREAK,
-            from = Profile.SMOKE,
-            first = "Does an attempt that arrives late take away the place of its own grant, which was broken?")
+    @Check(rules = "LK-1105 LK-302", needs = Feature.BREAK, from = Profile.SMOKE)
+    @Hint("Does an attempt that arrives late take away the place of its own grant, which was broken?")
     void anAttemptThatComesLateIsNoWordOfABrokenHolder(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
+        BackendProbe holder = t.probe("holder");
         LockClient rival = t.client("rival");
         Request request = holder.request(t.name(), t.longer(8));
         long sent = t.now();
@@ -232,14 +220,15 @@ final class BrokenGrantChecks {
         holder.withdraw(request);
         t.expect(
                 t.happens(t.ttl(1, 2), () -> rival.lock(t.name()).tryAcquire().isPresent()),
-                "the holder of a broken grant has released it, after an attempt of its request came late, and for half a"
+                "the holder of a broken grant has released it, after an attempt of its request came late, and for "
+                        + "half a"
                         + " ttl the lock was not free");
     }
 
     @Check(
-            rules = {"LK-310", "LK-1105"},
-            needs = {Feature.BREAK, Feature.FIFO},
-            first = "What does a break do to those that wait?")
+            rules = "LK-310 LK-1105",
+            needs = {Feature.BREAK, Feature.FIFO})
+    @Hint("What does a break do to those that wait?")
     void whoWaitsKeepsItsPlaceOverABreak(CheckContext t) throws Exception {
         LockClient operator = t.client("operator");
         Lease lease = t.client("holder").lock(t.name()).acquire();

@@ -20,6 +20,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -37,11 +38,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Chapter 1000: the end of a client. */
 final class CloseChecks {
-
-    @Check(
-            rules = {"LK-1002", "LK-1001"},
-            from = Profile.SMOKE,
-            first = "Does every method look whether the client is closed, also those of locks that were made before?")
+    @Check(rules = "LK-1002 LK-1001", from = Profile.SMOKE)
+    @Hint("Does every method look whether the client is closed, also those of locks that were made before?")
     void everyCallAfterCloseIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         DistributedLock lock = client.lock(t.name());
@@ -87,10 +85,8 @@ final class CloseChecks {
                 "calls of a closed client were refused, and the lock is taken");
     }
 
-    @Check(
-            rules = {"LK-1002", "LK-1001"},
-            from = Profile.SMOKE,
-            first = "Who ends the requests that wait when the client is closed?")
+    @Check(rules = "LK-1002 LK-1001", from = Profile.SMOKE)
+    @Hint("Who ends the requests that wait when the client is closed?")
     void closeEndsEveryWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient client = t.client("closed");
@@ -132,10 +128,8 @@ final class CloseChecks {
                 "the requests of a closed client were ended, and one of them has got the lock");
     }
 
-    @Check(
-            rules = {"LK-1001", "LK-1002", "LK-801"},
-            means = Requirement.LINK,
-            first = "Does a step of close() that fails, as at a store that is not heard, keep it from the others?")
+    @Check(rules = "LK-1001 LK-1002 LK-801", requires = Requirement.LINK)
+    @Hint("Does a step of close() that fails, as at a store that is not heard, keep it from the others?")
     void closeEndsAllThoughTheStoreIsNotHeard(CheckContext t) throws Exception {
         Duration limit = t.isVirtual() ? Duration.ofMillis(50) : t.ttl();
         ClientLink link = t.link("closed", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, limit));
@@ -171,10 +165,8 @@ final class CloseChecks {
         held.release();
     }
 
-    @Check(
-            rules = "LK-314",
-            means = Requirement.LINK,
-            first = "Does an asynchronous acquire throw what it should fail its future with?")
+    @Check(rules = "LK-314", requires = Requirement.LINK)
+    @Hint("Does an asynchronous acquire throw what it should fail its future with?")
     void anAsynchronousAcquireFailsByItsFuture(CheckContext t) throws Exception {
         ClientLink link =
                 t.link("cut", ClientOptions.defaults().with(CommonOptions.CLOSE_TIMEOUT, Duration.ofMillis(50)));
@@ -201,10 +193,8 @@ final class CloseChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1003", "LK-801", "LK-802"},
-            from = Profile.SMOKE,
-            first = "In which order does close() end belief, tell the loss, and send the release?")
+    @Check(rules = "LK-1003 LK-801 LK-802", from = Profile.SMOKE)
+    @Hint("In which order does close() end belief, tell the loss, and send the release?")
     void closeTellsHoldersBeforeOthersAreGranted(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient rival = t.client("rival");
@@ -245,10 +235,8 @@ final class CloseChecks {
         t.expectEqual("the number of LOST events", 1L, events.count(t.name(), LockEvent.Type.LOST));
     }
 
-    @Check(
-            rules = {"LK-1003", "LK-1005"},
-            from = Profile.SMOKE,
-            first = "Does close() send the releases of all its leases, or leave them to expire?")
+    @Check(rules = "LK-1003 LK-1005", from = Profile.SMOKE)
+    @Hint("Does close() send the releases of all its leases, or leave them to expire?")
     void closeGivesBackEverything(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient next = t.client("next");
@@ -275,10 +263,8 @@ final class CloseChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1001",
-            from = Profile.SMOKE,
-            first = "What does a second close() wait for, or a close() of a client that never connected?")
+    @Check(rules = "LK-1001", from = Profile.SMOKE)
+    @Hint("What does a second close() wait for, or a close() of a client that never connected?")
     void closeIsIdempotent(CheckContext t) throws Exception {
         LockClient unused = t.client("unused");
         unused.close();
@@ -303,10 +289,8 @@ final class CloseChecks {
         });
     }
 
-    @Check(
-            rules = {"LK-1004", "LK-902"},
-            from = Profile.SMOKE,
-            first = "What can still call a listener, or complete a future, after close() has returned?")
+    @Check(rules = "LK-1004 LK-902", from = Profile.SMOKE)
+    @Hint("What can still call a listener, or complete a future, after close() has returned?")
     void nothingIsToldAfterClose(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         LockClient rival = t.client("rival");
@@ -328,7 +312,8 @@ final class CloseChecks {
                 "the number of events that a listener was told after close() had returned", 0, told.get() - before);
     }
 
-    @Check(rules = "LK-1001", first = "Does close() join the thread that it is called on?")
+    @Check(rules = "LK-1001")
+    @Hint("Does close() join the thread that it is called on?")
     void aListenerMayCloseItsClient(CheckContext t) throws Exception {
         LockClient client = t.client("closed");
         AtomicBoolean closed = new AtomicBoolean();
@@ -350,10 +335,8 @@ final class CloseChecks {
                 () -> client.lock(t.name()).tryAcquire());
     }
 
-    @Check(
-            rules = "LK-1001",
-            means = Requirement.REAL_TIME,
-            first = "Is there a bound on waiting for the listener that is running?")
+    @Check(rules = "LK-1001", requires = Requirement.REAL_TIME)
+    @Hint("Is there a bound on waiting for the listener that is running?")
     void aListenerThatNeverReturnsDoesNotHoldUpClose(CheckContext t) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         LockClient next = t.client("next");
@@ -382,10 +365,8 @@ final class CloseChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1004",
-            from = Profile.SMOKE,
-            first = "What is shared between the clients of one JVM, and who closes it?")
+    @Check(rules = "LK-1004", from = Profile.SMOKE)
+    @Hint("What is shared between the clients of one JVM, and who closes it?")
     void theCloseOfOneClientLeavesTheOthers(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");

@@ -11,17 +11,18 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
 
 /** Rules 502, 701, 1105, 1204, 1501 and 1502: conversions, asked of the verb of a {@code LockBackend}. */
 final class ConversionChecks {
 
-    private static Grant reads(CheckContext t, BackendProbe verbs) throws Exception {
-        return reads(t, verbs, t.longer(8));
+    private static Grant reads(CheckContext t, BackendProbe probe) throws Exception {
+        return reads(t, probe, t.longer(8));
     }
 
-    private static Grant reads(CheckContext t, BackendProbe verbs, Duration ttl) throws Exception {
-        return verbs.granted(verbs.request(t.name(), LockMode.SHARED, ttl), "a reader was not granted");
+    private static Grant reads(CheckContext t, BackendProbe probe, Duration ttl) throws Exception {
+        return probe.granted(probe.request(t.name(), LockMode.SHARED, ttl), "a reader was not granted");
     }
 
     /** After 3/4 of a ttl the lock is still taken, if no more has passed since then. */
@@ -40,101 +41,102 @@ final class ConversionChecks {
     }
 
     @Check(
-            rules = {"LK-502", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first =
-                    "From when does the term of a converted grant run: from its conversion, or from the grant that it was?")
+            rules = "LK-502 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("From when does the term of a converted grant run: from its conversion, or from the grant that it was?")
     void aConvertedGrantHasAWholeTerm(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
+        BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
-        Grant read = reads(t, verbs, t.ttl());
+        Grant read = reads(t, probe, t.ttl());
         t.pass(t.ttl(1, 2));
         long sent = t.now();
-        Grant write = converted(t, verbs, read, verbs.request(t.name(), t.ttl()));
+        Grant write = converted(t, probe, read, probe.request(t.name(), t.ttl()));
         isKeptSince(t, sent, rival, "an upgrade another client has the lock: its term was that of the read grant");
-        verbs.release(write);
+        probe.release(write);
     }
 
     @Check(
-            rules = {"LK-1205", "LK-502"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first =
-                    "For how long is the read grant kept that an upgrade becomes again when it is withdrawn: for the rest of the upgrade's term, or of its own?")
+            rules = "LK-1205 LK-502",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("For how long is the read grant kept that an upgrade becomes again when it is withdrawn: for the rest of "
+            + "the upgrade's term, or of its own?")
     void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
+        BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
-        Grant read = reads(t, verbs, t.ttl());
+        Grant read = reads(t, probe, t.ttl());
         t.pass(t.ttl(1, 2));
         long sent = t.now();
-        Request wanted = verbs.request(t.name(), t.ttl());
-        converted(t, verbs, read, wanted);
-        verbs.withdraw(wanted);
+        Request wanted = probe.request(t.name(), t.ttl());
+        converted(t, probe, read, wanted);
+        probe.withdraw(wanted);
         isKeptSince(
                 t,
                 sent,
                 rival,
-                "an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which its client had extended by the upgrade");
-        verbs.release(read);
+                "an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which "
+                        + "its client had extended by the upgrade");
+        probe.release(read);
     }
 
     @Check(
-            rules = {"LK-1105", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK},
-            first = "Does a conversion look whether the grant that it converts was broken?")
+            rules = "LK-1105 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK})
+    @Hint("Does a conversion look whether the grant that it converts was broken?")
     void aBrokenReaderIsNotUpgraded(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
-        Grant read = reads(t, verbs);
+        BackendProbe probe = t.probe("reader");
+        Grant read = reads(t, probe);
         breakIt(t, read);
-        Request wanted = verbs.request(t.name(), t.longer(8));
+        Request wanted = probe.request(t.name(), t.longer(8));
         t.never(
-                verbs.convert(read, wanted) instanceof Attempt.Granted,
+                probe.convert(read, wanted) instanceof Attempt.Granted,
                 "the grant of a reader was broken, and its upgrade granted: the break has ended nothing");
-        verbs.withdraw(wanted);
-        verbs.release(read);
+        probe.withdraw(wanted);
+        probe.release(read);
     }
 
     @Check(
-            rules = {"LK-1105", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK},
-            first = "Does a conversion count a reader whose grant was broken, and who has not answered yet?")
+            rules = "LK-1105 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.BREAK})
+    @Hint("Does a conversion count a reader whose grant was broken, and who has not answered yet?")
     void anUpgradeWaitsForABrokenReader(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
-        BackendProbe other = t.verbs("other");
+        BackendProbe probe = t.probe("reader");
+        BackendProbe other = t.probe("other");
         Grant broken = reads(t, other);
         long sent = t.now();
-        Grant read = reads(t, verbs);
+        Grant read = reads(t, probe);
         breakIt(t, broken);
-        Request wanted = verbs.request(t.name(), t.longer(8));
+        Request wanted = probe.request(t.name(), t.longer(8));
         t.neverBefore(
                 sent + broken.ttl().toNanos() / 100 * 98,
-                verbs.convert(read, wanted) instanceof Attempt.Granted,
-                "a reader became the writer beside another one whose grant was broken and who had not answered yet: that one may still believe");
+                probe.convert(read, wanted) instanceof Attempt.Granted,
+                "a reader became the writer beside another one whose grant was broken and who had not answered yet: "
+                        + "that one may still believe");
         other.release(broken);
-        verbs.withdraw(wanted);
-        verbs.release(read);
+        probe.withdraw(wanted);
+        probe.release(read);
     }
 
     @Check(
-            rules = {"LK-1501", "LK-502", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "What does a conversion find that was carried out before, and whose answer was lost?")
+            rules = "LK-1501 LK-502 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("What does a conversion find that was carried out before, and whose answer was lost?")
     void aRepeatedConversionBringsTheSameGrantAnew(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
+        BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
-        Grant read = reads(t, verbs);
-        Request wanted = verbs.request(t.name(), t.ttl());
-        Grant first = converted(t, verbs, read, wanted);
+        Grant read = reads(t, probe);
+        Request wanted = probe.request(t.name(), t.ttl());
+        Grant first = converted(t, probe, read, wanted);
         t.pass(t.ttl(1, 2));
         long sent = t.now();
-        Grant again = converted(t, verbs, read, wanted);
+        Grant again = converted(t, probe, read, wanted);
         t.expectEqual("the token of a repeated conversion", first.token(), again.token());
         isKeptSince(
                 t, sent, rival, "a conversion was repeated another client has the lock: the term did not begin anew");
-        verbs.release(again);
+        probe.release(again);
     }
 
-    private static Grant converted(CheckContext t, BackendProbe verbs, Grant held, Request wanted) throws Exception {
-        Attempt result = verbs.convert(held, wanted);
+    private static Grant converted(CheckContext t, BackendProbe probe, Grant held, Request wanted) throws Exception {
+        Attempt result = probe.convert(held, wanted);
         if (result instanceof Attempt.Granted granted) {
             return granted.grant();
         }
@@ -142,43 +144,43 @@ final class ConversionChecks {
     }
 
     @Check(
-            rules = {"LK-701", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Is a grant that was converted still found by the id and token that it had before?")
+            rules = "LK-701 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Is a grant that was converted still found by the id and token that it had before?")
     void whatWasConvertedIsNotFoundByItsOldToken(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
+        BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
-        Grant read = reads(t, verbs);
+        Grant read = reads(t, probe);
         long sent = t.now();
-        Grant write = converted(t, verbs, read, verbs.request(t.name(), t.longer(8)));
+        Grant write = converted(t, probe, read, probe.request(t.name(), t.longer(8)));
         t.never(
-                verbs.renew(read).contains(Answer.DONE),
+                probe.renew(read).contains(Answer.DONE),
                 "a reader had become the writer, and a renewal by what it had been was answered DONE");
         t.never(
-                verbs.release(read) == Answer.DONE,
+                probe.release(read) == Answer.DONE,
                 "a reader had become the writer, and a release by what it had been was answered DONE");
         if (t.has(Feature.BREAK)) {
             t.never(
-                    verbs.breakGrant(read, "late"),
+                    probe.breakGrant(read, "late"),
                     "a reader had become the writer, and a break by the token that it had before was said to be done");
         }
         t.neverBefore(
                 sent + write.ttl().toNanos() / 100 * 98,
                 rival.lock(t.name()).tryAcquire().isPresent(),
                 "a reader had become the writer, and a message by the token that it had before has ended its grant");
-        t.expectEqual("the answer to the release by its own token", Answer.DONE, verbs.release(write));
+        t.expectEqual("the answer to the release by its own token", Answer.DONE, probe.release(write));
     }
 
     @Check(
-            rules = {"LK-1502", "LK-1402"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Does the withdrawal of a downgrade end the grant that it has become?")
+            rules = "LK-1502 LK-1402",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Does the withdrawal of a downgrade end the grant that it has become?")
     void theWithdrawalOfADowngradeEndsTheGrant(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("writer");
-        Grant write = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
-        Request wanted = verbs.request(t.name(), LockMode.SHARED, t.longer(8));
-        converted(t, verbs, write, wanted);
-        verbs.withdraw(wanted);
+        BackendProbe probe = t.probe("writer");
+        Grant write = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Request wanted = probe.request(t.name(), LockMode.SHARED, t.longer(8));
+        converted(t, probe, write, wanted);
+        probe.withdraw(wanted);
         t.takesSoon(
                         t.client("rival"),
                         t.name(),

@@ -13,6 +13,7 @@ import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,10 +29,8 @@ final class EnduranceChecks {
         return t.isVirtual() ? Duration.ofMinutes(1) : Duration.ofSeconds(t.rounds(smoke, quick, full));
     }
 
-    @Check(
-            rules = {"LK-502", "LK-301"},
-            first =
-                    "Does anything take a lock from a holder that renews, for the sake of one that has waited for long?")
+    @Check(rules = "LK-502 LK-301")
+    @Hint("Does anything take a lock from a holder that renews, for the sake of one that has waited for long?")
     void aHolderIsNotOustedByOneThatWaitsForLong(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         Task<Lease> waits = t.acquiring("a waiter's acquire", t.client("waiter"), t.name());
@@ -47,30 +46,27 @@ final class EnduranceChecks {
         waits.get().release();
     }
 
-    @Check(
-            rules = {"LK-506", "LK-502"},
-            first = "Is there a number of renewals, or an age, after which a grant is not renewed?")
+    @Check(rules = "LK-506 LK-502")
+    @Hint("Is there a number of renewals, or an age, after which a grant is not renewed?")
     void aGrantIsRenewedHoweverOften(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("renews");
-        Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
+        BackendProbe probe = t.probe("renews");
+        Grant grant = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
         int times = t.rounds(100, 300, 300);
         for (int i = 1; i <= times; i++) {
             t.expectEqual(
                     "the answer to renewal " + i + " of a grant that nobody has ended",
                     List.of(Answer.DONE),
-                    verbs.renew(grant));
+                    probe.renew(grant));
         }
         t.expect(
                 t.client("rival").lock(t.name()).tryAcquire().isEmpty(),
                 "a grant was renewed " + times + " times, and its lock is free");
-        verbs.release(grant);
+        probe.release(grant);
     }
 
-    @Check(
-            rules = {"LK-310", "LK-410"},
-            needs = Feature.FIFO,
-            first =
-                    "Is a waiter's place kept for its ttl from each attempt, and recheckWithin no longer than that, also for a ttl of many seconds?")
+    @Check(rules = "LK-310 LK-410", needs = Feature.FIFO)
+    @Hint("Is a waiter's place kept for its ttl from each attempt, and recheckWithin no longer than that, also for a "
+            + "ttl of many seconds?")
     void waitersWithALongTtlKeepTheirPlaces(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockOptions longer = LockOptions.none().withTtl(t.longer(8));
@@ -99,9 +95,10 @@ final class EnduranceChecks {
                 order);
     }
 
-    @Check(rules = "LK-1202", needs = Feature.READ_WRITE, first = "How many readers can hold a lock at once?")
+    @Check(rules = "LK-1202", needs = Feature.READ_WRITE)
+    @Hint("How many readers can hold a lock at once?")
     void aCrowdReadsTogether(CheckContext t) throws Exception {
-        List<BackendProbe> clients = List.of(t.verbs("one"), t.verbs("two"));
+        List<BackendProbe> clients = List.of(t.probe("one"), t.probe("two"));
         LockClient writer = t.client("writer");
         int readers = t.rounds(20, 40, 100);
         long sent = t.now();
@@ -124,27 +121,26 @@ final class EnduranceChecks {
                 .close();
     }
 
-    @Check(
-            rules = {"LK-1502", "LK-1402"},
-            first = "How many withdrawn requests does the store remember, or its client?")
+    @Check(rules = "LK-1502 LK-1402")
+    @Hint("How many withdrawn requests does the store remember, or its client?")
     void aWithdrawalIsRememberedBesideManyOthers(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
-        Request overtaken = verbs.request(t.name(), t.longer(8));
-        verbs.withdraw(overtaken);
+        BackendProbe probe = t.probe("asker");
+        Request overtaken = probe.request(t.name(), t.longer(8));
+        probe.withdraw(overtaken);
         int others = t.rounds(100, 300, 300);
         for (int i = 0; i < others; i++) {
-            verbs.withdraw(verbs.request(t.name("other"), t.longer(8)));
+            probe.withdraw(probe.request(t.name("other"), t.longer(8)));
         }
         t.never(
-                verbs.isGranted(overtaken),
+                probe.isGranted(overtaken),
                 "a request was granted after its withdrawal, when " + others
                         + " others had been withdrawn since: nobody would know of that grant, nor end it");
     }
 
     @Check(
-            rules = {"LK-1205", "LK-506"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Is a read grant whose upgrade waits renewed as before, at the client and at the store?")
+            rules = "LK-1205 LK-506",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Is a read grant whose upgrade waits renewed as before, at the client and at the store?")
     void aReaderThatWaitsForItsUpgradeForLongStaysAReader(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         LockClient other = t.client("other");

@@ -9,6 +9,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Events;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.util.List;
@@ -32,11 +33,8 @@ final class EventChecks {
         }
     }
 
-    @Check(
-            rules = "LK-902",
-            from = Profile.SMOKE,
-            first =
-                    "Are events handed to one queue at the moment of what they tell, and delivered by one thread at a time?")
+    @Check(rules = "LK-902", from = Profile.SMOKE)
+    @Hint("Are events handed to one queue at the moment of what they tell, and delivered by one thread at a time?")
     void theEventsOfALeaseComeInTheirOrder(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -61,10 +59,8 @@ final class EventChecks {
         t.expectEqual("the token of the event GRANTED", OptionalLong.of(lease.token()), granted.token());
     }
 
-    @Check(
-            rules = {"LK-902", "LK-906"},
-            from = Profile.SMOKE,
-            first = "Is a loss told to listeners once, by whichever way it was found?")
+    @Check(rules = "LK-902 LK-906", from = Profile.SMOKE)
+    @Hint("Is a loss told to listeners once, by whichever way it was found?")
     void aLossIsToldToListenersOnce(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Events events = t.events(client);
@@ -79,10 +75,8 @@ final class EventChecks {
                 "how often RELEASED was told of a lost lease", 0L, events.count(t.name(), LockEvent.Type.RELEASED));
     }
 
-    @Check(
-            rules = "LK-901",
-            means = Requirement.REAL_TIME,
-            first = "Which thread calls listeners: one that renews, or reads from the store?")
+    @Check(rules = "LK-901", requires = Requirement.REAL_TIME)
+    @Hint("Which thread calls listeners: one that renews, or reads from the store?")
     void aListenerThatBlocksCostsNoLease(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         CountDownLatch block = new CountDownLatch(1);
@@ -105,9 +99,8 @@ final class EventChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-902", "LK-901"},
-            first = "May two threads deliver events of one client at the same time?")
+    @Check(rules = "LK-902 LK-901")
+    @Hint("May two threads deliver events of one client at the same time?")
     void eventsAreDeliveredOneAtATime(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         AtomicInteger inside = new AtomicInteger();
@@ -140,7 +133,8 @@ final class EventChecks {
         });
     }
 
-    @Check(rules = "LK-904", from = Profile.SMOKE, first = "Is each call of a listener guarded?")
+    @Check(rules = "LK-904", from = Profile.SMOKE)
+    @Hint("Is each call of a listener guarded?")
     void aListenerThatThrowsKeepsNothingFromTheOthers(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.addListener(event -> {
@@ -155,10 +149,8 @@ final class EventChecks {
         t.expectEqual("how often GRANTED was told", 2L, events.count(t.name(), LockEvent.Type.GRANTED));
     }
 
-    @Check(
-            rules = "LK-905",
-            from = Profile.SMOKE,
-            first = "Is the subscription looked at when an event is handed over, rather than when it is queued?")
+    @Check(rules = "LK-905", from = Profile.SMOKE)
+    @Hint("Is the subscription looked at when an event is handed over, rather than when it is queued?")
     void afterItsSubscriptionIsClosedAListenerIsToldNothing(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Events events = t.events(client);
@@ -178,7 +170,8 @@ final class EventChecks {
                 events.all().size());
     }
 
-    @Check(rules = "LK-902", first = "Is the end of a request without a lease told, as its beginning was?")
+    @Check(rules = "LK-902")
+    @Hint("Is the end of a request without a lease told, as its beginning was?")
     void aRequestThatIsGivenUpIsTold(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         LockClient waiter = t.client("waiter");
@@ -195,10 +188,8 @@ final class EventChecks {
         held.release();
     }
 
-    @Check(
-            rules = {"LK-902", "LK-509"},
-            means = Requirement.LINK,
-            first = "Is doubt, and its end, told to listeners when the state changes?")
+    @Check(rules = "LK-902 LK-509", requires = Requirement.LINK)
+    @Hint("Is doubt, and its end, told to listeners when the state changes?")
     void doubtAndItsEndAreTold(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         Events events = t.events(link.client());

@@ -7,6 +7,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,11 +17,8 @@ import java.util.concurrent.CyclicBarrier;
 
 /** Rules 301 and 302: no two at once. */
 final class ExclusionChecks {
-
-    @Check(
-            rules = {"LK-301", "LK-302"},
-            from = Profile.SMOKE,
-            first = "Does an attempt look whether the lock is held, by whichever client?")
+    @Check(rules = "LK-301 LK-302", from = Profile.SMOKE)
+    @Hint("Does an attempt look whether the lock is held, by whichever client?")
     void aSecondClientIsRefusedWhileTheFirstHolds(CheckContext t) throws Exception {
         Lease held = t.client("first").lock(t.name()).acquire();
         LockClient second = t.client("second");
@@ -33,10 +31,10 @@ final class ExclusionChecks {
     }
 
     @Check(
-            rules = {"LK-301", "LK-302"},
+            rules = "LK-301 LK-302",
             from = Profile.SMOKE,
-            statistical = "a window of 1 ms between look and take is found in 99 of 100 runs",
-            first = "Is looking and taking one atomic step at the store?")
+            statistical = "a window of 1 ms between look and " + "take " + "is found in 99 of 100 runs")
+    @Hint("Is looking and taking one atomic step at the store?")
     void ofManyThatAskAtOnceOneIsGranted(CheckContext t) throws Exception {
         int clients = 6;
         List<LockClient> all = new ArrayList<>();
@@ -61,7 +59,8 @@ final class ExclusionChecks {
         }
     }
 
-    @Check(rules = "LK-313", from = Profile.SMOKE, first = "Is the holder recognised by its grant, or by its client?")
+    @Check(rules = "LK-313", from = Profile.SMOKE)
+    @Hint("Is the holder recognised by its grant, or by its client?")
     void theHolderItselfWaitsAsAnyOther(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease held = client.lock(t.name()).acquire();

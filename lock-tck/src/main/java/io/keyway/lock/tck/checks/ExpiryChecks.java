@@ -13,6 +13,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Events;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,11 +23,9 @@ import java.util.concurrent.Callable;
 
 /** Rules 501 to 505, 511 and 512: how a lease ends by the clock. */
 final class ExpiryChecks {
-    @Check(
-            rules = {"LK-501", "LK-503"},
-            from = Profile.SMOKE,
-            first =
-                    "From what reading of the clock is the deadline counted, and does isHeld() compare it with the clock at each call?")
+    @Check(rules = "LK-501 LK-503", from = Profile.SMOKE)
+    @Hint("From what reading of the clock is the deadline counted, and does isHeld() compare it with the clock at "
+            + "each call?")
     void beliefEndsByThreeQuartersOfTheTtl(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long got = t.now();
@@ -46,10 +45,8 @@ final class ExpiryChecks {
         t.expectEqual("remaining() after the deadline", Duration.ZERO, lease.remaining());
     }
 
-    @Check(
-            rules = "LK-511",
-            from = Profile.SMOKE,
-            first = "Is the term that the store granted the one that was asked for, and does anything end it early?")
+    @Check(rules = "LK-511", from = Profile.SMOKE)
+    @Hint("Is the term that the store granted the one that was asked for, and does anything end it early?")
     void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
@@ -62,10 +59,8 @@ final class ExpiryChecks {
                         + " that is not renewed ended within half of its ttl, state " + lease.state());
     }
 
-    @Check(
-            rules = {"LK-503", "LK-501"},
-            from = Profile.SMOKE,
-            first = "Is isHeld() computed at each call, or a flag that a timer sets, which may be late?")
+    @Check(rules = "LK-503 LK-501", from = Profile.SMOKE)
+    @Hint("Is isHeld() computed at each call, or a flag that a timer sets, which may be late?")
     void allAnswersChangeAtTheDeadline(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         t.pass(t.ttl(1, 5));
@@ -78,9 +73,8 @@ final class ExpiryChecks {
         });
     }
 
-    @Check(
-            rules = {"LK-505", "LK-902"},
-            first = "How often is the end of a lease told to listeners, and by whom?")
+    @Check(rules = "LK-505 LK-902")
+    @Hint("How often is the end of a lease told to listeners, and by whom?")
     void aLeaseEndsOnceForListeners(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Events events = t.events(client);
@@ -103,9 +97,8 @@ final class ExpiryChecks {
         }
     }
 
-    @Check(
-            rules = "LK-503",
-            first = "Is remaining() computed from the clock at each call, and from the deadline alone?")
+    @Check(rules = "LK-503")
+    @Hint("Is remaining() computed from the clock at each call, and from the deadline alone?")
     void remainingFollowsTheClock(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         long rounding = 1_000_000;
@@ -132,10 +125,8 @@ final class ExpiryChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-504", "LK-505"},
-            from = Profile.SMOKE,
-            first = "Does anything that arrives after the deadline, or the release, change the state of a lost lease?")
+    @Check(rules = "LK-504 LK-505", from = Profile.SMOKE)
+    @Hint("Does anything that arrives after the deadline, or the release, change the state of a lost lease?")
     void aLeaseThatLapsedStaysLost(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lapsed = client.lock(t.name()).with(t.unrenewed()).acquire();
@@ -152,10 +143,8 @@ final class ExpiryChecks {
         t.expect(sibling.isHeld(), "another lease of the same client, which is renewed, ended too");
     }
 
-    @Check(
-            rules = {"LK-502", "LK-302"},
-            from = Profile.SMOKE,
-            first = "When does the store give the lock away: counted from when, for how long, by whose clock?")
+    @Check(rules = "LK-502 LK-302", from = Profile.SMOKE)
+    @Hint("When does the store give the lock away: counted from when, for how long, by whose clock?")
     void nobodyIsGrantedWhileASilentHolderBelieves(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         believesAlone(
@@ -165,10 +154,8 @@ final class ExpiryChecks {
                 () -> second.lock(t.name()).acquire());
     }
 
-    @Check(
-            rules = {"LK-502", "LK-302"},
-            needs = Feature.READ_WRITE,
-            first = "Does a writer that waits shorten the terms of those that read?")
+    @Check(rules = "LK-502 LK-302", needs = Feature.READ_WRITE)
+    @Hint("Does a writer that waits shorten the terms of those that read?")
     void noWriterIsGrantedWhileASilentReaderBelieves(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         believesAlone(
@@ -199,10 +186,8 @@ final class ExpiryChecks {
         waits.get();
     }
 
-    @Check(
-            rules = {"LK-511", "LK-502"},
-            from = Profile.SMOKE,
-            first = "Does the store end the grant of a holder that does not renew, and does it wake the waiter then?")
+    @Check(rules = "LK-511 LK-502", from = Profile.SMOKE)
+    @Hint("Does the store end the grant of a holder that does not renew, and does it wake the waiter then?")
     void aLeaseThatIsNotRenewedComesFree(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
         Task<Optional<Lease>> waits = t.start(
@@ -212,11 +197,8 @@ final class ExpiryChecks {
         t.expect(waits.get().isPresent(), "the lease of the first client lapsed, and the lock never came free");
     }
 
-    @Check(
-            rules = "LK-511",
-            needs = {Feature.WAKE_UP},
-            first =
-                    "Does the client give a lease that it does not renew back by its token when its owner can have stopped?")
+    @Check(rules = "LK-511", needs = Feature.WAKE_UP)
+    @Hint("Does the client give a lease that it does not renew back by its token when its owner can have stopped?")
     void aLeaseThatIsNotRenewedIsGivenBackAfterItsTerm(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration longer = t.longer(2);
@@ -241,10 +223,8 @@ final class ExpiryChecks {
                         + "; its client should have given it back at the end of that");
     }
 
-    @Check(
-            rules = {"LK-512", "LK-801"},
-            from = Profile.SMOKE,
-            first = "Who ends a lease that is renewed well when its maxHold has passed, and with what cause?")
+    @Check(rules = "LK-512 LK-801", from = Profile.SMOKE)
+    @Hint("Who ends a lease that is renewed well when its maxHold has passed, and with what cause?")
     void aLeaseEndsAtItsMaxHold(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration limit = t.ttl(3, 2);
@@ -269,7 +249,8 @@ final class ExpiryChecks {
         t.expectEqual("the release afterwards", ReleaseOutcome.ALREADY_LOST, lease.release());
     }
 
-    @Check(rules = "LK-512", first = "Is maxHold looked at when it is shorter than the ttl?")
+    @Check(rules = "LK-512")
+    @Hint("Is maxHold looked at when it is shorter than the ttl?")
     void aMaxHoldBelowTheTtlCounts(CheckContext t) throws Exception {
         Duration limit = t.ttl(1, 4);
         Lease lease = t.client("holder")
@@ -291,10 +272,10 @@ final class ExpiryChecks {
     }
 
     @Check(
-            rules = {"LK-505", "LK-802"},
-            statistical =
-                    "an end that is told twice, or by two causes, is found if it happens in one of 20 releases at the deadline",
-            first = "Is the step from held to its one end atomic?")
+            rules = "LK-505 LK-802",
+            statistical = "an end that is told twice, or by two causes, is found if " + "it "
+                    + "happens in one of 20 releases at the deadline")
+    @Hint("Is the step from held to its one end atomic?")
     void aReleaseAtTheDeadlineEndsTheLeaseOnce(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int leases = t.rounds(20, 60, 200);

@@ -11,6 +11,7 @@ import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -19,26 +20,30 @@ final class FeatureChecks {
     private static final String FIRST =
             "Declare the feature, or let the client refuse it: half a feature is worse than none.";
 
-    @Check(rules = "LK-1403", lacks = Feature.READ_WRITE, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", lacks = Feature.READ_WRITE, from = Profile.SMOKE)
+    @Hint(FIRST)
     void readWriteLocksAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.READ_WRITE, "readWriteLock", () -> client.readWriteLock(t.name()));
     }
 
-    @Check(rules = "LK-1403", lacks = Feature.SEMAPHORE, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", lacks = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint(FIRST)
     void semaphoresAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.SEMAPHORE, "semaphore", () -> client.semaphore(t.name(), Capacity.of(2)));
     }
 
-    @Check(rules = "LK-1403", lacks = Feature.LIST, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", lacks = Feature.LIST, from = Profile.SMOKE)
+    @Hint(FIRST)
     void listingIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.LIST, "list", () -> client.admin().list(t.prefix(), Optional.empty(), 10));
         refused(t, Feature.LIST, "show", () -> client.admin().show(t.key(t.name())));
     }
 
-    @Check(rules = "LK-1403", lacks = Feature.BREAK, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", lacks = Feature.BREAK, from = Profile.SMOKE)
+    @Hint(FIRST)
     void breakingIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease lease = client.lock(t.name()).acquire();
@@ -50,7 +55,8 @@ final class FeatureChecks {
         t.expect(lease.isHeld(), "a break that was refused has ended the lease");
     }
 
-    @Check(rules = "LK-1403", needs = Feature.READ_WRITE, lacks = Feature.UPGRADE, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", needs = Feature.READ_WRITE, lacks = Feature.UPGRADE, from = Profile.SMOKE)
+    @Hint(FIRST)
     void upgradesAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("first").readWriteLock(t.name());
         Lease read = lock.read().acquire();
@@ -62,7 +68,8 @@ final class FeatureChecks {
         t.expect(write.isHeld(), "a downgrade that was refused has ended the write lease");
     }
 
-    @Check(rules = "LK-1403", lacks = Feature.HOLD_AT_LEAST, from = Profile.SMOKE, first = FIRST)
+    @Check(rules = "LK-1403", lacks = Feature.HOLD_AT_LEAST, from = Profile.SMOKE)
+    @Hint(FIRST)
     void holdingAtLeastIsRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockOptions options = LockOptions.none().withHoldAtLeast(t.ttl());

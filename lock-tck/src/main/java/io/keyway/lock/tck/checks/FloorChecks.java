@@ -13,6 +13,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 
@@ -24,12 +25,8 @@ final class FloorChecks {
      */
     private static final long FAR = 1L << 44;
 
-    @Check(
-            rules = "LK-608",
-            needs = Feature.FENCING,
-            alone = true,
-            from = Profile.SMOKE,
-            first = "Is the floor kept where tokens are counted, and applied to those of all clients?")
+    @Check(rules = "LK-608", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
+    @Hint("Is the floor kept where tokens are counted, and applied to those of all clients?")
     void eachTokenIsAboveTheFloorWhoeverAsks(CheckContext t) throws Exception {
         LockClient early = t.client("early");
         long floor = farAbove(t, early);
@@ -49,12 +46,8 @@ final class FloorChecks {
         above(t, floor, "a client without a floor, for another name", take(t.client("other"), t.freshName()));
     }
 
-    @Check(
-            rules = "LK-609",
-            needs = Feature.FENCING,
-            alone = true,
-            from = Profile.SMOKE,
-            first = "Does start compare the floor of the client with that of the store (TokenFloor.isAbove)?")
+    @Check(rules = "LK-609", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
+    @Hint("Does start compare the floor of the client with that of the store (TokenFloor.isAbove)?")
     void aFloorBelowThatOfTheStoreIsRefused(CheckContext t) throws Exception {
         LockClient early = t.client("early");
         long floor = farAbove(t, early);
@@ -75,15 +68,11 @@ final class FloorChecks {
         above(t, second, "the client that gave it", take(asking, t.name()));
     }
 
-    @Check(
-            rules = "LK-608",
-            needs = Feature.FENCING,
-            means = Requirement.SERVER,
-            alone = true,
-            first = "Is the floor on disk when the first client that gives it is granted something?")
+    @Check(rules = "LK-608", needs = Feature.FENCING, requires = Requirement.SERVER, alone = true)
+    @Hint("Is the floor on disk when the first client that gives it is granted something?")
     void theFloorOutlastsARestartOfTheServer(CheckContext t) throws Exception {
         if (t.guarantees().tokens().grade() == Grade.NO) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
         }
         LockClient early = t.client("early");
         long floor = farAbove(t, early);
@@ -103,19 +92,19 @@ final class FloorChecks {
      */
     private static long farAbove(CheckContext t, LockClient client) throws InterruptedException {
         if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
-            throw t.notTried(
+            throw t.skipped(
                     Verdict.NOT_APPLICABLE,
                     "the provider has no option " + CommonOptions.TOKEN_FLOOR
                             + ", or the subject's URL says it already");
         }
         long floor = take(client, t.name()).token() + FAR;
         if (floor < 0 || floor > 1L << 62) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the tokens of the subject have no room for a higher floor");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the tokens of the subject have no room for a higher floor");
         }
         try {
             asking(t, floor);
         } catch (InvalidLockUrlException e) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
         }
         return floor;
     }

@@ -9,6 +9,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.Optional;
@@ -62,18 +63,14 @@ final class FormChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-401", "LK-409", "LK-406"},
-            needs = {Feature.READ_WRITE},
-            first = "Does a read lock take its time limit, and a cancelled future, as the plain lock does?")
+    @Check(rules = "LK-401 LK-409 LK-406", needs = Feature.READ_WRITE)
+    @Hint("Does a read lock take its time limit, and a cancelled future, as the plain lock does?")
     void readersWaitAsLongAsTheirLimit(CheckContext t) throws Exception {
         waitsEnd(t, new Readers(t.name()), t.client("holder").lock(t.name()).acquire());
     }
 
-    @Check(
-            rules = {"LK-401", "LK-409", "LK-406"},
-            needs = {Feature.SEMAPHORE},
-            first = "Does a semaphore take its time limit, and a cancelled future, as a lock does?")
+    @Check(rules = "LK-401 LK-409 LK-406", needs = Feature.SEMAPHORE)
+    @Hint("Does a semaphore take its time limit, and a cancelled future, as a lock does?")
     void permitsAreWaitedForAsLongAsTheLimit(CheckContext t) throws Exception {
         Form form = new Permits(t.name());
         waitsEnd(t, form, form.acquire(t.client("holder"), LockOptions.none()));
@@ -109,18 +106,14 @@ final class FormChecks {
         t.expect(free, "requests were given up, the holder released, and nothing can be had for half a ttl");
     }
 
-    @Check(
-            rules = {"LK-512", "LK-801", "LK-802"},
-            needs = {Feature.READ_WRITE},
-            first = "Does a read lock pass its options on, and tell its losses, as the plain lock does?")
+    @Check(rules = "LK-512 LK-801 LK-802", needs = Feature.READ_WRITE)
+    @Hint("Does a read lock pass its options on, and tell its losses, as the plain lock does?")
     void aReaderEndsAtItsMaxHold(CheckContext t) throws Exception {
         endsAtItsMaxHold(t, new Readers(t.name()));
     }
 
-    @Check(
-            rules = {"LK-512", "LK-801", "LK-802"},
-            needs = {Feature.SEMAPHORE},
-            first = "Does a semaphore pass its options on, and tell its losses, as a lock does?")
+    @Check(rules = "LK-512 LK-801 LK-802", needs = Feature.SEMAPHORE)
+    @Hint("Does a semaphore pass its options on, and tell its losses, as a lock does?")
     void permitsEndAtTheirMaxHold(CheckContext t) throws Exception {
         endsAtItsMaxHold(t, new Permits(t.name()));
     }

@@ -9,6 +9,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +64,8 @@ final class GivingUpChecks {
         Optional<Throwable> outcome = task.outcome();
         t.expect(
                 outcome.isPresent() && outcome.get() instanceof InterruptedException,
-                "a thread was interrupted while it waited for a lock: acquire should throw InterruptedException, and it "
+                "a thread was interrupted while it waited for a lock: acquire should throw InterruptedException, and "
+                        + "it "
                         + outcome.map(thrown -> "threw " + thrown).orElse("returned"));
         t.expect(prompt, "half a ttl after its thread was interrupted a wait had not ended");
     }
@@ -106,55 +108,44 @@ final class GivingUpChecks {
         t.expect(free.isHeld(), how + ", and the lease of the next holder ended");
     }
 
-    @Check(
-            rules = {"LK-402", "LK-401"},
-            from = Profile.SMOKE,
-            first = "Is the request withdrawn at the store when its time is over?")
+    @Check(rules = "LK-402 LK-401", from = Profile.SMOKE)
+    @Hint("Is the request withdrawn at the store when its time is over?")
     void aWaitThatIsOverLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a wait was over", GivingUpChecks::timesOut);
     }
 
-    @Check(
-            rules = {"LK-402", "LK-401"},
-            first = "Is the request withdrawn at the store when the time of its future is over?")
+    @Check(rules = "LK-402 LK-401")
+    @Hint("Is the request withdrawn at the store when the time of its future is over?")
     void aFutureWhoseTimeIsOverLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "the time of a future was over", GivingUpChecks::timesOutLater);
     }
 
-    @Check(
-            rules = {"LK-403", "LK-402"},
-            from = Profile.SMOKE,
-            first = "Where is InterruptedException thrown, and who withdraws the request then?")
+    @Check(rules = "LK-403 LK-402", from = Profile.SMOKE)
+    @Hint("Where is InterruptedException thrown, and who withdraws the request then?")
     void anInterruptedThreadHoldsNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a waiting thread was interrupted", GivingUpChecks::interrupted);
     }
 
-    @Check(
-            rules = {"LK-403", "LK-402"},
-            first = "Does tryAcquire(wait) take an interrupt for the end of its time, or for nothing?")
+    @Check(rules = "LK-403 LK-402")
+    @Hint("Does tryAcquire(wait) take an interrupt for the end of its time, or for nothing?")
     void anInterruptedThreadWithALimitHoldsNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a thread that waited with a limit was interrupted", GivingUpChecks::interruptedWithLimit);
     }
 
-    @Check(
-            rules = {"LK-406", "LK-402"},
-            from = Profile.SMOKE,
-            first = "Does anything listen to the future that the caller has: is its cancellation seen?")
+    @Check(rules = "LK-406 LK-402", from = Profile.SMOKE)
+    @Hint("Does anything listen to the future that the caller has: is its cancellation seen?")
     void aCancelledFutureLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a future was cancelled", GivingUpChecks::cancelled);
     }
 
-    @Check(
-            rules = {"LK-406", "LK-402"},
-            first = "Is every completion of the future by its caller seen, as by orTimeout()?")
+    @Check(rules = "LK-406 LK-402")
+    @Hint("Is every completion of the future by its caller seen, as by orTimeout()?")
     void aFutureThatItsCallerCompletedLeavesNothing(CheckContext t) throws Exception {
         leavesNothing(t, "a future was completed by its caller", GivingUpChecks::completedByTheCaller);
     }
 
-    @Check(
-            rules = {"LK-402", "LK-1401"},
-            from = Profile.SMOKE,
-            first = "Can a wait end empty, or by an exception, after its request has been granted?")
+    @Check(rules = "LK-402 LK-1401", from = Profile.SMOKE)
+    @Hint("Can a wait end empty, or by an exception, after its request has been granted?")
     void whoIsToldNoHoldsNothing(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -182,29 +173,24 @@ final class GivingUpChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-408", "LK-310"},
-            from = Profile.SMOKE,
-            first = "Who is told of a release if the first in the queue has left: is the wake-up his alone?")
+    @Check(rules = "LK-408 LK-310", from = Profile.SMOKE)
+    @Hint("Who is told of a release if the first in the queue has left: is the wake-up his alone?")
     void theNextIsServedWhenTheFirstInTheQueueLeaves(CheckContext t) throws Exception {
         for (Way way : List.<Way>of(GivingUpChecks::timesOut, GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
             servesTheRest(t, way, 0);
         }
     }
 
-    @Check(
-            rules = {"LK-408", "LK-310"},
-            first = "How is the queue joined again around a request that leaves from its middle?")
+    @Check(rules = "LK-408 LK-310")
+    @Hint("How is the queue joined again around a request that leaves from its middle?")
     void theRestAreServedWhenOneInTheMiddleLeaves(CheckContext t) throws Exception {
         for (Way way : List.<Way>of(GivingUpChecks::interrupted, GivingUpChecks::cancelled)) {
             servesTheRest(t, way, 1);
         }
     }
 
-    @Check(
-            rules = {"LK-408", "LK-1203"},
-            needs = {Feature.READ_WRITE},
-            first = "Who looks at the queue when its first leaves, and nobody releases?")
+    @Check(rules = "LK-408 LK-1203", needs = Feature.READ_WRITE)
+    @Hint("Who looks at the queue when its first leaves, and nobody releases?")
     void readersBehindAWriterThatLeavesAreAdmitted(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.readWriteLock(t.name()).read().acquire();
@@ -216,16 +202,14 @@ final class GivingUpChecks {
         t.expect(held.isHeld(), "a writer gave up its wait for a reader, and that ended the reader's lease");
     }
 
-    @Check(
-            rules = {"LK-408", "LK-1303"},
-            needs = {Feature.SEMAPHORE},
-            first = "Who looks at the queue when its first leaves, and nobody releases?")
+    @Check(rules = "LK-408 LK-1303", needs = Feature.SEMAPHORE)
+    @Hint("Who looks at the queue when its first leaves, and nobody releases?")
     void whoNeedsLessIsServedWhenOneThatNeedsMoreLeaves(CheckContext t) throws Exception {
         Lease held = t.client("holder").semaphore(t.name(), Capacity.of(3)).acquire(2);
         leavesWayForTheNext(
                 t,
                 "a request for 3 permits, of which 1 was left,",
-                (trial, client, name) -> {
+                (context, client, name) -> {
                     CompletableFuture<Lease> future =
                             client.semaphore(name, Capacity.of(3)).acquireAsync(3);
                     return () -> future.cancel(false);
@@ -238,7 +222,10 @@ final class GivingUpChecks {
         Lease from(LockClient client) throws Exception;
     }
 
-    /** One waits whose turn is not yet, another behind it for what is there: when the first leaves, no release helps the second. */
+    /**
+     * One waits whose turn is not yet, another behind it for what is there: when the first leaves, no release helps the
+     * second.
+     */
     private static void leavesWayForTheNext(CheckContext t, String who, Way way, Taking next) throws Exception {
         Waiter first = way.ask(t, t.client("first"), t.name());
         t.pass(t.ttl(1, 8));

@@ -15,6 +15,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -26,12 +27,8 @@ import java.util.Optional;
  * the machine, since the time is counted from before the grant was asked for, which is before the store began to count.
  */
 final class HoldAtLeastChecks {
-
-    @Check(
-            rules = "LK-520",
-            needs = Feature.HOLD_AT_LEAST,
-            from = Profile.SMOKE,
-            first = "Does LockBackend.keep leave the place, and does the store end it by its own time?")
+    @Check(rules = "LK-520", needs = Feature.HOLD_AT_LEAST, from = Profile.SMOKE)
+    @Hint("Does LockBackend.keep leave the place, and does the store end it by its own time?")
     void aReleasedLockIsKeptForItsTime(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         Duration atLeast = t.ttl(3, 2);
@@ -42,10 +39,8 @@ final class HoldAtLeastChecks {
         notBefore(t, rival, sent, atLeast, "released at once");
     }
 
-    @Check(
-            rules = "LK-520",
-            needs = Feature.HOLD_AT_LEAST,
-            first = "Does a client that closes end its grants by LockBackend.keep too?")
+    @Check(rules = "LK-520", needs = Feature.HOLD_AT_LEAST)
+    @Hint("Does a client that closes end its grants by LockBackend.keep too?")
     void theCloseOfItsClientLeavesItKept(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         LockClient holder = t.client("holder");
@@ -56,11 +51,8 @@ final class HoldAtLeastChecks {
         notBefore(t, rival, sent, atLeast, "held by a client that was closed at once");
     }
 
-    @Check(
-            rules = {"LK-520", "LK-513"},
-            needs = Feature.HOLD_AT_LEAST,
-            means = Requirement.LINK,
-            first = "Does the store itself keep the place of a grant whose ttl has ended?")
+    @Check(rules = "LK-520 LK-513", needs = Feature.HOLD_AT_LEAST, requires = Requirement.LINK)
+    @Hint("Does the store itself keep the place of a grant whose ttl has ended?")
     void theDeathOfItsHolderLeavesItKept(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         ClientLink link = t.link("holder");
@@ -74,10 +66,8 @@ final class HoldAtLeastChecks {
         t.pass(t.ttl());
     }
 
-    @Check(
-            rules = "LK-521",
-            needs = Feature.HOLD_AT_LEAST,
-            first = "Is the time counted from the grant, whatever was renewed since?")
+    @Check(rules = "LK-521", needs = Feature.HOLD_AT_LEAST)
+    @Hint("Is the time counted from the grant, whatever was renewed since?")
     void aLockThatWasHeldForLongerIsFreeAtItsRelease(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         Lease lease = acquired(t, t.client("holder"), t.ttl());
@@ -87,48 +77,44 @@ final class HoldAtLeastChecks {
         t.takesSoon(rival, t.name(), "a lock that was held longer than it had to be is not free after its release");
     }
 
-    @Check(
-            rules = {"LK-521", "LK-701"},
-            needs = Feature.HOLD_AT_LEAST,
-            first = "Can a message of the former holder find the place that is kept?")
+    @Check(rules = "LK-521 LK-701", needs = Feature.HOLD_AT_LEAST)
+    @Hint("Can a message of the former holder find the place that is kept?")
     void aKeptPlaceIsNoGrant(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("holder");
+        BackendProbe probe = t.probe("holder");
         LockClient rival = atWork(t);
         Duration atLeast = t.ttl(3, 2);
-        Request request = verbs.heldAtLeast(t.name(), t.ttl(), atLeast);
+        Request request = probe.heldAtLeast(t.name(), t.ttl(), atLeast);
         long sent = t.now();
-        Grant grant = verbs.granted(request, "a free lock was not granted");
-        t.expectEqual("the answer to keep", Answer.DONE, verbs.keep(grant));
-        t.expectEqual("the answer to a renewal of what is kept", List.of(Answer.NOT_HELD), verbs.renew(grant));
-        t.expectEqual("the answer to a release of what is kept", Answer.NOT_HELD, verbs.release(grant));
-        t.expect(!verbs.isGranted(request), "an attempt brought back a grant that had been given up by keep");
-        verbs.withdraw(request);
+        Grant grant = probe.granted(request, "a free lock was not granted");
+        t.expectEqual("the answer to keep", Answer.DONE, probe.keep(grant));
+        t.expectEqual("the answer to a renewal of what is kept", List.of(Answer.NOT_HELD), probe.renew(grant));
+        t.expectEqual("the answer to a release of what is kept", Answer.NOT_HELD, probe.release(grant));
+        t.expect(!probe.isGranted(request), "an attempt brought back a grant that had been given up by keep");
+        probe.withdraw(request);
         notBefore(t, rival, sent, atLeast, "given up by keep, released and withdrawn");
     }
 
-    @Check(
-            rules = "LK-522",
-            needs = Feature.HOLD_AT_LEAST,
-            first = "Do release and withdraw end such a grant as any other?")
+    @Check(rules = "LK-522", needs = Feature.HOLD_AT_LEAST)
+    @Hint("Do release and withdraw end such a grant as any other?")
     void aGrantThatReachedNobodyIsEndedAtOnce(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("holder");
+        BackendProbe probe = t.probe("holder");
         LockClient rival = atWork(t);
         Duration atLeast = t.longer(16);
-        Grant released = verbs.granted(verbs.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
-        t.expectEqual("the answer to a release", Answer.DONE, verbs.release(released));
+        Grant released = probe.granted(probe.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
+        t.expectEqual("the answer to a release", Answer.DONE, probe.release(released));
         t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.release, and its place was kept")
                 .release();
-        Request withdrawn = verbs.heldAtLeast(t.name(), t.ttl(), atLeast);
-        verbs.grantedInTime(withdrawn, "a free lock was not granted");
-        verbs.withdraw(withdrawn);
+        Request withdrawn = probe.heldAtLeast(t.name(), t.ttl(), atLeast);
+        probe.grantedInTime(withdrawn, "a free lock was not granted");
+        probe.withdraw(withdrawn);
         t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.withdraw, and its place was kept")
                 .release();
     }
 
     @Check(
             rules = "LK-520",
-            needs = {Feature.HOLD_AT_LEAST, Feature.LIST, Feature.BREAK},
-            first = "Does a break look at places that are kept, and end them at once, since nobody has to stop?")
+            needs = {Feature.HOLD_AT_LEAST, Feature.LIST, Feature.BREAK})
+    @Hint("Does a break look at places that are kept, and end them at once, since nobody has to stop?")
     void aBreakEndsWhatIsKept(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = atWork(t);
@@ -145,9 +131,9 @@ final class HoldAtLeastChecks {
     }
 
     @Check(
-            rules = {"LK-520", "LK-1301"},
-            needs = {Feature.HOLD_AT_LEAST, Feature.SEMAPHORE},
-            first = "Do places that are kept count as permits that are out?")
+            rules = "LK-520 LK-1301",
+            needs = {Feature.HOLD_AT_LEAST, Feature.SEMAPHORE})
+    @Hint("Do places that are kept count as permits that are out?")
     void permitsAreKeptToo(CheckContext t) throws Exception {
         Capacity two = Capacity.of(2);
         Duration atLeast = t.ttl(3, 2);

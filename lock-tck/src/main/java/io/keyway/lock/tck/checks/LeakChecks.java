@@ -8,6 +8,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Network;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
@@ -23,11 +24,8 @@ final class LeakChecks {
     private static final long MEBIBYTE = 1 << 20;
     private static final int REQUESTS = 60;
 
-    @Check(
-            rules = {"LK-1004", "LK-1006"},
-            alone = true,
-            from = Profile.SMOKE,
-            first = "Which thread pool, timer or connection does close() not end?")
+    @Check(rules = "LK-1004 LK-1006", alone = true, from = Profile.SMOKE)
+    @Hint("Which thread pool, timer or connection does close() not end?")
     void afterCloseNoThreadOfTheClientIsLeft(CheckContext t) throws Exception {
         use(t, "warm");
         Set<Thread> before = Thread.getAllStackTraces().keySet();
@@ -56,12 +54,8 @@ final class LeakChecks {
                 .collect(Collectors.toSet());
     }
 
-    @Check(
-            rules = "LK-1518",
-            alone = true,
-            means = Requirement.FOOTPRINT,
-            first =
-                    "What is written for each request, and what takes it away when the request was released or refused?")
+    @Check(rules = "LK-1518", alone = true, requires = Requirement.FOOTPRINT)
+    @Hint("What is written for each request, and what takes it away when the request was released or refused?")
     void whatIsOverIsNotKept(CheckContext t) throws Exception {
         TckSubject.Footprint footprint = t.subject().footprint().orElseThrow();
         LockClient one = t.client("one");
@@ -94,10 +88,8 @@ final class LeakChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-304", "LK-412"},
-            means = Requirement.PROXY,
-            first = "Is a connection on which a call ran out of time closed, and the next call made on another?")
+    @Check(rules = "LK-304 LK-412", requires = Requirement.PROXY)
+    @Hint("Is a connection on which a call ran out of time closed, and the next call made on another?")
     void aConnectionThatIsDeadIsReplaced(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("stranded", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 2)));
@@ -109,11 +101,8 @@ final class LeakChecks {
         network.heal();
     }
 
-    @Check(
-            rules = "LK-1006",
-            alone = true,
-            means = Requirement.REAL_TIME,
-            first = "Do the threads of a client have names that start with keyway-?")
+    @Check(rules = "LK-1006", alone = true, requires = Requirement.REAL_TIME)
+    @Hint("Do the threads of a client have names that start with keyway-?")
     void theThreadsOfAClientHaveItsName(CheckContext t) throws Exception {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-names"));
@@ -128,11 +117,8 @@ final class LeakChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1004",
-            alone = true,
-            from = Profile.FULL,
-            first = "Which map of names, waiters or caches is never cleared?")
+    @Check(rules = "LK-1004", alone = true, from = Profile.FULL)
+    @Hint("Which map of names, waiters or caches is never cleared?")
     void aMillionNamesLeaveNoMemoryBehind(CheckContext t) throws Exception {
         LockClient client = t.openUnrecorded(t.url(), ClientOptions.defaults().withName("tck-memory"));
         try {
@@ -176,9 +162,9 @@ final class LeakChecks {
 
     @Check(
             rules = "LK-312",
-            means = {Requirement.VIRTUAL_THREADS, Requirement.REAL_TIME},
-            alone = true,
-            first = "Does a call block while it holds a monitor? A virtual thread then keeps its carrier")
+            requires = {Requirement.VIRTUAL_THREADS, Requirement.REAL_TIME},
+            alone = true)
+    @Hint("Does a call block while it holds a monitor? A virtual thread then keeps its carrier")
     void manyVirtualThreadsWaitAtOnce(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         int threads = 200;
@@ -197,10 +183,8 @@ final class LeakChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1004",
-            means = Requirement.PROXY,
-            first = "Which connection does close() not end: one of a pool, or the one over which the server speaks?")
+    @Check(rules = "LK-1004", requires = Requirement.PROXY)
+    @Hint("Which connection does close() not end: one of a pool, or the one over which the server speaks?")
     void afterCloseNoConnectionOfTheClientIsLeft(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("closed");

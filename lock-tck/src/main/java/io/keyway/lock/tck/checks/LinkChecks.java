@@ -12,6 +12,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Network;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
@@ -23,11 +24,8 @@ import java.util.Optional;
 final class LinkChecks {
     private static final ClientOptions SHORT = ClientOptions.defaults().withRequestTimeout(Duration.ofMillis(500));
 
-    @Check(
-            rules = {"LK-510", "LK-304"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "What happens when the connection ends: are grants tied to it, at the client or at the server?")
+    @Check(rules = "LK-510 LK-304", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("What happens when the connection ends: are grants tied to it, at the client or at the server?")
     void aConnectionThatIsResetEndsNoLease(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder");
@@ -45,35 +43,26 @@ final class LinkChecks {
         t.expect(rival.lock(t.name()).tryAcquire().isPresent(), "the lock was released, and is not free");
     }
 
-    @Check(
-            rules = {"LK-501", "LK-502", "LK-801"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "From when is belief counted, and is it computed at each question?")
+    @Check(rules = "LK-501 LK-502 LK-801", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("From when is belief counted, and is it computed at each question?")
     void aHolderThatIsCutOffStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, Network::blackHole);
     }
 
-    @Check(
-            rules = {"LK-501", "LK-502"},
-            means = Requirement.PROXY,
-            first = "Does the client go on believing while its renewals get no answer?")
+    @Check(rules = "LK-501 LK-502", requires = Requirement.PROXY)
+    @Hint("Does the client go on believing while its renewals get no answer?")
     void aHolderThatIsNotAnsweredStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, network -> network.cut(Direction.TO_CLIENT));
     }
 
-    @Check(
-            rules = {"LK-501", "LK-502"},
-            means = Requirement.PROXY,
-            first = "Does the client go on believing while its renewals do not arrive?")
+    @Check(rules = "LK-501 LK-502", requires = Requirement.PROXY)
+    @Hint("Does the client go on believing while its renewals do not arrive?")
     void aHolderThatIsNotHeardStopsBeforeAnotherIsGranted(CheckContext t) throws Exception {
         cutOff(t, network -> network.cut(Direction.TO_SERVER));
     }
 
-    @Check(
-            rules = {"LK-501", "LK-801"},
-            means = Requirement.PROXY,
-            first = "Is a lease whose server is gone told to be lost at its deadline?")
+    @Check(rules = "LK-501 LK-801", requires = Requirement.PROXY)
+    @Hint("Is a lease whose server is gone told to be lost at its deadline?")
     void aHolderWhoseServerIsGoneIsToldAtItsDeadline(CheckContext t) throws Exception {
         cutOff(t, Network::disconnect);
     }
@@ -108,12 +97,9 @@ final class LinkChecks {
         again.get().release();
     }
 
-    @Check(
-            rules = {"LK-1402", "LK-1401", "LK-307", "LK-407"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first =
-                    "What becomes of a grant whose answer was lost: does a repetition find it by the id of the request, and a withdrawal end it?")
+    @Check(rules = "LK-1402 LK-1401 LK-307 LK-407", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("What becomes of a grant whose answer was lost: does a repetition find it by the id of the request, and a "
+            + "withdrawal end it?")
     void aGrantWhoseReplyWasLostIsFoundOrGivenBack(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
@@ -142,11 +128,9 @@ final class LinkChecks {
         next.get().release();
     }
 
-    @Check(
-            rules = {"LK-308", "LK-501"},
-            means = Requirement.PROXY,
-            first =
-                    "Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed out?")
+    @Check(rules = "LK-308 LK-501", requires = Requirement.PROXY)
+    @Hint("Is the deadline of a grant counted from the send of its request, and looked at before the lease is handed "
+            + "out?")
     void aGrantThatArrivesTooLateIsNotHandedOut(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", ClientOptions.defaults().withRequestTimeout(t.ttl(4, 1)));
@@ -166,11 +150,8 @@ final class LinkChecks {
         lease.release();
     }
 
-    @Check(
-            rules = {"LK-304", "LK-307", "LK-302"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "Does acquire() go on by itself after a lost reply, with the same request?")
+    @Check(rules = "LK-304 LK-307 LK-302", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("Does acquire() go on by itself after a lost reply, with the same request?")
     void anAcquireOutlastsLostReplies(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
@@ -195,10 +176,8 @@ final class LinkChecks {
                 () -> t.client("next").lock(t.name()).tryAcquire().isPresent());
     }
 
-    @Check(
-            rules = {"LK-508", "LK-504", "LK-802"},
-            means = Requirement.PROXY,
-            first = "Is a renewal whose answer was lost simply sent again?")
+    @Check(rules = "LK-508 LK-504 LK-802", requires = Requirement.PROXY)
+    @Hint("Is a renewal whose answer was lost simply sent again?")
     void aRenewalWhoseReplyWasLostIsRepeated(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder", SHORT);
@@ -216,11 +195,8 @@ final class LinkChecks {
         lease.release();
     }
 
-    @Check(
-            rules = {"LK-703", "LK-1402", "LK-708"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "Is a release whose answer was lost said to be UNKNOWN, and repeated in the background?")
+    @Check(rules = "LK-703 LK-1402 LK-708", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("Is a release whose answer was lost said to be UNKNOWN, and repeated in the background?")
     void aReleaseWhoseReplyWasLostIsUnknownAndRepeated(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("holder", SHORT);
@@ -238,11 +214,8 @@ final class LinkChecks {
         next.get().release();
     }
 
-    @Check(
-            rules = {"LK-401", "LK-1404", "LK-1405"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "Is \"could not ask\" told apart from \"held by another\"?")
+    @Check(rules = "LK-401 LK-1404 LK-1405", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("Is \"could not ask\" told apart from \"held by another\"?")
     void anAttemptThatReachesNobodyIsNotARefusal(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);
@@ -265,11 +238,8 @@ final class LinkChecks {
         next.get().release();
     }
 
-    @Check(
-            rules = {"LK-304", "LK-412"},
-            means = Requirement.PROXY,
-            from = Profile.SMOKE,
-            first = "Does a waiter get its place again after its connection has broken?")
+    @Check(rules = "LK-304 LK-412", requires = Requirement.PROXY, from = Profile.SMOKE)
+    @Hint("Does a waiter get its place again after its connection has broken?")
     void aWaiterOutlastsABrokenLink(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("waiter");
@@ -289,10 +259,8 @@ final class LinkChecks {
         waits.get().release();
     }
 
-    @Check(
-            rules = {"LK-305", "LK-703", "LK-1001"},
-            means = Requirement.PROXY,
-            first = "Is each call bounded by a timer, rather than by the socket?")
+    @Check(rules = "LK-305 LK-703 LK-1001", requires = Requirement.PROXY)
+    @Hint("Is each call bounded by a timer, rather than by the socket?")
     void callsEndInTimeWhileNothingAnswers(CheckContext t) throws Exception {
         Network network = t.network();
         LockClient client = network.client("asker", SHORT);

@@ -15,6 +15,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,12 +32,8 @@ final class ListingChecks {
     /** What stands for other characters, or for none, in the patterns of some store. */
     private static final String SPECIAL = "_%*?.[]{}()^$|\\+#~'\"`:;&<> ";
 
-    @Check(
-            rules = {"LK-1101", "LK-104"},
-            needs = Feature.LIST,
-            from = Profile.SMOKE,
-            first =
-                    "Does the prefix go into a pattern of the store's, as LIKE, KEYS or SCAN have, without being escaped?")
+    @Check(rules = "LK-1101 LK-104", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Does the prefix go into a pattern of the store's, as LIKE, KEYS or SCAN have, without being escaped?")
     void thePrefixOfAListingIsNoPattern(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, String> names = new LinkedHashMap<>();
@@ -60,9 +57,9 @@ final class ListingChecks {
     }
 
     @Check(
-            rules = {"LK-1101", "LK-104"},
-            needs = {Feature.LIST, Feature.SEMAPHORE},
-            first = "Does the cursor name the kind beside the name? A lock and a semaphore may have the same.")
+            rules = "LK-1101 LK-104",
+            needs = {Feature.LIST, Feature.SEMAPHORE})
+    @Hint("Does the cursor name the kind beside the name? A lock and a semaphore may have the same.")
     void aPageMayEndBetweenALockAndASemaphoreOfOneName(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Set<LockKey> held = new HashSet<>();
@@ -84,11 +81,8 @@ final class ListingChecks {
         t.expectEqual("the keys that pages of one list", held, Set.copyOf(listed));
     }
 
-    @Check(
-            rules = "LK-1101",
-            needs = Feature.LIST,
-            from = Profile.SMOKE,
-            first = "Is the prefix compared with the text of the name, or with its segments?")
+    @Check(rules = "LK-1101", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Is the prefix compared with the text of the name, or with its segments?")
     void thePrefixOfAListingMayEndWithinASegment(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<Lease> held = new ArrayList<>();
@@ -123,10 +117,8 @@ final class ListingChecks {
         return name.startsWith(outer) ? name.substring(outer.length()) : name;
     }
 
-    @Check(
-            rules = "LK-1101",
-            needs = Feature.LIST,
-            first = "Does the cursor count entries? Those that vanish before it shift all that follow.")
+    @Check(rules = "LK-1101", needs = Feature.LIST)
+    @Hint("Does the cursor count entries? Those that vanish before it shift all that follow.")
     void aListingMissesNothingWhileOthersVanish(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Map<String, Lease> held = new LinkedHashMap<>();
@@ -154,18 +146,16 @@ final class ListingChecks {
                 listed.stream().sorted().toList());
     }
 
-    @Check(
-            rules = "LK-1101",
-            needs = Feature.LIST,
-            first = "Does a listing look at the holders only? What is waited for is not free.")
+    @Check(rules = "LK-1101", needs = Feature.LIST)
+    @Hint("Does a listing look at the holders only? What is waited for is not free.")
     void aLockThatIsOnlyWaitedForIsListed(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("waiter");
+        BackendProbe probe = t.probe("waiter");
         LockClient onlooker = t.client("onlooker");
-        Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
-        Request waits = verbs.request(t.name(), t.longer(4));
-        t.expect(!verbs.isGranted(waits), "a lock that is held was granted again");
+        Grant held = probe.granted(probe.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Request waits = probe.request(t.name(), t.longer(4));
+        t.expect(!probe.isGranted(waits), "a lock that is held was granted again");
         // The waiter does not ask again: the store knows of it, and of nobody else.
-        verbs.release(held);
+        probe.release(held);
         t.expectEqual(
                 "what is listed while nobody holds the lock and one waits for it",
                 List.of("lock"),
@@ -173,13 +163,11 @@ final class ListingChecks {
         t.expect(
                 onlooker.admin().show(t.key(t.name())).isPresent(),
                 "a lock that nobody holds and one waits for is not shown");
-        verbs.withdraw(waits);
+        probe.withdraw(waits);
     }
 
-    @Check(
-            rules = {"LK-1101", "LK-1102"},
-            needs = Feature.LIST,
-            first = "Is \"since\" counted from the grant, or from the last that was heard of its holder?")
+    @Check(rules = "LK-1101 LK-1102", needs = Feature.LIST)
+    @Hint("Is \"since\" counted from the grant, or from the last that was heard of its holder?")
     void sinceCountsFromTheGrantOverRenewals(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient onlooker = t.client("onlooker");
@@ -205,9 +193,9 @@ final class ListingChecks {
     }
 
     @Check(
-            rules = {"LK-1101", "LK-105"},
-            needs = {Feature.LIST, Feature.SEMAPHORE},
-            first = "Is what is shown of a key looked up by its kind too?")
+            rules = "LK-1101 LK-105",
+            needs = {Feature.LIST, Feature.SEMAPHORE})
+    @Hint("Is what is shown of a key looked up by its kind too?")
     void showSaysNothingOfTheOtherKind(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockKey semaphore = LockKey.semaphore(LockName.of(t.name()));

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -34,11 +35,8 @@ final class LongWaitChecks {
         return t.ttl(3, 2);
     }
 
-    @Check(
-            rules = {"LK-410", "LK-408", "LK-513"},
-            means = Requirement.LINK,
-            from = Profile.SMOKE,
-            first = "Does a repeated attempt write the place of a waiter with its term again, or without any?")
+    @Check(rules = "LK-410 LK-408 LK-513", requires = Requirement.LINK, from = Profile.SMOKE)
+    @Hint("Does a repeated attempt write the place of a waiter with its term again, or without any?")
     void aSilentWaiterThatAskedOftenStopsNobody(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
@@ -60,11 +58,8 @@ final class LongWaitChecks {
         silent.get().release();
     }
 
-    @Check(
-            rules = {"LK-513", "LK-502"},
-            means = Requirement.LINK,
-            from = Profile.SMOKE,
-            first = "Has the grant of one that had waited for long a term, as that of one that had not?")
+    @Check(rules = "LK-513 LK-502", requires = Requirement.LINK, from = Profile.SMOKE)
+    @Hint("Has the grant of one that had waited for long a term, as that of one that had not?")
     void aSilentHolderThatHadWaitedLongIsOver(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient next = t.client("next");
@@ -86,11 +81,9 @@ final class LongWaitChecks {
         t.pass(t.ttl());
     }
 
-    @Check(
-            rules = {"LK-501", "LK-302", "LK-502"},
-            needs = Feature.WAKE_UP,
-            first =
-                    "If the store tells unasked that a turn has come (Signals.granted): does the age say when the term of that grant began, at the last attempt of its place?")
+    @Check(rules = "LK-501 LK-302 LK-502", needs = Feature.WAKE_UP)
+    @Hint("If the store tells unasked that a turn has come (Signals.granted): does the age say when the term of that "
+            + "grant began, at the last attempt of its place?")
     void aTurnThatComesLateMakesNoTwoBelieve(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
@@ -127,14 +120,12 @@ final class LongWaitChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-310", "LK-1501", "LK-1507"},
-            needs = Feature.FIFO,
-            first =
-                    "How long does a place last from its last attempt, and how much of that is left at the end of recheckWithin? A quarter of the ttl at most leaves time for attempts that fail")
+    @Check(rules = "LK-310 LK-1501 LK-1507", needs = Feature.FIFO)
+    @Hint("How long does a place last from its last attempt, and how much of that is left at the end of "
+            + "recheckWithin? A quarter of the ttl at most leaves time for attempts that fail")
     void aPlaceOutlastsAnAttemptThatFails(CheckContext t) throws Exception {
-        BackendProbe early = t.verbs("early");
-        BackendProbe late = t.verbs("late");
+        BackendProbe early = t.probe("early");
+        BackendProbe late = t.probe("late");
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
         Request first = early.request(t.name(), t.ttl());
@@ -152,7 +143,8 @@ final class LongWaitChecks {
                 !late.isGranted(second),
                 "a waiter was to ask again within " + CheckContext.text(waiting.recheckWithin()) + ", and "
                         + CheckContext.text(t.ttl(1, 8))
-                        + " after that, an attempt having failed, who came later was granted before it: its place was lost, its ttl being "
+                        + " after that, an attempt having failed, who came later was granted before it: its place "
+                        + "was lost, its ttl being "
                         + CheckContext.text(t.ttl()));
         early.release(early.grantedInTime(first, "the first in the queue was not granted, and the lock is free"));
         late.withdraw(second);

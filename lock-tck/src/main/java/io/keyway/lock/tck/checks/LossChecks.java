@@ -11,6 +11,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,11 +41,8 @@ final class LossChecks {
         return lease.lost().toCompletableFuture().isDone();
     }
 
-    @Check(
-            rules = {"LK-802", "LK-801"},
-            from = Profile.SMOKE,
-            first =
-                    "Who completes lost() when a lease lapses, and can that happen twice, or for those who ask later not at all?")
+    @Check(rules = "LK-802 LK-801", from = Profile.SMOKE)
+    @Hint("Who completes lost() when a lease lapses, and can that happen twice, or for those who ask later not at all?")
     void aLossIsToldOnceToEachWhoAsks(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lease = client.lock(t.name()).with(t.unrenewed()).acquire();
@@ -64,7 +62,8 @@ final class LossChecks {
         t.expect(!late.detail().isBlank(), "the loss has no detail; it should say in a sentence how it came");
     }
 
-    @Check(rules = "LK-801", first = "From what to what is heldFor counted?")
+    @Check(rules = "LK-801")
+    @Hint("From what to what is heldFor counted?")
     void aLossSaysHowLongTheLeaseWasHeld(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
@@ -79,11 +78,9 @@ final class LossChecks {
                         + loss.heldFor());
     }
 
-    @Check(
-            rules = "LK-802",
-            from = Profile.SMOKE,
-            first =
-                    "Does something that was set up for the end of the lease, a timer or its client's close, outlive its release?")
+    @Check(rules = "LK-802", from = Profile.SMOKE)
+    @Hint("Does something that was set up for the end of the lease, a timer or its client's close, outlive its "
+            + "release?")
     void aReleasedLeaseIsNeverToldAsLost(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         AtomicInteger told = new AtomicInteger();
@@ -108,7 +105,8 @@ final class LossChecks {
         }
     }
 
-    @Check(rules = "LK-802", first = "Does lost() hand out the one future that the client completes itself?")
+    @Check(rules = "LK-802")
+    @Hint("Does lost() hand out the one future that the client completes itself?")
     void whatAUserDoesToLostReachesNobodyElse(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         CompletableFuture<LeaseLoss> mine;
@@ -123,10 +121,8 @@ final class LossChecks {
         t.expect(lease.isHeld(), "a user cancelled his future of lost(), and the lease ended");
     }
 
-    @Check(
-            rules = "LK-803",
-            statistical = "the best of several is judged",
-            first = "Is there a timer for the deadline, or is the loss noticed by the next round of something else?")
+    @Check(rules = "LK-803", statistical = "the best of several is judged")
+    @Hint("Is there a timer for the deadline, or is the loss noticed by the next round of something else?")
     void aLossIsToldWithin50MillisecondsOfTheDeadline(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         int leases = 8;
@@ -156,10 +152,8 @@ final class LossChecks {
                         + " after its deadline; 50 ms are allowed");
     }
 
-    @Check(
-            rules = "LK-804",
-            from = Profile.SMOKE,
-            first = "Is an acquire returned before the loss of the client's earlier lease of that lock is marked?")
+    @Check(rules = "LK-804", from = Profile.SMOKE)
+    @Hint("Is an acquire returned before the loss of the client's earlier lease of that lock is marked?")
     void aLossShowsBeforeTheClientHasTheLockAgain(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(1, 2, 6); i++) {
@@ -178,10 +172,8 @@ final class LossChecks {
         }
     }
 
-    @Check(
-            rules = "LK-805",
-            from = Profile.SMOKE,
-            first = "Does ensureHeld() look at the state at this moment, and tell lost from released?")
+    @Check(rules = "LK-805", from = Profile.SMOKE)
+    @Hint("Does ensureHeld() look at the state at this moment, and tell lost from released?")
     void ensureHeldTellsLostFromReleased(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lost = client.lock(t.name()).with(t.unrenewed()).acquire();
@@ -213,7 +205,8 @@ final class LossChecks {
                 gone.name().map(name -> name.value()).orElse("none"));
     }
 
-    @Check(rules = "LK-806", from = Profile.SMOKE, first = "What does callLocked look at when the work has returned?")
+    @Check(rules = "LK-806", from = Profile.SMOKE)
+    @Hint("What does callLocked look at when the work has returned?")
     void workUnderALostLeaseIsNotReportedAsDone(CheckContext t) throws Exception {
         DistributedLock lock = t.client("holder").lock(t.name()).with(t.unrenewed());
         List<Lease> given = new ArrayList<>();
@@ -257,10 +250,8 @@ final class LossChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-806", "LK-702"},
-            from = Profile.SMOKE,
-            first = "Does callLocked hold the lock while the work runs, and release it whatever the work does?")
+    @Check(rules = "LK-806 LK-702", from = Profile.SMOKE)
+    @Hint("Does callLocked hold the lock while the work runs, and release it whatever the work does?")
     void workRunsUnderTheLockAndGivesItBack(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         DistributedLock lock = t.client("holder").lock(t.name());
@@ -304,7 +295,8 @@ final class LossChecks {
         Objects.requireNonNull(lease).release();
     }
 
-    @Check(rules = "LK-806", first = "Does callLocked take a release by the work itself for a loss?")
+    @Check(rules = "LK-806")
+    @Hint("Does callLocked take a release by the work itself for a loss?")
     void workThatReleasesItsLeaseItselfIsDone(CheckContext t) throws Exception {
         DistributedLock lock = t.client("holder").lock(t.name());
         ReleaseOutcome outcome = lock.callLocked(lease -> lease.release());

@@ -15,6 +15,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -30,7 +31,8 @@ final class LostAnswerChecks {
     private static final int STEPS = 12;
     private static final Duration LIMIT = Duration.ofMillis(200);
     private static final String NOTHING_LEFT =
-            "whichever answer to an attempt was lost, it had left nothing at the store: what becomes of what is left was not seen";
+            "whichever answer to an attempt was lost, it had left nothing at the store: what becomes of what is left "
+                    + "was not seen";
 
     /** One round; returns whether all answers that were needed came. */
     private interface Round {
@@ -49,24 +51,21 @@ final class LostAnswerChecks {
         return "the answers to an attempt were lost" + (lost == 0 ? "" : " from number " + (lost + 1) + " on");
     }
 
-    @Check(
-            rules = {"LK-1503", "LK-1512", "LK-1402"},
-            means = Requirement.WIRE,
-            from = Profile.SMOKE,
-            first =
-                    "Which of several steps of an attempt may have been carried out when one of them fails: is a NotExecutedException of a later step right, too?")
+    @Check(rules = "LK-1503 LK-1512 LK-1402", requires = Requirement.WIRE, from = Profile.SMOKE)
+    @Hint("Which of several steps of an attempt may have been carried out when one of them fails: is a "
+            + "NotExecutedException of a later step right, too?")
     void noStepThatWasCarriedOutIsSaidNotToBe(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        BackendProbe verbs = t.verbs(link, "unanswered");
+        BackendProbe probe = t.probe(link, "unanswered");
         LockClient other = t.client("other");
         boolean[] left = new boolean[1];
-        prepare(t, verbs, t.longer(4));
+        prepare(t, probe, t.longer(4));
         sweep(link, lost -> {
-            Request request = verbs.request(t.freshName(), t.longer(4));
+            Request request = probe.request(t.freshName(), t.longer(4));
             Attempt result = null;
             Exception thrown = null;
             try {
-                result = verbs.attempt(request, LIMIT);
+                result = probe.attempt(request, LIMIT);
             } catch (InterruptedException e) {
                 throw e;
             } catch (Exception e) {
@@ -79,14 +78,15 @@ final class LostAnswerChecks {
             t.never(
                     taken && (result != null || thrown instanceof NotExecutedException),
                     which(lost) + ", and attempt() " + outcome(result, thrown)
-                            + "; yet another client finds the lock taken: a step of it was carried out, and nobody will undo it");
+                            + "; yet another client finds the lock taken: a step of it was carried out, and nobody "
+                            + "will undo it");
             link.keepReplies();
-            verbs.withdrawInTime(request);
-            prepare(t, verbs, t.longer(4));
+            probe.withdrawInTime(request);
+            prepare(t, probe, t.longer(4));
             return whole;
         });
         if (!left[0]) {
-            throw t.notTried(Verdict.NOT_RUN, NOTHING_LEFT);
+            throw t.skipped(Verdict.NOT_RUN, NOTHING_LEFT);
         }
     }
 
@@ -98,20 +98,18 @@ final class LostAnswerChecks {
      * The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an
      * attempt alone.
      */
-    private static void prepare(CheckContext t, BackendProbe verbs, Duration term) throws InterruptedException {
+    private static void prepare(CheckContext t, BackendProbe probe, Duration term) throws InterruptedException {
         t.until("an attempt is granted over a link that is whole", () -> {
-            Request request = verbs.request(t.freshName(), term);
-            boolean granted = verbs.isAnswered(() -> verbs.attempt(request));
+            Request request = probe.request(t.freshName(), term);
+            boolean granted = probe.isAnswered(() -> probe.attempt(request));
             return granted
-                    && verbs.isAnswered(() -> verbs.release(verbs.granted(request, "a free lock was not granted")));
+                    && probe.isAnswered(() -> probe.release(probe.granted(request, "a free lock was not granted")));
         });
     }
 
-    @Check(
-            rules = {"LK-1402", "LK-407", "LK-307"},
-            means = Requirement.WIRE,
-            first =
-                    "Which of several steps of an attempt may have been carried out when one of them fails, and does the kit hear that the outcome is unknown?")
+    @Check(rules = "LK-1402 LK-407 LK-307", requires = Requirement.WIRE)
+    @Hint("Which of several steps of an attempt may have been carried out when one of them fails, and does the kit "
+            + "hear that the outcome is unknown?")
     void whatAnyStepLeftIsGivenBack(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered", ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4)));
         LockClient client = link.client();

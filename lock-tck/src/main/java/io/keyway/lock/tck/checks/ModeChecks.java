@@ -10,6 +10,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,12 +19,8 @@ import java.util.Optional;
 
 /** Rules 1201 to 1203: readers and writers. */
 final class ModeChecks {
-
-    @Check(
-            rules = {"LK-1201", "LK-301"},
-            needs = Feature.READ_WRITE,
-            from = Profile.SMOKE,
-            first = "Do lock(n) and readWriteLock(n) come to one key of the store?")
+    @Check(rules = "LK-1201 LK-301", needs = Feature.READ_WRITE, from = Profile.SMOKE)
+    @Hint("Do lock(n) and readWriteLock(n) come to one key of the store?")
     void aLockIsTheWriteLockOfItsName(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient other = t.client("other");
@@ -43,11 +40,8 @@ final class ModeChecks {
         t.expect(one.lock(t.name()).tryAcquire().isPresent(), "lock(n) was refused after the reader had left");
     }
 
-    @Check(
-            rules = "LK-1202",
-            needs = Feature.READ_WRITE,
-            from = Profile.SMOKE,
-            first = "Is a SHARED request compatible with SHARED holders, of other clients and of its own?")
+    @Check(rules = "LK-1202", needs = Feature.READ_WRITE, from = Profile.SMOKE)
+    @Hint("Is a SHARED request compatible with SHARED holders, of other clients and of its own?")
     void readersHoldTogether(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient other = t.client("other");
@@ -67,10 +61,8 @@ final class ModeChecks {
         t.expect(t.client("last").lock(t.name()).tryAcquire().isPresent(), "all readers left, and a writer is refused");
     }
 
-    @Check(
-            rules = {"LK-301", "LK-1202"},
-            needs = Feature.READ_WRITE,
-            first = "Does each reader expire on its own?")
+    @Check(rules = "LK-301 LK-1202", needs = Feature.READ_WRITE)
+    @Hint("Does each reader expire on its own?")
     void readersExpireEachOnItsOwn(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
@@ -89,8 +81,8 @@ final class ModeChecks {
     @Check(
             rules = "LK-1203",
             needs = {Feature.READ_WRITE, Feature.FIFO},
-            from = Profile.SMOKE,
-            first = "Does a reader look at the queue, or only at the holders?")
+            from = Profile.SMOKE)
+    @Hint("Does a reader look at the queue, or only at the holders?")
     void aReaderDoesNotPassAWriterThatAskedEarlier(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         LockClient writer = t.client("writer");
@@ -115,8 +107,8 @@ final class ModeChecks {
     @Check(
             rules = "LK-1203",
             needs = {Feature.READ_WRITE, Feature.FIFO},
-            from = Profile.SMOKE,
-            first = "Does a client that reads already pass the queue, at the store or by its own cache?")
+            from = Profile.SMOKE)
+    @Hint("Does a client that reads already pass the queue, at the store or by its own cache?")
     void aClientThatReadsDoesNotPassAWriterEither(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         DistributedLock lock = reader.readWriteLock(t.name()).read();
@@ -132,7 +124,8 @@ final class ModeChecks {
         t.pass(t.ttl(1, 2));
         t.expect(
                 !again.isDone(),
-                "a second reader, of a client that reads already, waited with a writer that had asked earlier, and was granted before it");
+                "a second reader, of a client that reads already, waited with a writer that had asked earlier, and "
+                        + "was granted before it");
         read.release();
         Lease written = writes.get();
         t.expect(!again.isDone(), "the second reader was admitted beside the writer");
@@ -148,8 +141,8 @@ final class ModeChecks {
 
     @Check(
             rules = "LK-1203",
-            needs = {Feature.READ_WRITE, Feature.FIFO},
-            first = "When a writer leaves, are all readers up to the next writer admitted?")
+            needs = {Feature.READ_WRITE, Feature.FIFO})
+    @Hint("When a writer leaves, are all readers up to the next writer admitted?")
     void readersThatWaitTogetherAreAdmittedTogether(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         Lease written = writer.lock(t.name()).acquire();

@@ -9,6 +9,7 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -74,11 +75,8 @@ final class NameChecks {
     /** Names of which each begins with another. */
     private static final List<String> FAMILY = List.of("", "/b", "/b/c", "b");
 
-    @Check(
-            rules = "LK-103",
-            from = Profile.SMOKE,
-            first =
-                    "How does a name become a key of the store: is anything folded, trimmed, normalised, escaped or hashed?")
+    @Check(rules = "LK-103", from = Profile.SMOKE)
+    @Hint("How does a name become a key of the store: is anything folded, trimmed, normalised, escaped or hashed?")
     void namesThatDifferAtAllAreDifferentLocks(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("second");
@@ -102,9 +100,8 @@ final class NameChecks {
         held.forEach(Lease::close);
     }
 
-    @Check(
-            rules = {"LK-103", "LK-101"},
-            first = "How long may a key of the store be: is a long name cut off, or refused?")
+    @Check(rules = "LK-103 LK-101")
+    @Hint("How long may a key of the store be: is a long name cut off, or refused?")
     void longNamesAreTakenWhole(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         String filler = "x".repeat(512 - t.name("").length() - 1);
@@ -124,10 +121,8 @@ final class NameChecks {
         t.expect(client.lock(deep).tryAcquire().isPresent(), "a name of 16 segments was refused");
     }
 
-    @Check(
-            rules = {"LK-106", "LK-101", "LK-102"},
-            from = Profile.SMOKE,
-            first = "Do the client's methods that take a text go through LockName.of?")
+    @Check(rules = "LK-106 LK-101 LK-102", from = Profile.SMOKE)
+    @Hint("Do the client's methods that take a text go through LockName.of?")
     void whatIsNoNameIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> bad = List.of(
@@ -157,11 +152,8 @@ final class NameChecks {
         return text.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?");
     }
 
-    @Check(
-            rules = "LK-104",
-            needs = Feature.LIST,
-            from = Profile.SMOKE,
-            first = "Is the escaping of names for the store undone in listings?")
+    @Check(rules = "LK-104", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Is the escaping of names for the store undone in listings?")
     void listingsShowNamesAsTheyWereGiven(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<String> names = ENDINGS.stream().map(t::name).toList();
@@ -182,11 +174,8 @@ final class NameChecks {
         held.forEach(Lease::close);
     }
 
-    @Check(
-            rules = "LK-105",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Has the kind of a key a part in the key of the store?")
+    @Check(rules = "LK-105", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Has the kind of a key a part in the key of the store?")
     void aLockAndASemaphoreOfOneNameAreTwoThings(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease lock = client.lock(t.name()).acquire();
@@ -198,11 +187,8 @@ final class NameChecks {
                 "the release of a lock gave back a permit of the semaphore of the same name");
     }
 
-    @Check(
-            rules = {"LK-103", "LK-101", "LK-104"},
-            from = Profile.SMOKE,
-            first =
-                    "Does the store look for a key by what it begins with? The `/` of names may stand for more than itself there")
+    @Check(rules = "LK-103 LK-101 LK-104", from = Profile.SMOKE)
+    @Hint("Does the store look for a key by what it begins with? The `/` of names may stand for more than itself there")
     void aNameIsNoOtherThatBeginsWithIt(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         LockClient other = t.client("second");

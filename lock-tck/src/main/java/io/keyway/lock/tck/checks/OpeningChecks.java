@@ -14,6 +14,7 @@ import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
@@ -26,11 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class OpeningChecks {
     private static final ClientOptions NONE = ClientOptions.defaults();
 
-    @Check(
-            rules = "LK-203",
-            from = Profile.SMOKE,
-            first =
-                    "Does ProviderInfo list all options and no others, so that Locks can check them before open is called?")
+    @Check(rules = "LK-203", from = Profile.SMOKE)
+    @Hint("Does ProviderInfo list all options and no others, so that Locks can check them before open is called?")
     void anOptionThatNobodyKnowsIsRefused(CheckContext t) throws Exception {
         InvalidLockUrlException e = t.expectThrows(
                 "opening with the option requestTimeuot",
@@ -41,7 +39,8 @@ final class OpeningChecks {
                 "the refusal of the option requestTimeuot does not name requestTimeout: " + e.getMessage());
     }
 
-    @Check(rules = "LK-206", from = Profile.SMOKE, first = "Are durations parsed by Option.duration?")
+    @Check(rules = "LK-206", from = Profile.SMOKE)
+    @Hint("Are durations parsed by Option.duration?")
     void aDurationWithoutItsUnitIsRefused(CheckContext t) throws Exception {
         t.expectThrows(
                 "opening with closeTimeout=10",
@@ -49,7 +48,8 @@ final class OpeningChecks {
                 () -> t.openUnrecorded(t.urlWith("closeTimeout", "10"), NONE));
     }
 
-    @Check(rules = "LK-204", from = Profile.SMOKE, first = "Does a message print the URL by reveal()?")
+    @Check(rules = "LK-204", from = Profile.SMOKE)
+    @Hint("Does a message print the URL by reveal()?")
     void textsOfAClientShowNoSecret(CheckContext t) throws Exception {
         LockClient client = t.openUnrecorded(t.url(), NONE.withName("tck-secret"));
         try {
@@ -65,16 +65,14 @@ final class OpeningChecks {
         }
     }
 
-    @Check(
-            rules = "LK-207",
-            from = Profile.SMOKE,
-            first = "Is the ttl taken from the request, which has the result of all levels?")
+    @Check(rules = "LK-207", from = Profile.SMOKE)
+    @Hint("Is the ttl taken from the request, which has the result of all levels?")
     void whatIsSaidNearestToTheUseIsMeant(CheckContext t) throws Exception {
         Duration small = t.ttl();
         Duration middle = small.multipliedBy(2);
         Duration large = small.multipliedBy(3);
         if (large.compareTo(t.guarantees().maxTtl()) > 0) {
-            throw t.notTried(io.keyway.lock.tck.Verdict.NOT_APPLICABLE, "the provider has no room for three terms");
+            throw t.skipped(io.keyway.lock.tck.Verdict.NOT_APPLICABLE, "the provider has no room for three terms");
         }
         LockUrl url = t.url().options().containsKey("ttl") || t.url().isOpaque()
                 ? t.url()
@@ -103,11 +101,8 @@ final class OpeningChecks {
         }
     }
 
-    @Check(
-            rules = "LK-309",
-            from = Profile.SMOKE,
-            first =
-                    "Are minTtl and maxTtl of Guarantees what the store can keep, and is the ttl of the URL checked too?")
+    @Check(rules = "LK-309", from = Profile.SMOKE)
+    @Hint("Are minTtl and maxTtl of Guarantees what the store can keep, and is the ttl of the URL checked too?")
     void aTtlOutsideTheBoundsIsRefused(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Duration least = t.guarantees().minTtl();
@@ -172,10 +167,8 @@ final class OpeningChecks {
                         + e.getMessage());
     }
 
-    @Check(
-            rules = "LK-210",
-            from = Profile.SMOKE,
-            first = "Are the features that the client declares those that the provider declares for the URL?")
+    @Check(rules = "LK-210", from = Profile.SMOKE)
+    @Hint("Are the features that the client declares those that the provider declares for the URL?")
     void whatIsRequiredAndNotDeclaredIsRefusedAtOpening(CheckContext t) throws Exception {
         for (Feature feature : Feature.values()) {
             LockUrl url = t.urlWith("require", feature.label());
@@ -201,7 +194,8 @@ final class OpeningChecks {
         }
     }
 
-    @Check(rules = "LK-212", alone = true, first = "What does the provider's constructor, or a static initialiser, do?")
+    @Check(rules = "LK-212", alone = true)
+    @Hint("What does the provider's constructor, or a static initialiser, do?")
     void lookingForProvidersStartsNothing(CheckContext t) {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         Locks.discover(t.subject().loader());
@@ -212,11 +206,8 @@ final class OpeningChecks {
         t.expect(started.isEmpty(), "looking for providers started threads: " + started);
     }
 
-    @Check(
-            rules = {"LK-303", "LK-211"},
-            from = Profile.SMOKE,
-            needs = Feature.LIST,
-            first = "Does making a lock object or opening a client write anything to the store?")
+    @Check(rules = "LK-303 LK-211", from = Profile.SMOKE, needs = Feature.LIST)
+    @Hint("Does making a lock object or opening a client write anything to the store?")
     void aLockObjectLeavesNothingAtTheAuthority(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         client.lock(t.name()).with(t.terms());
@@ -230,10 +221,8 @@ final class OpeningChecks {
         t.expect(client.admin().show(t.key(t.name())).isEmpty(), "a lock that nobody has asked for is shown");
     }
 
-    @Check(
-            rules = "LK-211",
-            from = Profile.SMOKE,
-            first = "Does open wait for the store, or start it before the first request?")
+    @Check(rules = "LK-211", from = Profile.SMOKE)
+    @Hint("Does open wait for the store, or start it before the first request?")
     void anEagerClientOpensAndServes(CheckContext t) throws Exception {
         LockClient client = t.client("eager", NONE.with(CommonOptions.CONNECT, CommonOptions.Connect.EAGER));
         try (Lease lease = client.lock(t.name()).acquire()) {
@@ -241,10 +230,8 @@ final class OpeningChecks {
         }
     }
 
-    @Check(
-            rules = "LK-210",
-            from = Profile.SMOKE,
-            first = "Does the provider answer for the URL from one list of features, and its backend from another?")
+    @Check(rules = "LK-210", from = Profile.SMOKE)
+    @Hint("Does the provider answer for the URL from one list of features, and its backend from another?")
     void aClientHasTheFeaturesThatItsProviderDeclares(CheckContext t) {
         Set<Feature> declared = Locks.discover(t.subject().loader()).providers().stream()
                 .filter(provider -> provider.schemes().contains(t.url().provider()))

@@ -11,32 +11,35 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rules 506 and 701, asked of the verbs of a {@code LockBackend}: what is said of one grant changes that one, and no other of its client. */
+/**
+ * Rules 506 and 701, asked of the verbs of a {@code LockBackend}: what is said of one grant changes that one, and no
+ * other of its client.
+ */
 final class OtherGrantChecks {
 
     private interface Renewal {
         void send() throws Exception;
     }
 
-    @Check(
-            rules = {"LK-701", "LK-513"},
-            first = "Which grants does a renewal extend: the one of its id and token, or all that its client has?")
+    @Check(rules = "LK-701 LK-513")
+    @Hint("Which grants does a renewal extend: the one of its id and token, or all that its client has?")
     void aRenewalExtendsNoOtherGrantOfItsClient(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("renews");
+        BackendProbe probe = t.probe("renews");
         LockMode mode = t.has(Feature.READ_WRITE) ? LockMode.SHARED : LockMode.EXCLUSIVE;
         List<String> silent = new ArrayList<>(List.of(t.name("elsewhere")));
-        Grant renewed = verbs.granted(verbs.request(t.name(), mode, t.ttl()), "a free lock was not granted");
+        Grant renewed = probe.granted(probe.request(t.name(), mode, t.ttl()), "a free lock was not granted");
         if (mode == LockMode.SHARED) {
-            verbs.granted(verbs.request(t.name(), mode, t.ttl()), "a second reader was not granted");
+            probe.granted(probe.request(t.name(), mode, t.ttl()), "a second reader was not granted");
             silent.add(t.name());
         }
-        verbs.granted(verbs.request(t.name("elsewhere"), t.ttl()), "a free lock was not granted");
-        LockClient rival = afterATermOfSilence(t, () -> verbs.renew(renewed));
-        verbs.release(renewed);
+        probe.granted(probe.request(t.name("elsewhere"), t.ttl()), "a free lock was not granted");
+        LockClient rival = afterATermOfSilence(t, () -> probe.renew(renewed));
+        probe.release(renewed);
         for (String name : silent) {
             t.takesSoon(
                             rival,
@@ -48,55 +51,55 @@ final class OtherGrantChecks {
         }
     }
 
-    @Check(
-            rules = "LK-701",
-            first = "Does a renewal compare the token, or find its grant by the id of the request alone?")
+    @Check(rules = "LK-701")
+    @Hint("Does a renewal compare the token, or find its grant by the id of the request alone?")
     void aRenewalByAnotherTokenChangesNothing(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("renews");
-        Grant grant = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
+        BackendProbe probe = t.probe("renews");
+        Grant grant = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
         Grant other = byAnotherToken(t, grant);
         t.never(
-                verbs.renew(other).contains(Answer.DONE),
-                "a renewal was answered DONE whose token is not that of the grant: its holder would believe in what it does not have");
-        LockClient rival = afterATermOfSilence(t, () -> verbs.renew(other));
+                probe.renew(other).contains(Answer.DONE),
+                "a renewal was answered DONE whose token is not that of the grant: its holder would believe in what "
+                        + "it does not have");
+        LockClient rival = afterATermOfSilence(t, () -> probe.renew(other));
         t.takesSoon(
                         rival,
                         t.name(),
-                        "a grant was renewed by a token that is not its own; its term is over, and it is still in force")
+                        "a grant was renewed by a token that is not its own; its term is over, and it is still in "
+                                + "force")
                 .close();
     }
 
-    @Check(
-            rules = "LK-701",
-            first = "Does a release compare the token, or find its grant by the id of the request alone?")
+    @Check(rules = "LK-701")
+    @Hint("Does a release compare the token, or find its grant by the id of the request alone?")
     void aReleaseByAnotherTokenEndsNothing(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("releases");
-        Grant grant = verbs.granted(verbs.request(t.name(), t.longer(8)), "a free lock was not granted");
+        BackendProbe probe = t.probe("releases");
+        Grant grant = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
         long end = t.now() + t.longer(8).toNanos() / 100 * 90;
         t.never(
-                verbs.release(byAnotherToken(t, grant)) == Answer.DONE,
+                probe.release(byAnotherToken(t, grant)) == Answer.DONE,
                 "a release was answered DONE whose token is not that of the grant");
         t.neverBefore(
                 end,
                 t.client("rival").lock(t.name()).tryAcquire().isPresent(),
                 "a release by a token that is not that of the grant has freed the lock");
-        verbs.release(grant);
+        probe.release(grant);
     }
 
     /** Gives the check up where the store has a name of its own for each grant: that of another cannot be made up. */
     private static Grant byAnotherToken(CheckContext t, Grant grant) {
         if (!grant.cookie().isEmpty()) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the store knows its grants by cookies of its own");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the store knows its grants by cookies of its own");
         }
         return new Grant(grant.id(), grant.key(), grant.token() + 1, grant.ttl(), grant.cookie());
     }
 
     /**
-     * Sends renewals until what another client has taken, and does not renew, has surely ended: everything that was granted
-     * before, and was not renewed, is over as well. Returns one who may ask for it.
+     * Sends renewals until what another client has taken, and does not renew, has surely ended: everything that was
+     * granted before, and was not renewed, is over as well. Returns one who may ask for it.
      */
     private static LockClient afterATermOfSilence(CheckContext t, Renewal renewal) throws Exception {
-        BackendProbe silent = t.verbs("silent");
+        BackendProbe silent = t.probe("silent");
         LockClient rival = t.client("rival");
         Grant control = silent.granted(silent.request(t.name("control"), t.ttl()), "a free lock was not granted");
         Task<Lease> takes = t.acquiring("an acquire", rival, t.name("control"));
@@ -106,32 +109,31 @@ final class OtherGrantChecks {
         }
         if (!takes.isDone()) {
             silent.release(control);
-            throw t.notTried(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
         }
         takes.get().close();
         return rival;
     }
 
-    @Check(
-            rules = {"LK-506", "LK-701"},
-            first = "If one of several grants in a renewal is not in force: what is answered for the others?")
+    @Check(rules = "LK-506 LK-701")
+    @Hint("If one of several grants in a renewal is not in force: what is answered for the others?")
     void eachGrantOfARenewalHasItsOwnAnswer(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("renews");
+        BackendProbe probe = t.probe("renews");
         for (int gone = 0; gone < 3; gone++) {
             List<Grant> grants = new ArrayList<>();
             List<Answer> expected = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                grants.add(verbs.granted(verbs.request(t.freshName(), t.longer(8)), "a free lock was not granted"));
+                grants.add(probe.granted(probe.request(t.freshName(), t.longer(8)), "a free lock was not granted"));
                 expected.add(i == gone ? Answer.NOT_HELD : Answer.DONE);
             }
-            verbs.release(grants.get(gone));
+            probe.release(grants.get(gone));
             t.expectEqual(
                     "the answers to the renewal of three grants in one call, of which number " + (gone + 1)
                             + " had been released,",
                     expected,
-                    verbs.renew(grants));
+                    probe.renew(grants));
             for (Grant grant : grants) {
-                verbs.release(grant);
+                probe.release(grant);
             }
         }
     }

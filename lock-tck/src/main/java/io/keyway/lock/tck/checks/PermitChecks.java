@@ -13,6 +13,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,12 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Rules 1301 to 1306: permits. */
 final class PermitChecks {
-
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Are all permits that are out counted, by whichever client, in the step that grants?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Are all permits that are out counted, by whichever client, in the step that grants?")
     void noMorePermitsAreOutThanTheCapacity(CheckContext t) throws Exception {
         List<Lease> out = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -47,11 +44,8 @@ final class PermitChecks {
         t.expect(semaphore.tryAcquire().isEmpty(), "one permit came back, and two were granted");
     }
 
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Are the permits of the grants counted, or the grants?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Are the permits of the grants counted, or the grants?")
     void permitsAreCountedAndNotTheirHolders(CheckContext t) throws Exception {
         DistributedSemaphore one = t.client("one").semaphore(t.name(), Capacity.of(5));
         DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(5));
@@ -68,11 +62,8 @@ final class PermitChecks {
         rest.orElseThrow().release();
     }
 
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Is the capacity taken from each request, or from the one that was first?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Is the capacity taken from each request, or from the one that was first?")
     void theCapacityIsThatOfTheCallerAtEachAttempt(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
@@ -97,7 +88,8 @@ final class PermitChecks {
         three.orElseThrow().release();
     }
 
-    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Is the capacity asked for anew at the next attempt?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
+    @Hint("Is the capacity asked for anew at the next attempt?")
     void theNextAttemptStatesTheNewCapacity(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
@@ -114,11 +106,8 @@ final class PermitChecks {
         one.release();
     }
 
-    @Check(
-            rules = {"LK-1302", "LK-1306"},
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "What happens to permits that are out when a caller states a lower capacity?")
+    @Check(rules = "LK-1302 LK-1306", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("What happens to permits that are out when a caller states a lower capacity?")
     void aLowerCapacityRevokesNothingAndBlocks(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         List<Lease> out = new ArrayList<>();
@@ -141,11 +130,8 @@ final class PermitChecks {
         out.get(3).release();
     }
 
-    @Check(
-            rules = "LK-1303",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Are several permits taken one by one?")
+    @Check(rules = "LK-1303", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Are several permits taken one by one?")
     void thePermitsOfOneRequestAreGrantedTogether(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         DistributedSemaphore semaphore = client.semaphore(t.name(), Capacity.of(3));
@@ -168,9 +154,9 @@ final class PermitChecks {
     }
 
     @Check(
-            rules = {"LK-310", "LK-1303"},
-            needs = {Feature.SEMAPHORE, Feature.FIFO},
-            first = "Does a request that needs little pass one that waits for more?")
+            rules = "LK-310 LK-1303",
+            needs = {Feature.SEMAPHORE, Feature.FIFO})
+    @Hint("Does a request that needs little pass one that waits for more?")
     void aSmallRequestDoesNotPassALargeOne(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedSemaphore small = holder.semaphore(t.name(), Capacity.of(3));
@@ -188,11 +174,8 @@ final class PermitChecks {
         large.get().release();
     }
 
-    @Check(
-            rules = "LK-1304",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Is the number of permits looked at before anything is sent?")
+    @Check(rules = "LK-1304", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Is the number of permits looked at before anything is sent?")
     void permitsThatCannotBeAreRefused(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
         for (int permits : new int[] {0, -1, Integer.MIN_VALUE, 4, Integer.MAX_VALUE}) {
@@ -204,11 +187,8 @@ final class PermitChecks {
         t.expectEqual("the available permits", 3, semaphore.availablePermits());
     }
 
-    @Check(
-            rules = "LK-1305",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Is a release idempotent by its token?")
+    @Check(rules = "LK-1305", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Is a release idempotent by its token?")
     void permitsComeBackOnce(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("first").semaphore(t.name(), Capacity.of(3));
         Lease two = semaphore.acquire(2);
@@ -223,11 +203,8 @@ final class PermitChecks {
         t.expectEqual("the available permits after all were released", 3, semaphore.availablePermits());
     }
 
-    @Check(
-            rules = {"LK-1305", "LK-513"},
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "Do permits expire with their grant?")
+    @Check(rules = "LK-1305 LK-513", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Do permits expire with their grant?")
     void permitsOfALeaseThatEndedComeBack(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease silent =
@@ -239,10 +216,8 @@ final class PermitChecks {
                 () -> other.tryAcquire(2).isPresent());
     }
 
-    @Check(
-            rules = {"LK-1305", "LK-402"},
-            needs = Feature.SEMAPHORE,
-            first = "Does a waiter that gives up leave the queue, and a grant on its way go back?")
+    @Check(rules = "LK-1305 LK-402", needs = Feature.SEMAPHORE)
+    @Hint("Does a waiter that gives up leave the queue, and a grant on its way go back?")
     void waitersThatGiveUpCostNoPermits(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedSemaphore semaphore = holder.semaphore(t.name(), Capacity.of(2));
@@ -266,25 +241,20 @@ final class PermitChecks {
         }
     }
 
-    @Check(
-            rules = "LK-1306",
-            needs = Feature.SEMAPHORE,
-            first = "Are the permits that are out taken from the capacity of whoever asks, and nothing more done?")
+    @Check(rules = "LK-1306", needs = Feature.SEMAPHORE)
+    @Hint("Are the permits that are out taken from the capacity of whoever asks, and nothing more done?")
     void aStoreNeverSaysThatPermitsAreNegative(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("holder");
-        Grant held = verbs.granted(verbs.permits(t.name(), 4, 4, t.longer(4)), "free permits were not granted");
-        int available = verbs.availablePermits(held.key(), 1);
+        BackendProbe probe = t.probe("holder");
+        Grant held = probe.granted(probe.permits(t.name(), 4, 4, t.longer(4)), "free permits were not granted");
+        int available = probe.availablePermits(held.key(), 1);
         t.never(
                 available < 0,
                 "with 4 permits out and a capacity of 1 the backend says that " + available + " are available");
-        verbs.release(held);
+        probe.release(held);
     }
 
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            first =
-                    "Are the permits that are available those that are not out, or are those that are waited for taken off, too?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
+    @Hint("Are the permits that are available those that are not out, or are those that are waited for taken off, too?")
     void whoWaitsTakesNoPermits(CheckContext t) throws Exception {
         DistributedSemaphore holds = t.client("holder").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore asks = t.client("waits").semaphore(t.name(), Capacity.of(3));
@@ -300,11 +270,8 @@ final class PermitChecks {
         waits.get().release();
     }
 
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            from = Profile.SMOKE,
-            first = "What does the store make of a capacity of zero, which a caller has while it sees no resources?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("What does the store make of a capacity of zero, which a caller has while it sees no resources?")
     void withoutResourcesThereAreNoPermits(CheckContext t) throws Exception {
         AtomicInteger resources = new AtomicInteger();
         DistributedSemaphore semaphore =
@@ -319,7 +286,8 @@ final class PermitChecks {
         t.expect(semaphore.tryAcquire().isEmpty(), "a permit was granted under a capacity of zero");
     }
 
-    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, first = "Are permits added in 32 bits?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
+    @Hint("Are permits added in 32 bits?")
     void theSumOfPermitsDoesNotOverflow(CheckContext t) throws Exception {
         Capacity most = Capacity.of(Integer.MAX_VALUE);
         DistributedSemaphore one = t.client("one").semaphore(t.name(), most);
@@ -333,13 +301,11 @@ final class PermitChecks {
         nearly.release();
     }
 
-    @Check(
-            rules = "LK-1301",
-            needs = Feature.SEMAPHORE,
-            first = "Is the capacity that a waiter states at this attempt used, or that of the attempt that queued it?")
+    @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
+    @Hint("Is the capacity that a waiter states at this attempt used, or that of the attempt that queued it?")
     void aWaiterMayStateAnotherCapacity(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
-        BackendProbe waiter = t.verbs("waiter");
+        BackendProbe holder = t.probe("holder");
+        BackendProbe waiter = t.probe("waiter");
         long end = t.now() + t.longer(8).toNanos() / 100 * 90;
         Grant one = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
         Grant two = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
@@ -351,10 +317,12 @@ final class PermitChecks {
         t.neverBefore(
                 end,
                 waiter.isGranted(BackendProbe.stating(1, waits)),
-                "who waits stated a capacity of 1 at this attempt, one permit was out, and it was granted by the capacity that it had stated before");
+                "who waits stated a capacity of 1 at this attempt, one permit was out, and it was granted by the "
+                        + "capacity that it had stated before");
         Grant three = waiter.grantedInTime(
                 BackendProbe.stating(2, waits),
-                "who waits stated a capacity of 2 at this attempt, one permit was out, and it was not granted, by the capacity that it had stated before");
+                "who waits stated a capacity of 2 at this attempt, one permit was out, and it was not granted, by "
+                        + "the capacity that it had stated before");
         waiter.release(three);
         holder.release(two);
     }

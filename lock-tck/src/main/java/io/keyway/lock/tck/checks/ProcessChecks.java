@@ -10,6 +10,7 @@ import io.keyway.lock.Scope;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.RemoteClient;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
@@ -19,12 +20,8 @@ import java.util.OptionalLong;
 
 /** What only a second process shows: rules 301, 410, 502, 503, 513, 807. */
 final class ProcessChecks {
-
-    @Check(
-            rules = {"LK-301", "LK-602"},
-            means = Requirement.PROCESS,
-            from = Profile.SMOKE,
-            first = "Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.reach")
+    @Check(rules = "LK-301 LK-602", requires = Requirement.PROCESS, from = Profile.SMOKE)
+    @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.reach")
     void twoProcessesExcludeEachOther(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
@@ -48,11 +45,8 @@ final class ProcessChecks {
                 "this process holds the lock, and a client of another one was given it");
     }
 
-    @Check(
-            rules = {"LK-513", "LK-502"},
-            means = Requirement.PROCESS,
-            from = Profile.SMOKE,
-            first = "Does the store end a grant by itself when its ttl has passed, and not when a connection breaks?")
+    @Check(rules = "LK-513 LK-502", requires = Requirement.PROCESS, from = Profile.SMOKE)
+    @Hint("Does the store end a grant by itself when its ttl has passed, and not when a connection breaks?")
     void theLockOfAKilledProcessIsFreeAfterItsTtlAndNotBefore(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
@@ -80,11 +74,8 @@ final class ProcessChecks {
         t.expect(lease.isHeld(), "the lease granted after the holder's death is not held");
     }
 
-    @Check(
-            rules = {"LK-410", "LK-408"},
-            means = Requirement.PROCESS,
-            needs = Feature.LIST,
-            first = "Does a waiter leave the queue when nothing is heard of it for its ttl?")
+    @Check(rules = "LK-410 LK-408", requires = Requirement.PROCESS, needs = Feature.LIST)
+    @Hint("Does a waiter leave the queue when nothing is heard of it for its ttl?")
     void aWaiterThatWasKilledStopsNobody(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
@@ -113,11 +104,8 @@ final class ProcessChecks {
         next.get().release();
     }
 
-    @Check(
-            rules = {"LK-503", "LK-807", "LK-302"},
-            means = Requirement.PROCESS,
-            from = Profile.SMOKE,
-            first = "Is isHeld() computed from the clock at each call, or a flag that a timer sets?")
+    @Check(rules = "LK-503 LK-807 LK-302", requires = Requirement.PROCESS, from = Profile.SMOKE)
+    @Hint("Is isHeld() computed from the clock at each call, or a flag that a timer sets?")
     void aProcessThatStoodStillKnowsAtItsFirstQuestion(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
@@ -135,7 +123,8 @@ final class ProcessChecks {
         }
         t.expect(
                 !remote.isHeld(t.name()),
-                "a process that stood still for more than its ttl, and whose lock went to another, answered at its first question that it holds it");
+                "a process that stood still for more than its ttl, and whose lock went to another, answered at its "
+                        + "first question that it holds it");
         t.expect(lease.isHeld(), "the lease of the next holder ended when the former one went on");
         Optional<LeaseLoss.Cause> cause = remote.loss(t.name(), t.patience());
         t.expect(cause.isPresent(), "the process that stood still was not told of its loss");
@@ -143,10 +132,8 @@ final class ProcessChecks {
         t.expect(lease.isHeld(), "the release of a lease that was lost has ended the next holder's");
     }
 
-    @Check(
-            rules = {"LK-513", "LK-504"},
-            means = Requirement.PROCESS,
-            first = "Does a connection that ends orderly, with the process, end its grants too early or too late?")
+    @Check(rules = "LK-513 LK-504", requires = Requirement.PROCESS)
+    @Hint("Does a connection that ends orderly, with the process, end its grants too early or too late?")
     void aProcessThatEndsLeavesNothing(CheckContext t) throws Exception {
         LockClient here = t.client("here");
         for (int i = 0; i < t.rounds(1, 1, 3); i++) {

@@ -10,6 +10,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +82,8 @@ final class RaceChecks {
                                 third,
                                 name,
                                 what
-                                        + " came together with the grant, the lease was released, and the lock stayed taken")
+                                        + " came together with the grant, the lease was released, and the lock "
+                                        + "stayed taken")
                         .release();
             }
         }
@@ -114,14 +116,11 @@ final class RaceChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-405", "LK-403"},
-            from = Profile.SMOKE,
-            statistical = CHANCE,
-            first = "If the thread is interrupted when the grant is there already: is it given back, or returned?")
+    @Check(rules = "LK-405 LK-403", from = Profile.SMOKE, statistical = CHANCE)
+    @Hint("If the thread is interrupted when the grant is there already: is it given back, or returned?")
     void anInterruptAndAGrantMakeOneEnd(CheckContext t) throws Exception {
-        race(t, "an interrupt", (trial, client, name) -> {
-            Task<Lease> task = trial.acquiring("the interrupted acquire", client, name);
+        race(t, "an interrupt", (context, client, name) -> {
+            Task<Lease> task = context.acquiring("the interrupted acquire", client, name);
             return new Race() {
                 @Override
                 public void leave() {
@@ -131,21 +130,18 @@ final class RaceChecks {
                 @Override
                 public @Nullable Lease outcome() throws InterruptedException {
                     Optional<Throwable> thrown = task.outcome();
-                    thrown.ifPresent(
-                            e -> trial.expect(e instanceof InterruptedException, "an interrupted acquire threw " + e));
+                    thrown.ifPresent(e -> context.expect(
+                            e instanceof InterruptedException, "an interrupted acquire " + "threw " + e));
                     return thrown.isPresent() ? null : task.get();
                 }
             };
         });
     }
 
-    @Check(
-            rules = {"LK-405", "LK-406", "LK-407"},
-            from = Profile.SMOKE,
-            statistical = CHANCE,
-            first = "If cancel() comes first and the grant after it: who releases the grant?")
+    @Check(rules = "LK-405 LK-406 LK-407", from = Profile.SMOKE, statistical = CHANCE)
+    @Hint("If cancel() comes first and the grant after it: who releases the grant?")
     void aCancellationAndAGrantMakeOneEnd(CheckContext t) throws Exception {
-        race(t, "cancel()", (trial, client, name) -> {
+        race(t, "cancel()", (context, client, name) -> {
             CompletableFuture<Lease> future = client.lock(name).acquireAsync();
             return new Race() {
                 @Override
@@ -155,7 +151,7 @@ final class RaceChecks {
 
                 @Override
                 public @Nullable Lease outcome() {
-                    trial.expect(future.isDone(), "a future was cancelled, and is not done");
+                    context.expect(future.isDone(), "a future was cancelled, and is not done");
                     try {
                         return future.join();
                     } catch (CancellationException e) {
@@ -166,11 +162,8 @@ final class RaceChecks {
         });
     }
 
-    @Check(
-            rules = {"LK-405", "LK-401"},
-            from = Profile.SMOKE,
-            statistical = CHANCE,
-            first = "If the time is over when the grant is under way: is it waited for, or given back?")
+    @Check(rules = "LK-405 LK-401", from = Profile.SMOKE, statistical = CHANCE)
+    @Hint("If the time is over when the grant is under way: is it waited for, or given back?")
     void theEndOfAWaitAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
@@ -204,10 +197,8 @@ final class RaceChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-405", "LK-1002"},
-            statistical = CHANCE,
-            first = "If the client is closed while the grant is under way: who gives it back?")
+    @Check(rules = "LK-405 LK-1002", statistical = CHANCE)
+    @Hint("If the client is closed while the grant is under way: who gives it back?")
     void aCloseAndAGrantMakeOneEnd(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient third = t.client("third");
@@ -229,10 +220,8 @@ final class RaceChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-408", "LK-405"},
-            statistical = CHANCE,
-            first = "If the first in the queue leaves while the release wakes it: who wakes the second?")
+    @Check(rules = "LK-408 LK-405", statistical = CHANCE)
+    @Hint("If the first in the queue leaves while the release wakes it: who wakes the second?")
     void aWakeUpOfOneWhoLeavesGoesToTheNext(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient first = t.client("first");
@@ -252,12 +241,8 @@ final class RaceChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-305", "LK-402", "LK-301"},
-            from = Profile.SMOKE,
-            statistical = CHANCE,
-            first =
-                    "What is left of an attempt that does not queue if another was faster between its look and its taking?")
+    @Check(rules = "LK-305 LK-402 LK-301", from = Profile.SMOKE, statistical = CHANCE)
+    @Hint("What is left of an attempt that does not queue if another was faster between its look and its taking?")
     void ofTriesAtOnceNoneIsLeft(CheckContext t) throws Exception {
         List<LockClient> clients = new ArrayList<>();
         for (int i = 0; i < RIVALS; i++) {
@@ -290,7 +275,8 @@ final class RaceChecks {
                 t.expect(
                         t.happens(t.ttl(1, 2), empty),
                         "of " + RIVALS
-                                + " that tried at once one was granted and has released, and half a ttl later this is left: "
+                                + " that tried at once one was granted and has released, and half a ttl later this "
+                                + "is left: "
                                 + t.status(clients.get(0), t.key(name)));
             }
             t.takesSoon(

@@ -10,6 +10,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -56,12 +57,9 @@ final class RandomChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-301", "LK-302", "LK-412", "LK-602"},
-            from = Profile.SMOKE,
-            statistical = CHANCE,
-            first =
-                    "The picture shows two grants that should not be there together, or a request that nobody served: what came before?")
+    @Check(rules = "LK-301 LK-302 LK-412 LK-602", from = Profile.SMOKE, statistical = CHANCE)
+    @Hint("The picture shows two grants that should not be there together, or a request that nobody served: what "
+            + "came before?")
     void randomRequestsAreServedOneAfterTheOther(CheckContext t) throws Exception {
         List<LockClient> clients = List.of(t.client("a"), t.client("b"), t.client("c"));
         SplittableRandom random = t.random();
@@ -134,11 +132,11 @@ final class RandomChecks {
     }
 
     @Check(
-            rules = {"LK-301", "LK-302", "LK-403", "LK-602"},
+            rules = "LK-301 LK-302 LK-403 LK-602",
             from = Profile.QUICK,
-            means = Requirement.REAL_TIME,
-            statistical = CHANCE,
-            first = "The picture shows two grants that should not be there together: what came before?")
+            requires = Requirement.REAL_TIME,
+            statistical = CHANCE)
+    @Hint("The picture shows two grants that should not be there together: what came before?")
     void manyThreadsAtRandomExcludeEachOther(CheckContext t) throws Exception {
         long end = t.now() + Duration.ofSeconds(t.rounds(1, 4, 25)).toNanos();
         List<Task<Integer>> users = new ArrayList<>();
@@ -202,11 +200,8 @@ final class RandomChecks {
         return granted;
     }
 
-    @Check(
-            rules = {"LK-1301", "LK-1305"},
-            needs = Feature.SEMAPHORE,
-            statistical = CHANCE,
-            first = "The history tells how many permits were out at each grant: where does a count drift?")
+    @Check(rules = "LK-1301 LK-1305", needs = Feature.SEMAPHORE, statistical = CHANCE)
+    @Hint("The history tells how many permits were out at each grant: where does a count drift?")
     void randomPermitsNeverExceedTheCapacity(CheckContext t) throws Exception {
         List<LockClient> clients = List.of(t.client("a"), t.client("b"), t.client("c"));
         SplittableRandom random = t.random();

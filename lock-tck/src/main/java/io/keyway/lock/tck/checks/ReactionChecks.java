@@ -10,6 +10,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -18,20 +19,15 @@ import java.time.Duration;
 final class ReactionChecks {
     private static final long MILLISECOND = 1_000_000;
 
-    @Check(
-            rules = {"LK-516", "LK-512"},
-            from = Profile.SMOKE,
-            first =
-                    "When is a grant whose lease has reached its maxHold given back: at once, or when its owner can have stopped?")
+    @Check(rules = "LK-516 LK-512", from = Profile.SMOKE)
+    @Hint("When is a grant whose lease has reached its maxHold given back: at once, or when its owner can have "
+            + "stopped?")
     void aLeaseAtItsMaxHoldIsKeptUntilItsOwnerCanHaveStopped(CheckContext t) throws Exception {
         isKeptAfterItsEnd(t, LockOptions.none().withMaxHold(t.ttl(1, 2)));
     }
 
-    @Check(
-            rules = {"LK-516", "LK-511"},
-            from = Profile.SMOKE,
-            first =
-                    "When is a grant that is not renewed given back: at its deadline, or when its owner can have stopped?")
+    @Check(rules = "LK-516 LK-511", from = Profile.SMOKE)
+    @Hint("When is a grant that is not renewed given back: at its deadline, or when its owner can have stopped?")
     void aLeaseThatIsNotRenewedIsKeptUntilItsOwnerCanHaveStopped(CheckContext t) throws Exception {
         isKeptAfterItsEnd(t, t.unrenewed());
     }
@@ -45,11 +41,8 @@ final class ReactionChecks {
         comesNoEarlier(t, lease, end, waits);
     }
 
-    @Check(
-            rules = {"LK-516", "LK-502"},
-            means = Requirement.LINK,
-            first =
-                    "Is the lock of a holder that heard nothing until its deadline given back as soon as it is heard again?")
+    @Check(rules = "LK-516 LK-502", requires = Requirement.LINK)
+    @Hint("Is the lock of a holder that heard nothing until its deadline given back as soon as it is heard again?")
     void aHolderThatIsHeardAgainAfterItsDeadlineHasTimeToStop(CheckContext t) throws Exception {
         ClientLink link = t.link("silent");
         LockClient second = t.client("second");
@@ -75,10 +68,8 @@ final class ReactionChecks {
         waits.get().release();
     }
 
-    @Check(
-            rules = "LK-516",
-            needs = Feature.WAKE_UP,
-            first = "Does the release of a lost lease tell the store that its owner has stopped?")
+    @Check(rules = "LK-516", needs = Feature.WAKE_UP)
+    @Hint("Does the release of a lost lease tell the store that its owner has stopped?")
     void anOwnerThatHasStoppedKeepsNobodyWaiting(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Duration longer = t.longer(2);

@@ -14,6 +14,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,11 +24,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** Chapter 700: how a lease is given back. */
 final class ReleaseChecks {
-    @Check(
-            rules = {"LK-702", "LK-701"},
-            from = Profile.SMOKE,
-            first =
-                    "Is a second release sent to the store, and by what does the store find the grant: by its token or by name and client?")
+    @Check(rules = "LK-702 LK-701", from = Profile.SMOKE)
+    @Hint("Is a second release sent to the store, and by what does the store find the grant: by its token or by name "
+            + "and client?")
     void aRepeatedReleaseFreesNobodyElsesGrant(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         LockClient third = t.client("third");
@@ -51,10 +50,8 @@ final class ReleaseChecks {
         return outcome.join();
     }
 
-    @Check(
-            rules = "LK-701",
-            from = Profile.SMOKE,
-            first = "Does withdrawing a request, or refusing it, end whatever the same client holds of that lock?")
+    @Check(rules = "LK-701", from = Profile.SMOKE)
+    @Hint("Does withdrawing a request, or refusing it, end whatever the same client holds of that lock?")
     void givingUpAWaitEndsNoLeaseOfTheSameClient(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
@@ -75,12 +72,8 @@ final class ReleaseChecks {
         t.expect(held.isHeld(), "after a request of the same client was given up its lease is not renewed any more");
     }
 
-    @Check(
-            rules = "LK-701",
-            needs = {Feature.READ_WRITE},
-            from = Profile.SMOKE,
-            first =
-                    "Does a release name its grant by the token, or does it free all that its client holds of that lock?")
+    @Check(rules = "LK-701", needs = Feature.READ_WRITE, from = Profile.SMOKE)
+    @Hint("Does a release name its grant by the token, or does it free all that its client holds of that lock?")
     void aReleaseEndsOneOfTwoSharedLeasesOfAClient(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
         DistributedLock write = t.client("writer").readWriteLock(t.name()).write();
@@ -98,11 +91,8 @@ final class ReleaseChecks {
         t.expect(write.tryAcquire().isPresent(), "both shared leases are released, and the lock is not free");
     }
 
-    @Check(
-            rules = {"LK-701", "LK-1305"},
-            needs = {Feature.SEMAPHORE},
-            from = Profile.SMOKE,
-            first = "Does a release name its grant by the token, or give back all permits of its client?")
+    @Check(rules = "LK-701 LK-1305", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
+    @Hint("Does a release name its grant by the token, or give back all permits of its client?")
     void aReleaseGivesBackThePermitsOfOneLease(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("user").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
@@ -119,10 +109,8 @@ final class ReleaseChecks {
         t.expect(others.tryAcquire(2).isPresent(), "two permits came back, and two were refused");
     }
 
-    @Check(
-            rules = {"LK-701", "LK-1305"},
-            needs = {Feature.SEMAPHORE},
-            first = "Which of a client's grants does a release end: the one of the token, or the first that is found?")
+    @Check(rules = "LK-701 LK-1305", needs = Feature.SEMAPHORE)
+    @Hint("Which of a client's grants does a release end: the one of the token, or the first that is found?")
     void aReleaseEndsTheLeaseThatIsReleased(CheckContext t) throws Exception {
         DistributedSemaphore semaphore = t.client("user").semaphore(t.name(), Capacity.of(3));
         DistributedSemaphore others = t.client("other").semaphore(t.name(), Capacity.of(3));
@@ -140,10 +128,8 @@ final class ReleaseChecks {
                 "the younger of two leases was released, and the permits of the older came back");
     }
 
-    @Check(
-            rules = {"LK-701", "LK-301"},
-            from = Profile.SMOKE,
-            first = "Is a client known to the store by its name? Names are for people; two clients may share one.")
+    @Check(rules = "LK-701 LK-301", from = Profile.SMOKE)
+    @Hint("Is a client known to the store by its name? Names are for people; two clients may share one.")
     void twoClientsOfOneNameAreTwo(CheckContext t) throws Exception {
         ClientOptions same = ClientOptions.defaults().withName("tck-twin");
         LockClient one = t.client("one", same);
@@ -160,7 +146,8 @@ final class ReleaseChecks {
         t.expect(!other.isHeld(), "the lease of a closed client is held");
     }
 
-    @Check(rules = "LK-702", from = Profile.SMOKE, first = "Where is the outcome of the first release kept?")
+    @Check(rules = "LK-702", from = Profile.SMOKE)
+    @Hint("Where is the outcome of the first release kept?")
     void everyReleaseHasTheOutcomeOfTheFirst(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(5, 20, 60); i++) {
@@ -182,7 +169,8 @@ final class ReleaseChecks {
         t.expectEqual("release() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
     }
 
-    @Check(rules = "LK-704", first = "What does close() of a lease pass on?")
+    @Check(rules = "LK-704")
+    @Hint("What does close() of a lease pass on?")
     void closeOfALeaseNeverThrows(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease released = client.lock(t.name()).acquire();
@@ -200,11 +188,8 @@ final class ReleaseChecks {
         t.expectEqual("the state after the client's close", Lease.State.LOST, closed.state());
     }
 
-    @Check(
-            rules = "LK-705",
-            from = Profile.SMOKE,
-            first =
-                    "What in the release throws, or returns at once, when the interrupt flag is set, and who clears that flag?")
+    @Check(rules = "LK-705", from = Profile.SMOKE)
+    @Hint("What in the release throws, or returns at once, when the interrupt flag is set, and who clears that flag?")
     void anInterruptedThreadReleases(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
@@ -226,10 +211,8 @@ final class ReleaseChecks {
         }
     }
 
-    @Check(
-            rules = "LK-706",
-            from = Profile.SMOKE,
-            first = "When does belief end: before the release is sent, or when it is answered?")
+    @Check(rules = "LK-706", from = Profile.SMOKE)
+    @Hint("When does belief end: before the release is sent, or when it is answered?")
     void beliefEndsWithTheCallOfRelease(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         for (int i = 0; i < t.rounds(10, 50, 200); i++) {
@@ -246,11 +229,8 @@ final class ReleaseChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-707", "LK-701"},
-            from = Profile.SMOKE,
-            first =
-                    "What does the release of a lost lease send, and what does the store do if the token is not in force?")
+    @Check(rules = "LK-707 LK-701", from = Profile.SMOKE)
+    @Hint("What does the release of a lost lease send, and what does the store do if the token is not in force?")
     void theReleaseOfALostLeaseHarmsNobody(CheckContext t) throws Exception {
         LockClient first = t.client("first");
         LockClient third = t.client("third");
@@ -270,10 +250,8 @@ final class ReleaseChecks {
         }
     }
 
-    @Check(
-            rules = "LK-708",
-            from = Profile.SMOKE,
-            first = "Has the store ended the grant when release() returns RELEASED, or was the message only sent?")
+    @Check(rules = "LK-708", from = Profile.SMOKE)
+    @Hint("Has the store ended the grant when release() returns RELEASED, or was the message only sent?")
     void releasedMeansFree(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         LockClient client = t.client("first");

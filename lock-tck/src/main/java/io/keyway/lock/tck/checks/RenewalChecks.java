@@ -12,6 +12,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +23,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Rules 502, 505 to 508 and 515: how a lease lives on. */
 final class RenewalChecks {
-
-    @Check(rules = "LK-505", from = Profile.SMOKE, first = "Does the lease say of itself what was asked for?")
+    @Check(rules = "LK-505", from = Profile.SMOKE)
+    @Hint("Does the lease say of itself what was asked for?")
     void aNewLeaseSaysWhatItIs(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         t.expectEqual("name()", t.name(), lease.name().value());
@@ -44,10 +45,8 @@ final class RenewalChecks {
         t.expect(!LossChecks.toldNow(lease), "lost() of a released lease is complete");
     }
 
-    @Check(
-            rules = {"LK-506", "LK-502", "LK-508"},
-            from = Profile.SMOKE,
-            first = "Who renews the lease while nobody calls it, and does the store count from the last renewal?")
+    @Check(rules = "LK-506 LK-502 LK-508", from = Profile.SMOKE)
+    @Hint("Who renews the lease while nobody calls it, and does the store count from the last renewal?")
     void aLeaseIsHeldForAsLongAsItsClientLives(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         Lease lease = t.client("holder").lock(t.name()).acquire();
@@ -66,7 +65,8 @@ final class RenewalChecks {
         t.expect(second.lock(t.name()).tryAcquire().isPresent(), "released after renewals, and not free");
     }
 
-    @Check(rules = "LK-506", first = "Does renewal begin with the grant, or when somebody looks at the future?")
+    @Check(rules = "LK-506")
+    @Hint("Does renewal begin with the grant, or when somebody looks at the future?")
     void aLeaseThatNobodyLooksAtIsRenewed(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         CompletableFuture<Lease> future = t.client("holder").lock(t.name()).acquireAsync();
@@ -78,9 +78,8 @@ final class RenewalChecks {
         t.expect(future.join().isHeld(), "a lease whose future nobody looked at was lost");
     }
 
-    @Check(
-            rules = "LK-506",
-            first = "Are all leases of a client renewed, or those of the first batch, or the last one?")
+    @Check(rules = "LK-506")
+    @Hint("Are all leases of a client renewed, or those of the first batch, or the last one?")
     void everyLeaseOfAClientIsRenewed(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         LockClient second = t.client("second");
@@ -125,7 +124,8 @@ final class RenewalChecks {
         }
     }
 
-    @Check(rules = "LK-511", first = "Does the renewal of one lease of a client extend its others?")
+    @Check(rules = "LK-511")
+    @Hint("Does the renewal of one lease of a client extend its others?")
     void aRenewedSiblingExtendsNothingElse(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease renewed = client.lock(t.name("renewed")).acquire();
@@ -138,9 +138,8 @@ final class RenewalChecks {
         t.expect(renewed.isHeld() && also.isHeld(), "leases that are renewed ended beside one with Renewal.NONE");
     }
 
-    @Check(
-            rules = "LK-507",
-            first = "When is a renewal sent: at half of the ttl, or so late that a lost one costs the lease?")
+    @Check(rules = "LK-507")
+    @Hint("When is a renewal sent: at half of the ttl, or so late that a lost one costs the lease?")
     void aRenewalComesEarlyEnoughForASecondOne(CheckContext t) throws Exception {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         Duration least = t.ttl(1, 8);
@@ -163,10 +162,8 @@ final class RenewalChecks {
                         + CheckContext.text(t.ttl(1, 4)));
     }
 
-    @Check(
-            rules = "LK-508",
-            needs = {Feature.LIST},
-            first = "Does the store write a new token when it renews?")
+    @Check(rules = "LK-508", needs = Feature.LIST)
+    @Hint("Does the store write a new token when it renews?")
     void theAuthoritysTokenIsThatOfTheLease(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         Lease lease = client.lock(t.name()).acquire();
@@ -183,9 +180,8 @@ final class RenewalChecks {
         }
     }
 
-    @Check(
-            rules = "LK-515",
-            first = "Who looks whether a lease is held for longer than warnAfter, and does it repeat itself?")
+    @Check(rules = "LK-515")
+    @Hint("Who looks whether a lease is held for longer than warnAfter, and does it repeat itself?")
     void aLeaseHeldTooLongIsReportedOnce(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         List<LockEvent> told = new CopyOnWriteArrayList<>();

@@ -9,18 +9,14 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 
 /** What a server that crashes, comes back or stands still must not do: rules 304, 412, 502, 603, 1510. */
 final class ServerChecks {
-
-    @Check(
-            rules = {"LK-304", "LK-412"},
-            means = Requirement.SERVER,
-            alone = true,
-            from = Profile.SMOKE,
-            first = "Does the client connect again by itself, and repeat what was not answered?")
+    @Check(rules = "LK-304 LK-412", requires = Requirement.SERVER, alone = true, from = Profile.SMOKE)
+    @Hint("Does the client connect again by itself, and repeat what was not answered?")
     void anAcquireOutlastsARestartOfTheServer(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         // Another lock: this one could come from the client's cache, without its server.
@@ -38,16 +34,12 @@ final class ServerChecks {
         lease.release();
     }
 
-    @Check(
-            rules = {"LK-1510", "LK-301", "LK-302"},
-            means = Requirement.SERVER,
-            alone = true,
-            from = Profile.SMOKE,
-            first = "What does the server know of its grants after a restart; if nothing, how long is it closed?")
+    @Check(rules = "LK-1510 LK-301 LK-302", requires = Requirement.SERVER, alone = true, from = Profile.SMOKE)
+    @Hint("What does the server know of its grants after a restart; if nothing, how long is it closed?")
     void aServerThatComesBackGrantsNothingThatIsStillBelieved(CheckContext t) throws Exception {
         if (t.guarantees().failover().grade() == Grade.NO
                 && t.guarantees().exclusion().grade() == Grade.NO) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no exclusion over a restart");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider promises no exclusion over a restart");
         }
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
@@ -63,16 +55,11 @@ final class ServerChecks {
         next.get().release();
     }
 
-    @Check(
-            rules = "LK-603",
-            means = Requirement.SERVER,
-            needs = Feature.FENCING,
-            alone = true,
-            from = Profile.SMOKE,
-            first = "Where does the counter of tokens live, and is it forced to disk, or led by an epoch?")
+    @Check(rules = "LK-603", requires = Requirement.SERVER, needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
+    @Hint("Where does the counter of tokens live, and is it forced to disk, or led by an epoch?")
     void tokensRiseOverARestartOfTheServer(CheckContext t) throws Exception {
         if (t.guarantees().tokens().grade() == Grade.NO) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
         }
         LockClient client = t.client("first");
         long last = 0;
@@ -91,11 +78,8 @@ final class ServerChecks {
         lease.release();
     }
 
-    @Check(
-            rules = {"LK-501", "LK-502", "LK-412"},
-            means = Requirement.PAUSE,
-            alone = true,
-            first = "Does a server that goes on look at its clock before it answers what has piled up?")
+    @Check(rules = "LK-501 LK-502 LK-412", requires = Requirement.PAUSE, alone = true)
+    @Hint("Does a server that goes on look at its clock before it answers what has piled up?")
     void aServerThatStoodStillMakesNoTwoBelieve(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");

@@ -15,6 +15,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +35,8 @@ final class ShownChecks {
 
     @Check(
             rules = "LK-1101",
-            needs = {Feature.LIST, Feature.READ_WRITE},
-            first = "What of a request is kept with its place in the queue: its mode, its client, its metadata?")
+            needs = {Feature.LIST, Feature.READ_WRITE})
+    @Hint("What of a request is kept with its place in the queue: its mode, its client, its metadata?")
     void aReaderThatWaitsIsShownAsItAsked(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient reader = t.client("reader");
@@ -53,8 +54,8 @@ final class ShownChecks {
 
     @Check(
             rules = "LK-1101",
-            needs = {Feature.LIST, Feature.SEMAPHORE},
-            first = "What of a request is kept with its place in the queue: its mode, its permits, its metadata?")
+            needs = {Feature.LIST, Feature.SEMAPHORE})
+    @Hint("What of a request is kept with its place in the queue: its mode, its permits, its metadata?")
     void whoWaitsForPermitsIsShownWithThem(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient client = t.client("waits");
@@ -72,8 +73,8 @@ final class ShownChecks {
 
     @Check(
             rules = "LK-1101",
-            needs = {Feature.LIST, Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Does a grant that changes its mode keep what its holder said of itself?")
+            needs = {Feature.LIST, Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Does a grant that changes its mode keep what its holder said of itself?")
     void anUpgradedHolderIsShownAsItAsked(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
@@ -91,11 +92,9 @@ final class ShownChecks {
         write.release();
     }
 
-    @Check(
-            rules = "LK-1101",
-            needs = Feature.LIST,
-            first =
-                    "How long may the store's field for the client's name, or for its metadata, be, and does a renewal write it anew?")
+    @Check(rules = "LK-1101", needs = Feature.LIST)
+    @Hint("How long may the store's field for the client's name, or for its metadata, be, and does a renewal write "
+            + "it anew?")
     void whatAHolderSaysOfItselfIsShownWhole(CheckContext t) throws Exception {
         String name = "n".repeat(199) + "é";
         Map<String, String> large = Map.of("k", "v".repeat(LockOptions.MAX_METADATA_BYTES - 1));
@@ -124,10 +123,10 @@ final class ShownChecks {
 
     @Check(
             rules = "LK-1101",
-            needs = {Feature.LIST, Feature.READ_WRITE},
-            first = "How many holders and waiters of one lock are shown, and each with its own client?")
+            needs = {Feature.LIST, Feature.READ_WRITE})
+    @Hint("How many holders and waiters of one lock are shown, and each with its own client?")
     void allOfACrowdAreShown(CheckContext t) throws Exception {
-        List<BackendProbe> clients = List.of(t.verbs("one"), t.verbs("two"));
+        List<BackendProbe> clients = List.of(t.probe("one"), t.probe("two"));
         int crowd = 2 * t.rounds(10, 20, 50);
         for (int i = 0; i < crowd; i++) {
             BackendProbe client = clients.get(i % 2);

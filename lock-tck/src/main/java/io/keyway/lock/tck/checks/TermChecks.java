@@ -13,6 +13,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -22,65 +23,59 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rules 502, 513 and 701: how long the store keeps a grant of which it hears nothing, asked of the verbs of a {@code LockBackend}. That a term was too short is certain however slow the machine, since a client sees it longer than
- * it was. Where grants live on with their client's session no term ends while its link stands.
+ * Rules 502, 513 and 701: how long the store keeps a grant of which it hears nothing, asked of the verbs of a {@code
+ * LockBackend}. That a term was too short is certain however slow the machine, since a client sees it longer than it
+ * was. Where grants live on with their client's session no term ends while its link stands.
  */
 final class TermChecks {
     private static final int TIMES = 6;
 
     private record Begun(Grant grant, long sent, boolean again) {}
 
-    @Check(
-            rules = {"LK-502", "LK-309"},
-            from = Profile.SMOKE,
-            first =
-                    "Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
+    @Check(rules = "LK-502 LK-309", from = Profile.SMOKE)
+    @Hint("Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
     void aGrantLastsForAllOfItsTerm(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("silent");
+        BackendProbe probe = t.probe("silent");
         LockClient rival = atWork(t);
         // Whoever counts in seconds makes it shorter.
         Duration seconds = Duration.ofSeconds(t.ttl().plusMillis(550).toSeconds());
         Duration term = t.granted(seconds.plusMillis(450));
         long sent = t.now();
-        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
+        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
         isNotFreeBefore(t, rival, sent, term, "its attempt");
-        verbs.release(grant);
+        probe.release(grant);
     }
 
-    @Check(
-            rules = {"LK-502", "LK-506"},
-            first = "Is each of several grants that are renewed by one message extended by the ttl of its own request?")
+    @Check(rules = "LK-502 LK-506")
+    @Hint("Is each of several grants that are renewed by one message extended by the ttl of its own request?")
     void aRenewalAmongOthersExtendsByItsOwnTerm(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("silent");
+        BackendProbe probe = t.probe("silent");
         LockClient rival = atWork(t);
         Duration term = t.longer(2);
-        Grant brief = verbs.granted(verbs.request(t.name("brief"), t.ttl()), "a free lock was not granted");
-        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
+        Grant brief = probe.granted(probe.request(t.name("brief"), t.ttl()), "a free lock was not granted");
+        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
         long sent = t.now();
         t.expectEqual(
                 "the answers to two renewals in one call",
                 List.of(Answer.DONE, Answer.DONE),
-                verbs.renew(brief, grant));
+                probe.renew(brief, grant));
         isNotFreeBefore(t, rival, sent, term, "its renewal beside one of a shorter ttl");
-        verbs.release(grant);
+        probe.release(grant);
     }
 
-    @Check(
-            rules = {"LK-502", "LK-309"},
-            from = Profile.FULL,
-            limits = 2,
-            first =
-                    "Is there a longest term in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a fixed one for renewals?")
+    @Check(rules = "LK-502 LK-309", from = Profile.FULL, limits = 2)
+    @Hint("Is there a longest term in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a "
+            + "fixed one for renewals?")
     void aLongTermIsNotCut(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("silent");
+        BackendProbe probe = t.probe("silent");
         LockClient rival = t.client("rival");
         // A store that restarts may be closed for the longest ttl that it has granted.
         boolean restarts = t.subject().kill().isPresent();
         Duration term = t.granted(t.isVirtual() ? LockOptions.MAX_TTL : Duration.ofSeconds(restarts ? 16 : 90));
-        Grant grant = verbs.granted(verbs.request(t.name(), term), "a free lock was not granted");
-        Grant renewed = verbs.granted(verbs.request(t.name("renewed"), term), "a free lock was not granted");
+        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
+        Grant renewed = probe.granted(probe.request(t.name("renewed"), term), "a free lock was not granted");
         long sent = t.now();
-        verbs.renew(renewed);
+        probe.renew(renewed);
         t.passUntil(sent + term.toNanos() * 3 / 4);
         for (Grant each : List.of(grant, renewed)) {
             boolean free = rival.lock(each.key().name()).tryAcquire().isPresent();
@@ -90,17 +85,15 @@ final class TermChecks {
                     "a grant with a ttl of " + CheckContext.text(term)
                             + (each.equals(renewed) ? ", which was renewed," : "")
                             + " was over when 3/4 of that had passed");
-            verbs.release(each);
+            probe.release(each);
         }
     }
 
-    @Check(
-            rules = {"LK-309", "LK-513"},
-            first =
-                    "Is the term that the store keeps longer than the ttl that it says: rounded up, raised, or with a reserve?")
+    @Check(rules = "LK-309 LK-513")
+    @Hint("Is the term that the store keeps longer than the ttl that it says: rounded up, raised, or with a reserve?")
     void aGrantDoesNotOutlastItsTerm(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("silent");
-        BackendProbe rival = t.verbs("rival");
+        BackendProbe probe = t.probe("silent");
+        BackendProbe rival = t.probe("rival");
         // Whoever counts in seconds makes it longer by most of one.
         Duration term = t.granted(
                 Duration.ofSeconds(t.ttl().plusMillis(900).toSeconds()).plusMillis(100));
@@ -110,10 +103,10 @@ final class TermChecks {
             String name = t.freshName();
             boolean again = i % 2 == 1;
             if (again) {
-                verbs.release(verbs.granted(verbs.request(name, t.longer(8)), "a free lock was not granted"));
+                probe.release(probe.granted(probe.request(name, t.longer(8)), "a free lock was not granted"));
             }
             long sent = t.now();
-            Grant grant = verbs.granted(verbs.request(name, term), "a free lock was not granted");
+            Grant grant = probe.granted(probe.request(name, term), "a free lock was not granted");
             left.add(new Begun(grant, sent, again));
             t.pass(term.dividedBy(2L * TIMES));
         }
@@ -132,10 +125,10 @@ final class TermChecks {
             t.pass(ttl.dividedBy(24));
         }
         for (Begun begun : left) {
-            verbs.release(begun.grant());
+            probe.release(begun.grant());
         }
         if (best.isEmpty()) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
         }
         for (boolean again : new boolean[] {false, true}) {
             long least = best.getOrDefault(again, ttl.multipliedBy(2).toNanos());
@@ -183,24 +176,22 @@ final class TermChecks {
                         + ": another client has the lock, and the holder may believe");
     }
 
-    @Check(
-            rules = {"LK-513", "LK-511"},
-            means = Requirement.LINK,
-            first =
-                    "Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take a default or another grant's? Is there a least term, which minTtl must say?")
+    @Check(rules = "LK-513 LK-511", requires = Requirement.LINK)
+    @Hint("Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take "
+            + "a default or another grant's? Is there a least term, which minTtl must say?")
     void aGrantThatWasRenewedEndsOneTermLater(CheckContext t) throws Exception {
         LockClient rival = atWork(t);
         ClientLink link = t.link("silent");
-        BackendProbe verbs = t.verbs(link, "silent");
-        Grant first = verbs.granted(verbs.request(t.name("first"), t.longer(8)), "a free lock was not granted");
+        BackendProbe probe = t.probe(link, "silent");
+        Grant first = probe.granted(probe.request(t.name("first"), t.longer(8)), "a free lock was not granted");
         long begun = t.now();
-        Grant once = verbs.granted(verbs.request(t.name("once"), t.longer(3)), "a free lock was not granted");
-        Grant brief = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant once = probe.granted(probe.request(t.name("once"), t.longer(3)), "a free lock was not granted");
+        Grant brief = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
         if (once.ttl().minus(brief.ttl()).compareTo(t.ttl(3, 2)) < 0) {
-            throw t.notTried(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same term whatever is asked for");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same term whatever is asked for");
         }
         for (int i = 0; i < TIMES; i++) {
-            verbs.renew(first, brief);
+            probe.renew(first, brief);
         }
         boolean quick = t.now() - begun < t.ttl().toNanos();
         link.cut();
@@ -211,7 +202,8 @@ final class TermChecks {
                 + " times at once beside one with a ttl of " + CheckContext.text(first.ttl());
         boolean free = t.happens(t.ttl(1, 2), endOfOften::isDone);
         String late = often + ", was in force still when one of " + CheckContext.text(once.ttl())
-                + " had ended that was granted before and not renewed: each renewal must give it one ttl of its own, from its arrival";
+                + " had ended that was granted before and not renewed: each renewal must give it one ttl of its own, "
+                + "from its arrival";
         t.never(!free && quick, late);
         t.expect(free, late);
         long sooner = end - endOfOften.get();
@@ -219,31 +211,32 @@ final class TermChecks {
                 sooner >= t.ttl().toNanos(),
                 often + ", ended " + CheckContext.text(Duration.ofNanos(sooner)) + " before one of "
                         + CheckContext.text(once.ttl())
-                        + " that was granted before and not renewed: the shorter ttl is not kept as it was asked for, or not from the last renewal");
+                        + " that was granted before and not renewed: the shorter ttl is not kept as it was asked "
+                        + "for, or not from the last renewal");
         link.heal();
-        verbs.release(first);
+        probe.release(first);
     }
 
-    @Check(
-            rules = {"LK-701", "LK-513"},
-            first = "Does the store look at the end of a grant's term when a renewal of it arrives?")
+    @Check(rules = "LK-701 LK-513")
+    @Hint("Does the store look at the end of a grant's term when a renewal of it arrives?")
     void aRenewalRevivesNothing(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("silent");
+        BackendProbe probe = t.probe("silent");
         LockClient rival = t.client("rival");
-        Grant over = verbs.granted(verbs.request(t.name(), t.ttl()), "a free lock was not granted");
-        Grant later = verbs.granted(verbs.request(t.name("later"), t.ttl()), "a free lock was not granted");
+        Grant over = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant later = probe.granted(probe.request(t.name("later"), t.ttl()), "a free lock was not granted");
         Task<Lease> takes = t.acquiring("an acquire", rival, later.key().name().value());
         if (!t.happens(t.ttl().multipliedBy(3), takes::isDone)) {
-            verbs.release(over);
-            verbs.release(later);
-            throw t.notTried(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
+            probe.release(over);
+            probe.release(later);
+            throw t.skipped(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
         }
         takes.get();
         // Nobody has asked for the first lock since, so that only its renewal can find that its term is over.
-        List<Answer> answers = verbs.renew(over);
+        List<Answer> answers = probe.renew(over);
         t.never(
                 answers.contains(Answer.DONE),
-                "a grant was renewed whose term was over: one of the same ttl that was made after it had ended, and another client has that lock");
+                "a grant was renewed whose term was over: one of the same ttl that was made after it had ended, and "
+                        + "another client has that lock");
         t.takesSoon(rival, t.name(), "a grant whose term is over was renewed in vain, and the lock is not free");
     }
 }

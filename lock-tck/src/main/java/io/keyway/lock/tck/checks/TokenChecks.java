@@ -10,6 +10,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,19 +22,19 @@ import java.util.concurrent.CompletableFuture;
 final class TokenChecks {
     /** The tokens of one name in the order of grants; each is compared with the one before. */
     private static final class Row {
-        private final CheckContext trial;
+        private final CheckContext context;
         private long last;
         private boolean any;
 
-        Row(CheckContext trial) {
-            this.trial = trial;
+        Row(CheckContext context) {
+            this.context = context;
         }
 
         Lease next(String how, Lease lease) {
-            trial.never(
+            context.never(
                     any && lease.token() == last,
                     "two grants of one name have the token " + last + "; the later one came " + how);
-            trial.never(
+            context.never(
                     any && lease.token() < last,
                     "a grant " + how + " has token " + lease.token() + ", lower than " + last
                             + ", that of the grant before it");
@@ -43,11 +44,8 @@ final class TokenChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-602", "LK-601"},
-            needs = {Feature.FENCING},
-            from = Profile.SMOKE,
-            first = "Who draws the token: the store, in the same step as the grant, or the client, or a clock?")
+    @Check(rules = "LK-602 LK-601", needs = Feature.FENCING, from = Profile.SMOKE)
+    @Hint("Who draws the token: the store, in the same step as the grant, or the client, or a clock?")
     void tokensRiseFromGrantToGrant(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
@@ -60,11 +58,8 @@ final class TokenChecks {
         }
     }
 
-    @Check(
-            rules = "LK-601",
-            needs = {Feature.FENCING},
-            from = Profile.SMOKE,
-            first = "Does each grant draw a token, also that of a lock that its client has just released?")
+    @Check(rules = "LK-601", needs = Feature.FENCING, from = Profile.SMOKE)
+    @Hint("Does each grant draw a token, also that of a lock that its client has just released?")
     void eachGrantHasATokenOfItsOwn(CheckContext t) throws Exception {
         noTwoGrantsHaveOneToken(t);
     }
@@ -80,11 +75,8 @@ final class TokenChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-602", "LK-601"},
-            needs = {Feature.FENCING},
-            from = Profile.SMOKE,
-            first = "Is the token counted for each client, or for the name?")
+    @Check(rules = "LK-602 LK-601", needs = Feature.FENCING, from = Profile.SMOKE)
+    @Hint("Is the token counted for each client, or for the name?")
     void aClientThatIsAheadElsewhereIsNotAheadHere(CheckContext t) throws Exception {
         LockClient busy = t.client("busy");
         LockClient idle = t.client("idle");
@@ -100,10 +92,8 @@ final class TokenChecks {
         row.next("to a new client", t.client("new").lock(t.name()).acquire()).release();
     }
 
-    @Check(
-            rules = {"LK-602", "LK-601"},
-            needs = {Feature.FENCING},
-            first = "Is the counter of a name forgotten together with its last grant?")
+    @Check(rules = "LK-602 LK-601", needs = Feature.FENCING)
+    @Hint("Is the counter of a name forgotten together with its last grant?")
     void tokensRiseOverALapseAndAnIdleTime(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
@@ -125,10 +115,8 @@ final class TokenChecks {
                 .release();
     }
 
-    @Check(
-            rules = {"LK-602", "LK-601"},
-            needs = {Feature.FENCING},
-            first = "Does a request that was refused or given up change the token?")
+    @Check(rules = "LK-602 LK-601", needs = Feature.FENCING)
+    @Hint("Does a request that was refused or given up change the token?")
     void tokensRiseOverRequestsThatWereGivenUp(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
@@ -149,9 +137,9 @@ final class TokenChecks {
     }
 
     @Check(
-            rules = {"LK-601", "LK-602"},
-            needs = {Feature.FENCING, Feature.READ_WRITE},
-            first = "Has each reader a token of its own, or all the one of the lock?")
+            rules = "LK-601 LK-602",
+            needs = {Feature.FENCING, Feature.READ_WRITE})
+    @Hint("Has each reader a token of its own, or all the one of the lock?")
     void eachSharedLeaseHasATokenOfItsOwn(CheckContext t) throws Exception {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
@@ -173,9 +161,9 @@ final class TokenChecks {
     }
 
     @Check(
-            rules = {"LK-601", "LK-602"},
-            needs = {Feature.FENCING, Feature.SEMAPHORE},
-            first = "Has each grant of permits a token of its own?")
+            rules = "LK-601 LK-602",
+            needs = {Feature.FENCING, Feature.SEMAPHORE})
+    @Hint("Has each grant of permits a token of its own?")
     void eachGrantOfPermitsHasATokenOfItsOwn(CheckContext t) throws Exception {
         DistributedSemaphore one = t.client("one").semaphore(t.name(), Capacity.of(6));
         DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(6));
@@ -190,15 +178,14 @@ final class TokenChecks {
         }
     }
 
-    @Check(
-            rules = "LK-607",
-            lacks = {Feature.FENCING},
-            first = "What names a grant in the messages that end or extend it?")
+    @Check(rules = "LK-607", lacks = Feature.FENCING)
+    @Hint("What names a grant in the messages that end or extend it?")
     void tokensAreUniqueAlsoWithoutFencing(CheckContext t) throws Exception {
         noTwoGrantsHaveOneToken(t);
     }
 
-    @Check(rules = "LK-606", first = "What does the guard do with a new name when it remembers as many as it may?")
+    @Check(rules = "LK-606")
+    @Hint("What does the guard do with a new name when it remembers as many as it may?")
     void aFullGuardForgetsNothing(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
         FenceGuard guard = FenceGuard.inMemory(2);

@@ -12,6 +12,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -21,7 +22,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Rules 1503, 1505 and 1512: what a verb of a {@code LockBackend} says when no answer comes. What it says is held against what another client finds at the store, so that no failure of them depends on time.
+ * Rules 1503, 1505 and 1512: what a verb of a {@code LockBackend} says when no answer comes. What it says is held
+ * against what another client finds at the store, so that no failure of them depends on time.
  */
 final class UnansweredVerbChecks {
     private static final Duration LIMIT = Duration.ofMillis(200);
@@ -54,32 +56,31 @@ final class UnansweredVerbChecks {
         return other.lock(name).tryAcquire().isEmpty();
     }
 
-    @Check(
-            rules = {"LK-1503", "LK-1402"},
-            means = Requirement.WIRE,
-            first =
-                    "Which exceptions become a NotExecutedException: those of connecting alone, or also those of a request that was sent?")
+    @Check(rules = "LK-1503 LK-1402", requires = Requirement.WIRE)
+    @Hint("Which exceptions become a NotExecutedException: those of connecting alone, or also those of a request "
+            + "that was sent?")
     void whatWasCarriedOutIsNotSaidNotToBe(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        BackendProbe verbs = t.verbs(link, "unanswered");
+        BackendProbe probe = t.probe(link, "unanswered");
         LockClient other = t.client("other");
-        Request request = verbs.request(t.name(), t.longer(4));
-        Request held = verbs.request(t.name("held"), t.longer(4));
-        Request left = verbs.request(t.name("left"), t.longer(4));
+        Request request = probe.request(t.name(), t.longer(4));
+        Request held = probe.request(t.name("held"), t.longer(4));
+        Request left = probe.request(t.name("left"), t.longer(4));
         long sent = t.now();
-        Grant grant = verbs.granted(held, "a free lock was not granted");
-        verbs.granted(left, "a free lock was not granted");
+        Grant grant = probe.granted(held, "a free lock was not granted");
+        probe.granted(left, "a free lock was not granted");
         link.loseReplies();
-        Outcome attempt = Outcome.of("attempt", () -> verbs.attempt(request, LIMIT));
-        Outcome release = Outcome.of("release", () -> verbs.release(grant, LIMIT));
+        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, LIMIT));
+        Outcome release = Outcome.of("release", () -> probe.release(grant, LIMIT));
         Outcome withdrawal = Outcome.of("withdraw", () -> {
-            verbs.withdraw(left, LIMIT);
+            probe.withdraw(left, LIMIT);
             return "normally";
         });
         t.never(
                 attempt.isNotExecuted() && isTaken(other, t.name()),
                 "the answer to an attempt was lost, and " + attempt
-                        + "; yet another client finds the lock taken: the attempt was carried out, and nobody will undo it");
+                        + "; yet another client finds the lock taken: the attempt was carried out, and nobody will "
+                        + "undo it");
         for (Outcome outcome : new Outcome[] {release, withdrawal}) {
             Request ended = outcome.equals(release) ? held : left;
             if (outcome.isNotExecuted()) {
@@ -87,27 +88,25 @@ final class UnansweredVerbChecks {
                         sent + t.longer(4).toNanos() / 100 * 98,
                         !isTaken(other, ended.key().name().value()),
                         "the answer to a call was lost, and " + outcome
-                                + "; yet another client finds the lock free, long before its ttl is over: the call was carried out");
+                                + "; yet another client finds the lock free, long before its ttl is over: the call "
+                                + "was carried out");
             }
         }
         link.keepReplies();
-        verbs.withdrawInTime(request);
+        probe.withdrawInTime(request);
     }
 
-    @Check(
-            rules = {"LK-1512", "LK-1401"},
-            means = Requirement.WIRE,
-            from = Profile.SMOKE,
-            first = "What does each verb do with an I/O error: is it thrown, or made into an answer?")
+    @Check(rules = "LK-1512 LK-1401", requires = Requirement.WIRE, from = Profile.SMOKE)
+    @Hint("What does each verb do with an I/O error: is it thrown, or made into an answer?")
     void noAnswerIsMadeUp(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
-        BackendProbe verbs = t.verbs(link, "unanswered");
+        BackendProbe probe = t.probe(link, "unanswered");
         LockClient other = t.client("other");
         // So that what is lost is the answer to the attempt, and not that to a greeting.
-        verbs.release(verbs.granted(verbs.request(t.name("before"), t.longer(4)), "a free lock was not granted"));
-        Request request = verbs.request(t.name(), t.longer(4));
+        probe.release(probe.granted(probe.request(t.name("before"), t.longer(4)), "a free lock was not granted"));
+        Request request = probe.request(t.name(), t.longer(4));
         link.loseReplies();
-        Outcome attempt = Outcome.of("attempt", () -> verbs.attempt(request, LIMIT));
+        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, LIMIT));
         boolean refused = attempt.value()
                 .filter(result -> !(result instanceof Attempt.Granted))
                 .isPresent();
@@ -116,15 +115,15 @@ final class UnansweredVerbChecks {
                 "the answer to an attempt was lost, and " + attempt
                         + "; yet another client finds the lock taken, by the grant that this attempt came to");
         link.keepReplies();
-        verbs.withdrawInTime(request);
+        probe.withdrawInTime(request);
 
-        Request held = verbs.request(t.name("held"), t.longer(4));
-        Grant grant = verbs.grantedInTime(held, "a free lock was not granted when answers came again");
+        Request held = probe.request(t.name("held"), t.longer(4));
+        Grant grant = probe.grantedInTime(held, "a free lock was not granted when answers came again");
         link.cut();
-        Outcome renewal = Outcome.of("renew", () -> verbs.renew(LIMIT, grant).get(0));
-        Outcome release = Outcome.of("release", () -> verbs.release(grant, LIMIT));
+        Outcome renewal = Outcome.of("renew", () -> probe.renew(LIMIT, grant).get(0));
+        Outcome release = Outcome.of("release", () -> probe.release(grant, LIMIT));
         Outcome withdrawal = Outcome.of("withdraw", () -> {
-            verbs.withdraw(held, LIMIT);
+            probe.withdraw(held, LIMIT);
             return "normally";
         });
         boolean inForce = isTaken(other, t.name("held"));
@@ -137,26 +136,24 @@ final class UnansweredVerbChecks {
                             + "; yet another client finds the lock taken, by the grant that this call was about");
         }
         link.heal();
-        verbs.withdrawInTime(held);
+        probe.withdrawInTime(held);
     }
 
-    @Check(
-            rules = "LK-1505",
-            means = Requirement.WIRE,
-            first = "Is the limit of the call what bounds all of its waits, or the driver's own timeout?")
+    @Check(rules = "LK-1505", requires = Requirement.WIRE)
+    @Hint("Is the limit of the call what bounds all of its waits, or the driver's own timeout?")
     void aVerbEndsWithinItsLimit(CheckContext t) throws Exception {
         ClientLink link = t.link("cut");
-        BackendProbe verbs = t.verbs(link, "cut");
-        Request held = verbs.request(t.name(), t.longer(4));
-        Grant grant = verbs.granted(held, "a free lock was not granted");
-        Request next = verbs.request(t.name("next"), t.longer(4));
+        BackendProbe probe = t.probe(link, "cut");
+        Request held = probe.request(t.name(), t.longer(4));
+        Grant grant = probe.granted(held, "a free lock was not granted");
+        Request next = probe.request(t.name("next"), t.longer(4));
         link.cut();
         Map<String, Task<?>> calls = new LinkedHashMap<>();
-        calls.put("attempt", t.start("attempt()", () -> verbs.attempt(next, LIMIT)));
-        calls.put("renew", t.start("renew()", () -> verbs.renew(LIMIT, grant)));
-        calls.put("release", t.start("release()", () -> verbs.release(grant, LIMIT)));
+        calls.put("attempt", t.start("attempt()", () -> probe.attempt(next, LIMIT)));
+        calls.put("renew", t.start("renew()", () -> probe.renew(LIMIT, grant)));
+        calls.put("release", t.start("release()", () -> probe.release(grant, LIMIT)));
         calls.put("withdraw", t.start("withdraw()", () -> {
-            verbs.withdraw(held, LIMIT);
+            probe.withdraw(held, LIMIT);
             return true;
         }));
         t.happens(MUCH_LATER, () -> calls.values().stream().allMatch(Task::isDone));
@@ -167,7 +164,7 @@ final class UnansweredVerbChecks {
                             + CheckContext.text(MUCH_LATER) + " after it was called while nothing answers");
         }
         link.heal();
-        verbs.withdrawInTime(next);
-        verbs.withdrawInTime(held);
+        probe.withdrawInTime(next);
+        probe.withdrawInTime(held);
     }
 }

@@ -15,12 +15,15 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Rules 304, 305, 307, 401, 402, 407, 703, 1005, 1401 and 1402: calls of which the client does not know how they ended. */
+/**
+ * Rules 304, 305, 307, 401, 402, 407, 703, 1005, 1401 and 1402: calls of which the client does not know how they ended.
+ */
 final class UnknownOutcomeChecks {
 
     private static ClientOptions prompt(CheckContext t) {
@@ -33,20 +36,16 @@ final class UnknownOutcomeChecks {
                 what + " should take " + CheckContext.text(limit) + " at most, and took longer");
     }
 
-    @Check(
-            rules = {"LK-401", "LK-305", "LK-402", "LK-1405"},
-            means = Requirement.LINK,
-            first = "What does an attempt return when its time is over and no answer has come?")
+    @Check(rules = "LK-401 LK-305 LK-402 LK-1405", requires = Requirement.LINK)
+    @Hint("What does an attempt return when its time is over and no answer has come?")
     void anAttemptThatReachesNobodyIsNoRefusal(CheckContext t) throws Exception {
         ClientLink link = t.link("cut", prompt(t));
         attemptsInVain(t, link, link::cut, link::heal);
     }
 
-    @Check(
-            rules = {"LK-1401", "LK-402", "LK-407", "LK-1405"},
-            means = Requirement.LINK,
-            first =
-                    "If the store may have granted the lock and the answer is lost: is that told apart from a refusal, and cleaned up?")
+    @Check(rules = "LK-1401 LK-402 LK-407 LK-1405", requires = Requirement.LINK)
+    @Hint("If the store may have granted the lock and the answer is lost: is that told apart from a refusal, and "
+            + "cleaned up?")
     void anAttemptWhoseAnswerIsLostIsNoRefusal(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered", prompt(t));
         attemptsInVain(t, link, link::loseReplies, link::keepReplies);
@@ -84,11 +83,8 @@ final class UnknownOutcomeChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1402", "LK-407", "LK-307"},
-            means = Requirement.LINK,
-            first =
-                    "Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
+    @Check(rules = "LK-1402 LK-407 LK-307", requires = Requirement.LINK)
+    @Hint("Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
     void aGrantThatNobodyHeardOfIsGivenBack(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.longer(4);
@@ -111,10 +107,8 @@ final class UnknownOutcomeChecks {
         t.pass(t.ttl());
     }
 
-    @Check(
-            rules = {"LK-304", "LK-307", "LK-412"},
-            means = Requirement.LINK,
-            first = "Does acquire() go on with the same request when the link does?")
+    @Check(rules = "LK-304 LK-307 LK-412", requires = Requirement.LINK)
+    @Hint("Does acquire() go on with the same request when the link does?")
     void anAcquireOutlastsASilence(CheckContext t) throws Exception {
         LockClient rival = t.client("rival");
         for (boolean lost : new boolean[] {false, true}) {
@@ -143,14 +137,13 @@ final class UnknownOutcomeChecks {
             t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
             t.expect(
                     t.happens(t.ttl(1, 2), () -> rival.lock(name).tryAcquire().isPresent()),
-                    "the lock was acquired once and released once, after a silence, and half a ttl later it is not free");
+                    "the lock was acquired once and released once, after a silence, and half a ttl later it is not "
+                            + "free");
         }
     }
 
-    @Check(
-            rules = {"LK-703", "LK-1402", "LK-706"},
-            means = Requirement.LINK,
-            first = "What bounds the wait for the answer of a release, and who sends it again?")
+    @Check(rules = "LK-703 LK-1402 LK-706", requires = Requirement.LINK)
+    @Hint("What bounds the wait for the answer of a release, and who sends it again?")
     void aReleaseWithoutAnswerIsUnknownAndGoesOn(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.longer(4);
@@ -190,10 +183,8 @@ final class UnknownOutcomeChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-701", "LK-307", "LK-1402", "LK-1305"},
-            means = Requirement.LINK,
-            first = "By what does the store find the grant that a release means: by its token, or by name and client?")
+    @Check(rules = "LK-701 LK-307 LK-1402 LK-1305", requires = Requirement.LINK)
+    @Hint("By what does the store find the grant that a release means: by its token, or by name and client?")
     void aRepeatedReleaseEndsNoLaterGrant(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         LockClient third = t.client("third");
@@ -229,10 +220,8 @@ final class UnknownOutcomeChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1005", "LK-1001", "LK-1003"},
-            means = Requirement.LINK,
-            first = "What does close() wait for when nothing answers?")
+    @Check(rules = "LK-1005 LK-1001 LK-1003", requires = Requirement.LINK)
+    @Hint("What does close() wait for when nothing answers?")
     void closeEndsInTimeWhileNothingIsAnswered(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         ClientLink link = t.link(

@@ -17,6 +17,7 @@ import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -25,12 +26,11 @@ import java.util.Optional;
 
 /** Rules 1204 to 1206: a reader becomes the writer, and back. */
 final class UpgradeChecks {
-
     @Check(
-            rules = {"LK-1204", "LK-602"},
+            rules = "LK-1204 LK-602",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            from = Profile.SMOKE,
-            first = "Does the grant change its mode in one step, and get a new token?")
+            from = Profile.SMOKE)
+    @Hint("Does the grant change its mode in one step, and get a new token?")
     void theOnlyReaderBecomesTheWriter(CheckContext t) throws Exception {
         LockClient client = t.client("reader");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
@@ -54,10 +54,10 @@ final class UpgradeChecks {
     }
 
     @Check(
-            rules = {"LK-1205", "LK-1204"},
+            rules = "LK-1205 LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            from = Profile.SMOKE,
-            first = "Does the upgrade touch the read grant before it is granted?")
+            from = Profile.SMOKE)
+    @Hint("Does the upgrade touch the read grant before it is granted?")
     void anUpgradeThatIsRefusedLeavesTheReadLease(CheckContext t) throws Exception {
         DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
         Lease read = lock.read().acquire();
@@ -79,8 +79,8 @@ final class UpgradeChecks {
     @Check(
             rules = "LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            from = Profile.SMOKE,
-            first = "Is a second upgrade of the same lock refused while the first one waits?")
+            from = Profile.SMOKE)
+    @Hint("Is a second upgrade of the same lock refused while the first one waits?")
     void ofTwoUpgradesAtMostOneSucceedsAndNoneHangs(CheckContext t) throws Exception {
         DistributedReadWriteLock one = t.client("one").readWriteLock(t.name());
         DistributedReadWriteLock two = t.client("two").readWriteLock(t.name());
@@ -118,8 +118,8 @@ final class UpgradeChecks {
     @Check(
             rules = "LK-1206",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            from = Profile.SMOKE,
-            first = "Is a downgrade a release and an acquire, or one step?")
+            from = Profile.SMOKE)
+    @Hint("Is a downgrade a release and an acquire, or one step?")
     void aDowngradeLetsNoWriterIn(CheckContext t) throws Exception {
         LockClient client = t.client("writer");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
@@ -139,9 +139,9 @@ final class UpgradeChecks {
     }
 
     @Check(
-            rules = {"LK-1206", "LK-1202"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Are readers told that the writer has become a reader?")
+            rules = "LK-1206 LK-1202",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Are readers told that the writer has become a reader?")
     void aDowngradeLetsReadersIn(CheckContext t) throws Exception {
         LockClient client = t.client("writer");
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
@@ -159,8 +159,8 @@ final class UpgradeChecks {
 
     @Check(
             rules = "LK-1204",
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first = "Does an upgrade stand behind the queue? Its own read grant is in the way of all that wait there.")
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Does an upgrade stand behind the queue? Its own read grant is in the way of all that wait there.")
     void anUpgradeDoesNotWaitForWhoWaitsForItsReader(CheckContext t) throws Exception {
         LockClient reader = t.client("reader");
         LockClient writer = t.client("writer");
@@ -171,16 +171,17 @@ final class UpgradeChecks {
         Optional<Lease> upgraded = t.call("the only reader's upgrade", () -> lock.tryUpgrade(read, t.patience()));
         t.expect(
                 upgraded.isPresent(),
-                "a writer waits for the only reader, and that waited in vain for its upgrade: each waits for the other");
+                "a writer waits for the only reader, and that waited in vain for its upgrade: each waits for the "
+                        + "other");
         upgraded.orElseThrow().release();
         waits.get().release();
     }
 
     @Check(
-            rules = {"LK-410", "LK-1204"},
+            rules = "LK-410 LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            means = Requirement.LINK,
-            first = "Does the wait for an upgrade end with the read grant it was for, and with its own term?")
+            requires = Requirement.LINK)
+    @Hint("Does the wait for an upgrade end with the read grant it was for, and with its own term?")
     void theUpgradeOfASilentReaderStopsNobody(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         ClientLink link = t.link("silent");
@@ -209,25 +210,25 @@ final class UpgradeChecks {
     }
 
     @Check(
-            rules = {"LK-1205", "LK-1402"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE},
-            first =
-                    "Does the store know what an upgraded grant was before, for as long as its client has not shown by a renewal that it knows?")
+            rules = "LK-1205 LK-1402",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Does the store know what an upgraded grant was before, for as long as its client has not shown by a "
+            + "renewal that it knows?")
     void anUpgradeThatIsWithdrawnUnheardLeavesTheReadGrant(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("reader");
+        BackendProbe probe = t.probe("reader");
         LockClient other = t.client("other");
         Grant read =
-                verbs.granted(verbs.request(t.name(), LockMode.SHARED, t.longer(4)), "a free lock was not granted");
-        Request wanted = verbs.request(t.name(), t.longer(4));
-        Attempt upgraded = verbs.convert(read, wanted);
+                probe.granted(probe.request(t.name(), LockMode.SHARED, t.longer(4)), "a free lock was not granted");
+        Request wanted = probe.request(t.name(), t.longer(4));
+        Attempt upgraded = probe.convert(read, wanted);
         t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
         // As an engine does that has lost the answers.
-        verbs.withdraw(wanted);
-        verbs.withdraw(wanted);
+        probe.withdraw(wanted);
+        probe.withdraw(wanted);
         t.expectEqual(
                 "the answer to a renewal of the read grant, after an upgrade that had been granted was withdrawn,",
                 List.of(Answer.DONE),
-                verbs.renew(List.of(read)));
+                probe.renew(List.of(read)));
         t.expect(
                 other.lock(t.name()).tryAcquire().isEmpty(),
                 "an upgrade that had been granted was withdrawn, and a writer was admitted beside the reader");
@@ -235,7 +236,7 @@ final class UpgradeChecks {
         t.expect(
                 t.happens(t.ttl(1, 2), () -> isAdmitted(reads)),
                 "an upgrade that had been granted was withdrawn, and other readers are still refused");
-        t.expectEqual("the answer to the release of the read grant", Answer.DONE, verbs.release(read));
+        t.expectEqual("the answer to the release of the read grant", Answer.DONE, probe.release(read));
         t.takesSoon(other, t.name(), "the reader whose upgrade was withdrawn has left, and the lock is taken")
                 .close();
     }
@@ -247,10 +248,9 @@ final class UpgradeChecks {
     }
 
     @Check(
-            rules = {"LK-1101", "LK-1204"},
-            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.LIST},
-            first =
-                    "Is a reader that waits to become the writer kept apart from the queue, and forgotten when it is shown?")
+            rules = "LK-1101 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE, Feature.LIST})
+    @Hint("Is a reader that waits to become the writer kept apart from the queue, and forgotten when it is shown?")
     void anUpgradeThatWaitsIsShown(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         LockClient other = t.client("other");

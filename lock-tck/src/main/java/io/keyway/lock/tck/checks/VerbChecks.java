@@ -10,6 +10,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,7 +18,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-/** Rules 1501 and 1502, and what others say of a grant's term and of the queue, asked of the verbs of a {@code LockBackend}. */
+/**
+ * Rules 1501 and 1502, and what others say of a grant's term and of the queue, asked of the verbs of a {@code
+ * LockBackend}.
+ */
 final class VerbChecks {
 
     /** Until when a grant that was asked for at that reading, or later, is in force; less what clocks may differ by. */
@@ -25,110 +29,104 @@ final class VerbChecks {
         return sent + term.toNanos() / 100 * 98;
     }
 
-    @Check(
-            rules = {"LK-1501", "LK-502"},
-            from = Profile.SMOKE,
-            first =
-                    "Does an attempt that finds its own grant begin its term anew? The kit believes in it from the attempt that told it.")
+    @Check(rules = "LK-1501 LK-502", from = Profile.SMOKE)
+    @Hint("Does an attempt that finds its own grant begin its term anew? The kit believes in it from the attempt "
+            + "that told it.")
     void aRepeatedAttemptBringsTheSameGrantAnew(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("holder");
+        BackendProbe probe = t.probe("holder");
         LockClient rival = t.client("rival");
-        Request request = verbs.request(t.name(), t.ttl());
-        Grant first = verbs.granted(request, "a free lock was not granted");
+        Request request = probe.request(t.name(), t.ttl());
+        Grant first = probe.granted(request, "a free lock was not granted");
         t.pass(t.ttl(1, 2));
         long sent = t.now();
-        Grant again = verbs.granted(request, "the same request was not granted again while its grant was in force");
+        Grant again = probe.granted(request, "the same request was not granted again while its grant was in force");
         t.expectEqual("the token of a repeated attempt of one request", first.token(), again.token());
         t.pass(t.ttl(3, 4));
         t.neverBefore(
                 wholeTerm(sent, t.ttl()),
                 rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after an attempt was answered with its grant another client has the lock: the term is shorter than the ttl, or a repeated attempt did not begin it anew");
-        verbs.release(again);
+                "3/4 of a ttl after an attempt was answered with its grant another client has the lock: the term is "
+                        + "shorter than the ttl, or a repeated attempt did not begin it anew");
+        probe.release(again);
     }
 
-    @Check(
-            rules = "LK-1502",
-            from = Profile.SMOKE,
-            first =
-                    "Does the store remember that a request was withdrawn, for longer than any message of it can be under way?")
+    @Check(rules = "LK-1502", from = Profile.SMOKE)
+    @Hint("Does the store remember that a request was withdrawn, for longer than any message of it can be under way?")
     void anAttemptThatArrivesAfterItsWithdrawalIsNotGranted(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
+        BackendProbe probe = t.probe("asker");
         LockClient rival = t.client("rival");
-        Request overtaken = verbs.request(t.name(), t.longer(4));
-        verbs.withdraw(overtaken);
+        Request overtaken = probe.request(t.name(), t.longer(4));
+        probe.withdraw(overtaken);
         t.never(
-                verbs.isGranted(overtaken),
-                "a request was granted whose withdrawal had arrived before its first attempt: nobody would know of that grant, nor end it");
-        Request waiter = verbs.request(t.name(), t.longer(4));
-        Grant held = verbs.granted(waiter, "a lock whose only request was withdrawn is not free");
-        verbs.withdraw(waiter);
+                probe.isGranted(overtaken),
+                "a request was granted whose withdrawal had arrived before its first attempt: nobody would know of "
+                        + "that grant, nor end it");
+        Request waiter = probe.request(t.name(), t.longer(4));
+        Grant held = probe.granted(waiter, "a lock whose only request was withdrawn is not free");
+        probe.withdraw(waiter);
         t.never(
-                verbs.isGranted(waiter),
+                probe.isGranted(waiter),
                 "a request was granted again after its withdrawal had ended its grant of token " + held.token());
         t.takesSoon(rival, t.name(), "what was withdrawn was still in the way").close();
-        Request late = verbs.request(t.name("late"), t.longer(4));
-        verbs.withdraw(late);
+        Request late = probe.request(t.name("late"), t.longer(4));
+        probe.withdraw(late);
         t.pass(t.ttl(1, 4));
         t.expect(
-                !verbs.isGranted(late),
-                "a request was granted a quarter of a ttl after its withdrawal: its first attempt may have been under way for so long");
+                !probe.isGranted(late),
+                "a request was granted a quarter of a ttl after its withdrawal: its first attempt may have been "
+                        + "under way for so long");
     }
 
-    @Check(
-            rules = {"LK-1502", "LK-1402"},
-            from = Profile.SMOKE,
-            first =
-                    "Is a withdrawn request remembered also if nothing of it stands any more, since it was released or refused?")
+    @Check(rules = "LK-1502 LK-1402", from = Profile.SMOKE)
+    @Hint("Is a withdrawn request remembered also if nothing of it stands any more, since it was released or refused?")
     void aLateAttemptOfWhatIsOverIsNotGranted(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
-        Request released = verbs.request(t.name(), t.longer(4));
-        Grant held = verbs.granted(released, "a free lock was not granted");
-        Request refused = verbs.passing(t.key(t.name()), t.longer(4));
-        t.expect(!verbs.isGranted(refused), "a lock that is held was granted again");
-        verbs.withdraw(refused);
-        verbs.release(held);
+        BackendProbe probe = t.probe("asker");
+        Request released = probe.request(t.name(), t.longer(4));
+        Grant held = probe.granted(released, "a free lock was not granted");
+        Request refused = probe.passing(t.key(t.name()), t.longer(4));
+        t.expect(!probe.isGranted(refused), "a lock that is held was granted again");
+        probe.withdraw(refused);
+        probe.release(held);
         // So does the kit if an earlier attempt of theirs was not answered, and may still be on its way.
-        verbs.withdraw(released);
+        probe.withdraw(released);
         t.never(
-                verbs.isGranted(released),
+                probe.isGranted(released),
                 "a request was granted, released and withdrawn, and an attempt of it that came then was granted");
         t.never(
-                verbs.isGranted(refused),
-                "a request that does not queue was refused and withdrawn, and an attempt of it that came then was granted");
+                probe.isGranted(refused),
+                "a request that does not queue was refused and withdrawn, and an attempt of it that came then was "
+                        + "granted");
     }
 
-    @Check(
-            rules = "LK-1502",
-            first = "For how long is a withdrawn request remembered, and can a message of it be under way for longer?")
+    @Check(rules = "LK-1502")
+    @Hint("For how long is a withdrawn request remembered, and can a message of it be under way for longer?")
     void aWithdrawalIsRememberedForLonger(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
-        Request late = verbs.request(t.name(), t.longer(4));
-        verbs.withdraw(late);
+        BackendProbe probe = t.probe("asker");
+        Request late = probe.request(t.name(), t.longer(4));
+        probe.withdraw(late);
         t.pass(t.ttl(5, 2));
         t.expect(
-                !verbs.isGranted(late),
+                !probe.isGranted(late),
                 "a request with a ttl of " + CheckContext.text(t.longer(4)) + " was granted "
                         + CheckContext.text(t.ttl(5, 2))
                         + " after its withdrawal: its first attempt may have been under way for so long");
     }
 
-    @Check(
-            rules = {"LK-1502", "LK-1402"},
-            from = Profile.SMOKE,
-            first =
-                    "What does an attempt that has begun see of a withdrawal that arrives meanwhile: is each of the two one step at the store?")
+    @Check(rules = "LK-1502 LK-1402", from = Profile.SMOKE)
+    @Hint("What does an attempt that has begun see of a withdrawal that arrives meanwhile: is each of the two one "
+            + "step at the store?")
     void anAttemptThatCrossesItsWithdrawalLeavesNothing(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
+        BackendProbe probe = t.probe("asker");
         LockClient rival = t.client("rival");
         for (int i = 0; i < t.rounds(10, 50, 120); i++) {
-            Request request = verbs.request(t.freshName(), t.longer(4));
-            Task<Boolean> attempt = t.start("an attempt", () -> verbs.isGranted(request));
-            verbs.withdraw(request);
+            Request request = probe.request(t.freshName(), t.longer(4));
+            Task<Boolean> attempt = t.start("an attempt", () -> probe.isGranted(request));
+            probe.withdraw(request);
             boolean granted = attempt.get();
             t.never(
-                    verbs.isGranted(request),
-                    "an attempt and the withdrawal of its request were under way together, and when both had ended another attempt was granted");
+                    probe.isGranted(request),
+                    "an attempt and the withdrawal of its request were under way together, and when both had ended "
+                            + "another attempt was granted");
             t.takesSoon(
                             rival,
                             request.key().name().value(),
@@ -138,69 +136,67 @@ final class VerbChecks {
         }
     }
 
-    @Check(
-            rules = {"LK-1502", "LK-310"},
-            needs = Feature.FIFO,
-            first = "Does a withdrawal take one request out of the queue, by its id, or all of its client?")
+    @Check(rules = "LK-1502 LK-310", needs = Feature.FIFO)
+    @Hint("Does a withdrawal take one request out of the queue, by its id, or all of its client?")
     void theWithdrawalOfOneRequestLeavesTheOthers(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("asker");
-        BackendProbe late = t.verbs("late");
+        BackendProbe probe = t.probe("asker");
+        BackendProbe late = t.probe("late");
         long end = wholeTerm(t.now(), t.longer(4));
-        Grant held = verbs.granted(verbs.request(t.name(), t.longer(4)), "a free lock was not granted");
-        Request given = verbs.request(t.name(), t.longer(4));
-        Request kept = verbs.request(t.name(), t.longer(4));
-        t.neverBefore(end, verbs.isGranted(given) || verbs.isGranted(kept), "a lock that is held was granted again");
+        Grant held = probe.granted(probe.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Request given = probe.request(t.name(), t.longer(4));
+        Request kept = probe.request(t.name(), t.longer(4));
+        t.neverBefore(end, probe.isGranted(given) || probe.isGranted(kept), "a lock that is held was granted again");
         Request newcomer = late.request(t.name(), t.longer(4));
         t.neverBefore(end, late.isGranted(newcomer), "a lock that is held was granted again");
-        verbs.withdraw(given);
-        verbs.release(held);
+        probe.withdraw(given);
+        probe.release(held);
         t.neverBefore(
                 end,
                 late.isGranted(newcomer),
-                "the withdrawal of one request took the place of another of its client: who came later was granted first");
-        Grant next = verbs.grantedInTime(kept, "the first in the queue was not granted, and the lock is free");
-        verbs.release(next);
+                "the withdrawal of one request took the place of another of its client: who came later was granted "
+                        + "first");
+        Grant next = probe.grantedInTime(kept, "the first in the queue was not granted, and the lock is free");
+        probe.release(next);
         late.withdraw(newcomer);
     }
 
-    @Check(
-            rules = {"LK-502", "LK-1501"},
-            from = Profile.SMOKE,
-            first =
-                    "From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
+    @Check(rules = "LK-502 LK-1501", from = Profile.SMOKE)
+    @Hint("From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
     void aGrantThatHadToWaitHasAWholeTerm(CheckContext t) throws Exception {
-        BackendProbe verbs = t.verbs("waiter");
+        BackendProbe probe = t.probe("waiter");
         LockClient holder = t.client("holder");
         LockClient rival = t.client("rival");
         try (var held = holder.lock(t.name()).acquire()) {
-            Request request = verbs.request(t.name(), t.ttl());
-            t.neverWhile(held, verbs.isGranted(request), "a lock that is held was granted again");
+            Request request = probe.request(t.name(), t.ttl());
+            t.neverWhile(held, probe.isGranted(request), "a lock that is held was granted again");
             t.pass(t.ttl(1, 2));
             held.release();
             long released = t.now();
-            Grant grant = verbs.grantedInTime(request, "a lock was not granted to the only one that waits for it");
+            Grant grant = probe.grantedInTime(request, "a lock was not granted to the only one that waits for it");
             t.pass(t.ttl(3, 4));
             t.neverBefore(
                     wholeTerm(released, t.ttl()),
                     rival.lock(t.name()).tryAcquire().isPresent(),
-                    "3/4 of a ttl after a waiter was granted another client has the lock: its term is shorter than its ttl, or began when it still waited");
-            verbs.release(grant);
+                    "3/4 of a ttl after a waiter was granted another client has the lock: its term is shorter than "
+                            + "its ttl, or began when it still waited");
+            probe.release(grant);
         }
     }
 
-    @Check(rules = "LK-1504", first = "Does an attempt wait at the store, or try again, when it finds the lock taken?")
+    @Check(rules = "LK-1504")
+    @Hint("Does an attempt wait at the store, or try again, when it finds the lock taken?")
     void anAttemptDoesNotWaitForAHolder(CheckContext t) throws Exception {
-        BackendProbe holder = t.verbs("holder");
-        BackendProbe verbs = t.verbs("asker");
+        BackendProbe holder = t.probe("holder");
+        BackendProbe probe = t.probe("asker");
         Grant held = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
-        Request waits = verbs.request(t.name(), t.longer(8));
+        Request waits = probe.request(t.name(), t.longer(8));
         Map<String, Duration> best = new LinkedHashMap<>();
         for (int i = 0; i < 5; i++) {
-            Request unheld = verbs.passing(t.key(t.freshName()), t.longer(8));
-            took(best, "that is free", () -> verbs.attempt(unheld));
-            verbs.withdraw(unheld);
-            took(best, "that is held, without queueing,", () -> verbs.attempt(verbs.passing(held.key(), t.longer(8))));
-            took(best, "that is held", () -> verbs.attempt(waits));
+            Request unheld = probe.passing(t.key(t.freshName()), t.longer(8));
+            took(best, "that is free", () -> probe.attempt(unheld));
+            probe.withdraw(unheld);
+            took(best, "that is held, without queueing,", () -> probe.attempt(probe.passing(held.key(), t.longer(8))));
+            took(best, "that is held", () -> probe.attempt(waits));
         }
         Duration free = Objects.requireNonNull(best.remove("that is free"));
         best.forEach((which, time) -> t.expect(
@@ -208,7 +204,7 @@ final class VerbChecks {
                 "an attempt of a lock " + which + " took " + CheckContext.text(time)
                         + " at best, and of one that is free " + CheckContext.text(free)
                         + ": a caller that will not wait waits, and others of its client with it"));
-        verbs.withdraw(waits);
+        probe.withdraw(waits);
         holder.release(held);
     }
 

@@ -10,6 +10,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,11 +22,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Rules 310, 311, 401, 404, 409 and 411: who waits, how long, and in which order. */
 final class WaitChecks {
-
-    @Check(
-            rules = "LK-401",
-            from = Profile.SMOKE,
-            first = "Is the time limit of a wait kept on the client's own clock, and what ends it early?")
+    @Check(rules = "LK-401", from = Profile.SMOKE)
+    @Hint("Is the time limit of a wait kept on the client's own clock, and what ends it early?")
     void aWaitLastsAsLongAsItsLimit(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         DistributedLock lock = t.client("waiter").lock(t.name());
@@ -48,9 +46,8 @@ final class WaitChecks {
         t.expect(held.isHeld(), "somebody waited for a lock, and its holder's lease ended");
     }
 
-    @Check(
-            rules = {"LK-401", "LK-411"},
-            first = "Is a waiter looked after when the holder releases during its wait?")
+    @Check(rules = "LK-401 LK-411")
+    @Hint("Is a waiter looked after when the holder releases during its wait?")
     void aWaitEndsWithTheLockThatComesFree(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -75,10 +72,8 @@ final class WaitChecks {
         }
     }
 
-    @Check(
-            rules = "LK-409",
-            from = Profile.SMOKE,
-            first = "How is a wait of zero, or a negative one, turned into a timer or a parameter of the store?")
+    @Check(rules = "LK-409", from = Profile.SMOKE)
+    @Hint("How is a wait of zero, or a negative one, turned into a timer or a parameter of the store?")
     void aWaitOfZeroOrLessIsOneAttempt(CheckContext t) throws Exception {
         DistributedLock lock = t.client("asks").lock(t.name());
         LockClient holder = t.client("holder");
@@ -110,7 +105,8 @@ final class WaitChecks {
         held.release();
     }
 
-    @Check(rules = "LK-401", first = "Does a very long wait overflow when it is added to the clock?")
+    @Check(rules = "LK-401")
+    @Hint("Does a very long wait overflow when it is added to the clock?")
     void aWaitOfAgesIsAWait(CheckContext t) throws Exception {
         Lease held = t.client("holder").lock(t.name()).acquire();
         LockClient client = t.client("waits");
@@ -130,10 +126,8 @@ final class WaitChecks {
         all.get(1 - first).get().orElseThrow().release();
     }
 
-    @Check(
-            rules = "LK-404",
-            from = Profile.SMOKE,
-            first = "Is the interrupt flag looked at before the request is sent?")
+    @Check(rules = "LK-404", from = Profile.SMOKE)
+    @Hint("Is the interrupt flag looked at before the request is sent?")
     void anInterruptedThreadAsksForNothing(CheckContext t) throws Exception {
         LockClient client = t.client("interrupted");
         LockClient other = t.client("other");
@@ -166,12 +160,8 @@ final class WaitChecks {
         }
     }
 
-    @Check(
-            rules = "LK-310",
-            needs = {Feature.FIFO},
-            from = Profile.SMOKE,
-            first =
-                    "In which order does the store keep those that wait, and who is granted first when the lock comes free?")
+    @Check(rules = "LK-310", needs = Feature.FIFO, from = Profile.SMOKE)
+    @Hint("In which order does the store keep those that wait, and who is granted first when the lock comes free?")
     void waitersAreServedInTheOrderOfTheirRequests(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
@@ -198,10 +188,8 @@ final class WaitChecks {
         t.expectEqual("the order of grants", asked, order);
     }
 
-    @Check(
-            rules = {"LK-310", "LK-402"},
-            needs = {Feature.FIFO},
-            first = "What keeps the place of one that waits for longer than its ttl?")
+    @Check(rules = "LK-310 LK-402", needs = Feature.FIFO)
+    @Hint("What keeps the place of one that waits for longer than its ttl?")
     void aLongWaitKeepsItsPlace(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         Lease held = holder.lock(t.name()).acquire();
@@ -221,10 +209,8 @@ final class WaitChecks {
         second.get().release();
     }
 
-    @Check(
-            rules = "LK-310",
-            needs = {Feature.FIFO},
-            first = "In which order does a client ask for its own threads?")
+    @Check(rules = "LK-310", needs = Feature.FIFO)
+    @Hint("In which order does a client ask for its own threads?")
     void waitersOfOneClientAreServedInTheirOrder(CheckContext t) throws Exception {
         LockClient client = t.client("waits");
         Lease held = t.client("holder").lock(t.name()).acquire();
@@ -246,11 +232,8 @@ final class WaitChecks {
         t.expectEqual("the order of grants", List.of(0, 1, 2, 3, 4, 5), order);
     }
 
-    @Check(
-            rules = "LK-310",
-            needs = {Feature.FIFO},
-            from = Profile.SMOKE,
-            first = "Does an attempt look at the queue, or only whether the lock is held?")
+    @Check(rules = "LK-310", needs = Feature.FIFO, from = Profile.SMOKE)
+    @Hint("Does an attempt look at the queue, or only whether the lock is held?")
     void aNewcomerDoesNotOvertakeAWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -271,10 +254,8 @@ final class WaitChecks {
         }
     }
 
-    @Check(
-            rules = "LK-311",
-            from = Profile.SMOKE,
-            first = "How does a waiter that was not granted at one release hear of the next one?")
+    @Check(rules = "LK-311", from = Profile.SMOKE)
+    @Hint("How does a waiter that was not granted at one release hear of the next one?")
     void everyoneWhoWaitsIsServedInTheEnd(CheckContext t) throws Exception {
         int clients = t.rounds(3, 4, 8);
         int times = t.rounds(2, 4, 10);

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -44,8 +45,8 @@ final class WakeUpChecks {
     }
 
     /**
-     * One prompt round is enough. A round that took its time to begin is not judged: one that waits may then happen to ask
-     * again just when its turn comes, which is no wake-up.
+     * One prompt round is enough. A round that took its time to begin is not judged: one that waits may then happen to
+     * ask again just when its turn comes, which is no wake-up.
      */
     private static void wakes(CheckContext t, Round round, String otherwise) throws Exception {
         Duration limit = t.ttl(1, 10);
@@ -64,7 +65,7 @@ final class WakeUpChecks {
             judged += fresh ? 1 : 0;
         }
         if (judged == 0) {
-            throw t.notTried(
+            throw t.skipped(
                     Verdict.INCONCLUSIVE,
                     "in " + ROUNDS + " rounds it took longer than " + CheckContext.text(limit)
                             + " until those that wait had"
@@ -74,12 +75,8 @@ final class WakeUpChecks {
                 + "; WAKE_UP is declared");
     }
 
-    @Check(
-            rules = "LK-411",
-            needs = Feature.WAKE_UP,
-            statistical = BEST,
-            from = Profile.SMOKE,
-            first = "Is the waiter told of the release, or does it ask again after a while?")
+    @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST, from = Profile.SMOKE)
+    @Hint("Is the waiter told of the release, or does it ask again after a while?")
     void aReleaseWakesTheWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -87,13 +84,12 @@ final class WakeUpChecks {
     }
 
     @Check(
-            rules = {"LK-411", "LK-412"},
+            rules = "LK-411 LK-412",
             needs = Feature.WAKE_UP,
-            means = Requirement.LINK,
+            requires = Requirement.LINK,
             statistical = BEST,
-            limits = 2,
-            first =
-                    "Who listens again when the connection by which a client is told of its turns was lost, and is made anew?")
+            limits = 2)
+    @Hint("Who listens again when the connection by which a client is told of its turns was lost, and is made anew?")
     void aWakeUpOutlastsALostConnection(CheckContext t) throws Exception {
         ClientLink link = t.link("waiter");
         LockClient holder = t.client("holder");
@@ -131,11 +127,8 @@ final class WakeUpChecks {
         return new Queue(asked, List.of(waits), turn);
     }
 
-    @Check(
-            rules = "LK-411",
-            needs = Feature.WAKE_UP,
-            statistical = BEST,
-            first = "Is the client that gives back told too, if it has another request that waits?")
+    @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST)
+    @Hint("Is the client that gives back told too, if it has another request that waits?")
     void aReleaseWakesAWaiterOfItsOwnClient(CheckContext t) throws Exception {
         LockClient client = t.client("only");
         wakes(
@@ -144,11 +137,8 @@ final class WakeUpChecks {
                 "a holder released, and another request of its client was not granted");
     }
 
-    @Check(
-            rules = "LK-411",
-            needs = Feature.WAKE_UP,
-            statistical = BEST,
-            first = "Is a client told of a lock again for which it was told before?")
+    @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST)
+    @Hint("Is a client told of a lock again for which it was told before?")
     void aSecondReleaseWakesTheWaiterToo(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -163,12 +153,8 @@ final class WakeUpChecks {
                 "a holder released, and the waiter, whom a release had woken before, was not granted");
     }
 
-    @Check(
-            rules = "LK-411",
-            needs = Feature.WAKE_UP,
-            statistical = BEST,
-            limits = 3,
-            first = "How does a signal find its client if a process has many of them?")
+    @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST, limits = 3)
+    @Hint("How does a signal find its client if a process has many of them?")
     void eachOfManyClientsIsWoken(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         List<LockClient> crowd = new ArrayList<>();
@@ -193,8 +179,8 @@ final class WakeUpChecks {
     @Check(
             rules = "LK-411",
             needs = {Feature.WAKE_UP, Feature.READ_WRITE},
-            statistical = BEST,
-            first = "Who is told when the last of several readers leaves?")
+            statistical = BEST)
+    @Hint("Who is told when the last of several readers leaves?")
     void theLastReaderThatLeavesWakesTheWriter(CheckContext t) throws Exception {
         LockClient one = t.client("reader-1");
         LockClient two = t.client("reader-2");
@@ -220,8 +206,8 @@ final class WakeUpChecks {
     @Check(
             rules = "LK-411",
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
-            statistical = BEST,
-            first = "Who is told when permits come back?")
+            statistical = BEST)
+    @Hint("Who is told when permits come back?")
     void permitsThatComeBackWakeWhoWaits(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -237,8 +223,8 @@ final class WakeUpChecks {
     @Check(
             rules = "LK-411",
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
-            statistical = BEST,
-            first = "Is who waits told of permits that come back while others are still out?")
+            statistical = BEST)
+    @Hint("Is who waits told of permits that come back while others are still out?")
     void somePermitsThatComeBackWakeWhoWaits(CheckContext t) throws Exception {
         LockClient one = t.client("holder-1");
         LockClient two = t.client("holder-2");
@@ -257,8 +243,8 @@ final class WakeUpChecks {
     @Check(
             rules = "LK-411",
             needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
-            statistical = BEST,
-            first = "Who is told when permits are granted: the next in the queue, if there are some for it too?")
+            statistical = BEST)
+    @Hint("Who is told when permits are granted: the next in the queue, if there are some for it too?")
     void permitsForTwoWakeTwo(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -286,10 +272,10 @@ final class WakeUpChecks {
     }
 
     @Check(
-            rules = {"LK-411", "LK-1206"},
+            rules = "LK-411 LK-1206",
             needs = {Feature.WAKE_UP, Feature.READ_WRITE, Feature.UPGRADE},
-            statistical = BEST,
-            first = "Who is told when a writer becomes a reader?")
+            statistical = BEST)
+    @Hint("Who is told when a writer becomes a reader?")
     void aDowngradeWakesTheReader(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         LockClient reader = t.client("reader");
@@ -310,11 +296,11 @@ final class WakeUpChecks {
     }
 
     @Check(
-            rules = {"LK-411", "LK-1105"},
+            rules = "LK-411 LK-1105",
             needs = {Feature.WAKE_UP, Feature.BREAK},
-            statistical = BEST,
-            first =
-                    "Who is told when the holder of a broken grant has released it? In an engine: is the lock passed on when ended() has returned?")
+            statistical = BEST)
+    @Hint("Who is told when the holder of a broken grant has released it? In an engine: is the lock passed on when "
+            + "ended() has returned?")
     void aBrokenHolderThatHasStoppedWakesTheWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
@@ -334,10 +320,10 @@ final class WakeUpChecks {
     }
 
     @Check(
-            rules = {"LK-411", "LK-1203"},
+            rules = "LK-411 LK-1203",
             needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
-            statistical = BEST,
-            first = "Who is told when a reader is granted: the next in the queue, if it reads too?")
+            statistical = BEST)
+    @Hint("Who is told when a reader is granted: the next in the queue, if it reads too?")
     void readersThatWaitAreWokenTogether(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         List<LockClient> readers = List.of(t.client("reader-0"), t.client("reader-1"), t.client("reader-2"));
@@ -359,10 +345,10 @@ final class WakeUpChecks {
     }
 
     @Check(
-            rules = {"LK-408", "LK-411"},
+            rules = "LK-408 LK-411",
             needs = {Feature.READ_WRITE, Feature.FIFO, Feature.WAKE_UP},
-            statistical = BEST,
-            first = "Who is told when a waiter is withdrawn: is the one behind it, which may be first now?")
+            statistical = BEST)
+    @Hint("Who is told when a waiter is withdrawn: is the one behind it, which may be first now?")
     void aWriterThatLeavesTheQueueWakesTheReaderBehindIt(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient writer = t.client("writer");

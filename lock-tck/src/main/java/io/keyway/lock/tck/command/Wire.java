@@ -23,7 +23,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What parent and child say to each other: lines of {@code MARK word field...}, between them tabs. Both ends are of one build. A line without the mark is something that the provider printed.
+ * What parent and child say to each other: lines of {@code MARK word field...}, between them tabs. Both ends are of one
+ * build. A line without the mark is something that the provider printed.
  */
 final class Wire {
     static final String MARK = "keyway-tck";
@@ -124,7 +125,7 @@ final class Wire {
                 check.verdict().name(),
                 Long.toString(check.took().toNanos()),
                 check.message(),
-                check.first(),
+                check.hint(),
                 Integer.toString(check.repeats())));
         list(fields, check.rules());
         list(fields, check.notes());

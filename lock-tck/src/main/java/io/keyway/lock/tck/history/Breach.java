@@ -24,7 +24,7 @@ public record Breach(String rule, String law, String text, String evidence, Stri
     }
 
     /** What to look at first; empty text if there is nothing to say beyond the check's own question. */
-    public String first() {
-        return Laws.first(law);
+    public String hint() {
+        return RuleHints.hint(law);
     }
 }

@@ -35,11 +35,11 @@ import org.junit.jupiter.api.TestFactory;
  * }
  * </pre>
  *
- * <p>The kit runs once; each of its checks is shown as a test. What was not tried is aborted, with the reason, and never
- * green. The checks cannot be overridden. Reports are written to {@code target/tck-report/<class>}.
+ * <p>The kit runs once; each of its checks is shown as a test. What was not tried is aborted, with the reason, and
+ * never green. The checks cannot be overridden. Reports are written to {@code target/tck-report/<class>}.
  *
- * <p>The system properties {@code keyway.tck.profile}, {@code keyway.tck.seed}, {@code keyway.tck.timeFactor} and {@code
- * keyway.tck.report}, a directory, come before what {@link #config()} says.
+ * <p>The system properties {@code keyway.tck.profile}, {@code keyway.tck.seed}, {@code keyway.tck.timeFactor} and
+ * {@code keyway.tck.report}, a directory, come before what {@link #config()} says.
  */
 public abstract class LockTck {
 
@@ -98,7 +98,7 @@ public abstract class LockTck {
     private static void show(CheckResult check, long seed) {
         if (check.verdict() == Verdict.FAIL) {
             throw new AssertionError(String.join(" and ", check.rules()) + ": " + check.message() + "\nlook first: "
-                    + check.first() + "\nseed " + seed
+                    + check.hint() + "\nseed " + seed
                     + check.evidence().map(text -> "\n\n" + text).orElse(""));
         }
         if (check.verdict() != Verdict.PASS) {

@@ -14,7 +14,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** A run as lines of text: one for each check as it ends, at the end the summary. What does not apply is listed in the summary alone. */
+/**
+ * A run as lines of text: one for each check as it ends, at the end the summary. What does not apply is listed in the
+ * summary alone.
+ */
 public final class ConsoleTable implements TckListener {
     private static final int SHOWN = 6;
     private static final String INDENT = "              ";
@@ -62,7 +65,7 @@ public final class ConsoleTable implements TckListener {
             check.message().lines().limit(SHOWN).forEach(line -> out.println(INDENT + line));
         }
         if (check.verdict() == Verdict.FAIL) {
-            out.println(INDENT + "look first: " + check.first());
+            out.println(INDENT + "look first: " + check.hint());
         }
         evidence(check);
     }

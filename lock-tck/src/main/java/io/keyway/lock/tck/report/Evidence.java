@@ -8,7 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The histories of checks that failed or have no verdict as files: {@code histories/<check>.txt}, and {@code .svg} with a picture.
+ * The histories of checks that failed or have no verdict as files: {@code histories/<check>.txt}, and {@code .svg} with
+ * a picture.
  */
 final class Evidence {
     private Evidence() {}
@@ -49,7 +50,7 @@ final class Evidence {
         if (check.evidence().isPresent()) {
             Files.writeString(
                     directory.resolve(text(check)),
-                    check.id() + "\n" + check.message() + "\nlook first: " + check.first() + "\n\n"
+                    check.id() + "\n" + check.message() + "\nlook first: " + check.hint() + "\n\n"
                             + check.evidence().get() + "\n");
         }
         if (check.picture().isPresent()) {

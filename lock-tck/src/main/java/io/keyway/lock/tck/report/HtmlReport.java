@@ -13,7 +13,8 @@ final class HtmlReport {
     private static final String STYLE = """
             body{font:15px/1.45 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
             h1{margin-bottom:0} h2{margin-top:2em;border-bottom:1px solid #ddd}
-            table{border-collapse:collapse;margin:.6em 0} td,th{padding:.15em .9em .15em 0;text-align:left;vertical-align:top}
+            table{border-collapse:collapse;margin:.6em 0}
+            td,th{padding:.15em .9em .15em 0;text-align:left;vertical-align:top}
             .word{display:inline-block;padding:.1em .6em;border-radius:.3em;color:#fff;background:#777}
             .pass,.compatible{background:#2a7d4f} .fail,.not-compatible,.cannot-open{background:#b3261e}
             .inconclusive,.excluded,.incomplete,.cancelled{background:#a86500}
@@ -107,7 +108,7 @@ final class HtmlReport {
         out.append(Markup.xml(check.rules().get(0) + ": " + CheckInfo.words(check.id())))
                 .append("</h3>\n");
         out.append("<pre>").append(Markup.xml(check.message())).append("</pre>\n");
-        out.append("<p><b>Look first:</b> ").append(Markup.xml(check.first())).append("</p>\n");
+        out.append("<p><b>Look first:</b> ").append(Markup.xml(check.hint())).append("</p>\n");
         // The kit draws the picture itself, and escapes what it was told.
         check.picture().ifPresent(out::append);
         check.evidence().ifPresent(text -> {

@@ -60,7 +60,7 @@ final class JUnitXml {
             case PASS -> out.append("/>\n");
             case FAIL -> {
                 out.append(">\n    <failure message=\"").append(Markup.xml(Summary.firstLine(check.message())));
-                out.append("\">").append(Markup.xml(check.message() + "\nlook first: " + check.first()));
+                out.append("\">").append(Markup.xml(check.message() + "\nlook first: " + check.hint()));
                 out.append(
                         Markup.xml(check.evidence().map(text -> "\n\n" + text).orElse("")));
                 out.append("</failure>\n  </testcase>\n");

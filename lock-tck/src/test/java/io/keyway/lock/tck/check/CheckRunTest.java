@@ -32,33 +32,39 @@ class CheckRunTest {
     private static final String URL = "lock:reference://check-run";
 
     static final class Samples {
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsByTime(CheckContext t) {
             t.expect(false, "it was late");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsSurely(CheckContext t) {
             t.never(true, "it was wrong");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsTooEarly(CheckContext t) {
             t.neverBefore(t.now() + Duration.ofHours(1).toNanos(), true, "it was early");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsInTime(CheckContext t) {
             t.neverBefore(t.now(), true, "it was not early");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsInTimeBesideAHolder(CheckContext t) throws Exception {
             t.client("holder").lock(t.name()).acquire().release();
             t.neverBefore(t.now(), true, "it was not early");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void failsBesideAHolder(CheckContext t) throws Exception {
             try (Lease lease = t.client("holder")
                     .lock(t.name())
@@ -68,7 +74,8 @@ class CheckRunTest {
             }
         }
 
-        @Check(rules = "LK-301", first = "the question of the check", means = Requirement.SERVER)
+        @Check(rules = "LK-301", requires = Requirement.SERVER)
+        @Hint("the question of the check")
         void failsAfterARestart(CheckContext t) throws Exception {
             t.client("holder").lock(t.name()).acquire().release();
             t.server().kill();
@@ -76,7 +83,8 @@ class CheckRunTest {
             t.expect(false, "nobody answered");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void asksOfAStoreThatIsNotThereYet(CheckContext t) throws Exception {
             LockClient client = t.client("asker");
             BackendProbe verbs = BackendProbe.of(t, client, "asker");
@@ -84,7 +92,8 @@ class CheckRunTest {
             verbs.granted(verbs.request(t.name(), t.ttl()), "it was refused");
         }
 
-        @Check(rules = "LK-301", first = "the question of the check")
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void isBrokenOff(CheckContext t) throws Exception {
             t.call("a call", () -> {
                 throw new IllegalStateException("thrown on purpose");
@@ -106,7 +115,7 @@ class CheckRunTest {
             assertThat(resultOf(check))
                     .returns(Verdict.FAIL, CheckResult::verdict)
                     .returns(0, CheckResult::repeats)
-                    .returns("the question of the check", CheckResult::first);
+                    .returns("the question of the check", CheckResult::hint);
         }
     }
 
@@ -160,7 +169,7 @@ class CheckRunTest {
         CheckResult result = resultOf("is-broken-off", Duration.ZERO);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
         assertThat(result.message()).contains("a call threw java.lang.IllegalStateException: thrown on purpose");
-        assertThat(result.first()).startsWith("Where was this thrown").endsWith("the question of the check");
+        assertThat(result.hint()).startsWith("Where was this thrown").endsWith("the question of the check");
         assertThat(result.evidence()).get().asString().contains("IllegalStateException");
     }
 
@@ -185,12 +194,12 @@ class CheckRunTest {
         return resultOf(name, stall, place(subject));
     }
 
-    private static CheckResult resultOf(String name, Duration stall, RunContext place) {
+    private static CheckResult resultOf(String name, Duration stall, RunContext run) {
         CheckSpec spec = Catalog.of(new Samples()).stream()
                 .filter(each -> each.id().endsWith("/" + name))
                 .findFirst()
                 .orElseThrow();
-        return new CheckRun(place, spec, since -> stall).run();
+        return new CheckRun(run, spec, since -> stall).run();
     }
 
     private static RunContext place(TckSubject subject) {

@@ -45,7 +45,6 @@ class RuleCoverageTest {
         assertThat(checks).allSatisfy(check -> assertThat(rules).as(check.id()).containsAll(check.rules()));
         assertThat(checks).extracting(CheckSpec::id).doesNotHaveDuplicates();
         assertThat(checks)
-                .allSatisfy(check ->
-                        assertThat(check.check().first()).as(check.id()).hasSizeGreaterThan(20));
+                .allSatisfy(check -> assertThat(check.hint()).as(check.id()).hasSizeGreaterThan(20));
     }
 }

@@ -26,7 +26,8 @@ class CausesTest {
             failed("LK-402/thrown", UNAVAILABLE + "10.0.0.2:2379 after 7 ms"),
             failed(
                     "LK-403/thrown",
-                    "an acquire threw io.grpc.StatusRuntimeException: UNAVAILABLE: connection to 10.0.0.1:1 after 9 ms"),
+                    "an acquire threw io.grpc.StatusRuntimeException: UNAVAILABLE: connection to 10.0.0.1:1 after 9 "
+                            + "ms"),
             failed("LK-404/differently", "unexpected java.lang.IllegalStateException: not started"),
             Samples.check("LK-405/fine", Verdict.PASS, ""));
 
@@ -74,7 +75,7 @@ class CausesTest {
                 plain.verdict(),
                 plain.took(),
                 "",
-                plain.first(),
+                plain.hint(),
                 Optional.empty(),
                 Optional.empty(),
                 List.of("3 of 40 rounds", CheckResult.LOOPS_ENDED + "3 " + how),
