@@ -2,14 +2,23 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.LockMode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one key that wait, oldest first, and the round that answers a hint. A hint wakes one request, not
- * all: the next is asked only if the one before got a grant that leaves room, or was refused where a smaller one may
- * not be. Since requests may stand at the store in another order than they have here, a few are asked in spite of that.
+ * The requests of one key that are wanted, oldest first: which of them are sent, and which are asked again after a
+ * hint.
+ *
+ * <p>They arrive at the store in the order in which they were made, as far as that matters: where one of two is
+ * EXCLUSIVE, the later is sent when the earlier was answered. Several calls under way could overtake each other, and
+ * the queue of the store would keep the wrong order.
+ *
+ * <p>A hint begins a round. It wakes one request, not all: the next is asked only if the one before got a grant that
+ * leaves room, or was refused where a smaller one may not be. Since requests may be queued at the store in another
+ * order than they have here, a few are asked in spite of that.
  */
 final class KeyQueue {
 
@@ -19,8 +28,10 @@ final class KeyQueue {
     private final Map<Long, StoreEntry> all = new TreeMap<>();
     private final TreeMap<Long, StoreEntry> queued = new TreeMap<>();
 
-    /** Which of them were sent. */
-    final SendOrder arrivals = new SendOrder();
+    /** Those that count for the order of sending, until their first call is over; how many of them are EXCLUSIVE. */
+    private final TreeMap<Long, StoreEntry> unanswered = new TreeMap<>();
+
+    private int exclusive;
 
     private final boolean fifo;
     private final boolean wakes;
@@ -31,8 +42,8 @@ final class KeyQueue {
     private boolean hintedAgain;
 
     /**
-     * {@code fifo}: the store grants in the order of arrival, so that nobody passes an EXCLUSIVE request that has to wait.
-     * {@code wakes}: its hints say that the turn of one of these has come, even if another is asked first.
+     * {@code fifo}: the store grants in the order of arrival, so that nobody passes an EXCLUSIVE request that has to
+     * wait. {@code wakes}: its hints say that the turn of one of these has come, even if another is asked first.
      */
     KeyQueue(boolean fifo, boolean wakes) {
         this.fifo = fifo;
@@ -46,18 +57,62 @@ final class KeyQueue {
         }
     }
 
-    void remove(StoreEntry entry) {
-        all.remove(entry.order());
-        queued.remove(entry.order());
+    /** At the store it is queued behind all others of this client now; {@code turn} is higher than theirs. */
+    void moveToEnd(StoreEntry entry, long turn) {
+        remove(entry);
+        entry.turn = turn;
+        add(entry);
     }
 
     boolean isEmpty() {
         return all.isEmpty();
     }
 
-    Iterable<StoreEntry> waiting() {
-        return all.values();
+    // The order of sending.
+
+    /** A request begins; true if it may be sent at once, false if {@link #sent} of another will return it. */
+    boolean maySend(StoreEntry entry) {
+        if (!isOrdered(entry)) {
+            return true;
+        }
+        boolean free = isExclusive(entry) ? unanswered.isEmpty() : exclusive == 0;
+        unanswered.put(entry.order(), entry);
+        exclusive += isExclusive(entry) ? 1 : 0;
+        entry.unsent = !free;
+        return free;
     }
+
+    /** The first call of that request came to something, or will not be made; returns what may be sent now. */
+    List<StoreEntry> sent(StoreEntry entry) {
+        if (!isOrdered(entry) || unanswered.remove(entry.order()) == null) {
+            return List.of();
+        }
+        exclusive -= isExclusive(entry) ? 1 : 0;
+        List<StoreEntry> free = new ArrayList<>();
+        for (StoreEntry next : unanswered.values()) {
+            if (isExclusive(next) && next != unanswered.firstEntry().getValue()) {
+                break;
+            }
+            if (next.unsent) {
+                next.unsent = false;
+                free.add(next);
+            }
+            if (isExclusive(next)) {
+                break;
+            }
+        }
+        return free;
+    }
+
+    private static boolean isOrdered(StoreEntry entry) {
+        return entry.request.queue() && entry.holder == null;
+    }
+
+    private static boolean isExclusive(StoreEntry entry) {
+        return entry.request.mode() == LockMode.EXCLUSIVE;
+    }
+
+    // Rounds.
 
     /** Begins a round, or has one follow that is under way; the first request to ask, if any. */
     @Nullable
@@ -72,25 +127,27 @@ final class KeyQueue {
         return next();
     }
 
-    boolean isAsked(StoreEntry entry) {
-        return asked == entry;
-    }
-
-    /** The one asked was granted; the next to ask, if any. */
+    /** Takes the request out, which was granted or has left; the next to ask, if this one was asked. */
     @Nullable
-    StoreEntry granted(StoreEntry entry) {
-        if (entry.need() == Integer.MAX_VALUE) {
+    StoreEntry leave(StoreEntry entry, boolean granted) {
+        remove(entry);
+        if (asked != entry) {
+            return null;
+        }
+        if (granted && entry.need() == Integer.MAX_VALUE) {
             // Nothing is left of what the hints were about.
-            hintedAgain = false;
-            asked = null;
+            endRound();
             return null;
         }
         return next();
     }
 
-    /** The one asked has to wait on. */
+    /** The request has to wait on; the next to ask, if this one was asked. */
     @Nullable
     StoreEntry refused(StoreEntry entry) {
+        if (asked != entry) {
+            return null;
+        }
         if (entry.holder != null) {
             // It stands in no queue, and its refusal says nothing of the others.
             return next();
@@ -101,22 +158,27 @@ final class KeyQueue {
         } else {
             refusals++;
         }
-        if (fifo && entry.request.mode() == LockMode.EXCLUSIVE && !(wakes && entry.waitsBehindOthers())) {
+        if (fifo && isExclusive(entry) && !(wakes && entry.waitsBehindOthers())) {
             after = Long.MAX_VALUE;
         }
         return next();
     }
 
-    /** The one asked has left. */
-    @Nullable
-    StoreEntry left() {
-        return next();
+    /** The request did not come through: if it was asked, each goes on by its own timer. */
+    void failed(StoreEntry entry) {
+        if (asked == entry) {
+            endRound();
+        }
     }
 
-    /** The store cannot be asked: each request goes on by its own timer. */
-    void failed() {
+    private void endRound() {
         asked = null;
         hintedAgain = false;
+    }
+
+    private void remove(StoreEntry entry) {
+        all.remove(entry.order());
+        queued.remove(entry.order());
     }
 
     private @Nullable StoreEntry next() {

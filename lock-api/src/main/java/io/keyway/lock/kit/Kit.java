@@ -10,12 +10,16 @@ import io.keyway.lock.spi.OpenRequest;
 public final class Kit {
     private Kit() {}
 
-    /** Returns the client that stands on that engine; it closes {@code request.time()} last, if that is AutoCloseable. */
+    /**
+     * Returns the client that stands on that engine; it closes {@code request.time()} last, if that is AutoCloseable.
+     */
     public static LockClient open(OpenRequest request, LockEngine engine) {
         return EngineClient.open(request, engine);
     }
 
-    /** Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable. */
+    /**
+     * Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable.
+     */
     public static LockClient open(OpenRequest request, LockBackend backend) {
         Workers workers = request.time().manual() ? new InlineWorkers() : new WorkerThreads(request.clientName());
         StoreEngine engine = new StoreEngine(request, backend, workers);

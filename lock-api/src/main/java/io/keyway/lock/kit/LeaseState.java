@@ -12,10 +12,10 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a lease in one atomic word: PENDING, then HELD or DOUBT, then exactly one end. An {@link EarlyEnd} in the word
- * is PENDING too, a {@link LeaseLoss} means LOST; RELEASING or the future of the outcome means that the owner gives it back; RELEASED, or that future
- * when it is complete, that this is over. An object in the word, instead of fields beside it, makes the end and its
- * reason one step.
+ * The life of a lease in one atomic word: PENDING, then HELD or DOUBT, then exactly one end. An {@link EarlyEnd} in the
+ * word is PENDING too, a {@link LeaseLoss} means LOST; RELEASING or the future of the outcome means that the owner
+ * gives it back; RELEASED, or that future when it is complete, that this is over. An object in the word, instead of
+ * fields beside it, makes the end and its reason one step.
  */
 abstract class LeaseState {
 

@@ -94,7 +94,7 @@ final class RenewalGroup {
         return batches;
     }
 
-    /** When something is due next; the class must not be empty. */
+    /** When something is due next; the group must not be empty. */
     long next(long now) {
         long next = now + ttl;
         for (StoreEntry entry : held.values()) {

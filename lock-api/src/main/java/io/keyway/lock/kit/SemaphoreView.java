@@ -74,7 +74,10 @@ final class SemaphoreView implements DistributedSemaphore {
         return Math.max(0, available);
     }
 
-    /** More permits than there are would wait for ever; without any resource at all, though, the caller may wait for one. */
+    /**
+     * More permits than there are would wait for ever; without any resource at all, though, the caller may wait for
+     * one.
+     */
     private int capacityFor(int permits) {
         if (permits < 1) {
             throw new IllegalArgumentException("A request is for at least 1 permit of " + key + ", not " + permits);

@@ -3,12 +3,11 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
-import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NotExecutedException;
@@ -27,16 +26,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An engine over a blocking store: the shell around a {@link StoreMachine}. Inputs from all threads go through one
- * queue; whichever thread finds it idle runs the machine until it is empty again and carries out the effects in their
- * order, so that no lock is held while a sink is called and no thread waits for another. Calls of the store are
- * {@link StoreWork} and come back as inputs.
+ * queue; whichever thread finds it idle runs the machine until it is empty again and has {@link StoreCalls} carry out
+ * the effects in their order, so that no lock is held while a sink is called and no thread waits for another.
  */
-final class StoreEngine implements LockEngine, LockBackend.Signals {
+final class StoreEngine implements LockEngine {
 
     private static final Logger LOG = System.getLogger(StoreEngine.class.getName());
 
@@ -44,15 +42,14 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     private final TimeSource time;
     private final Workers workers;
     private final BackgroundLoops loops;
-    private final StoreWork work;
+    private final StoreSignals signals;
+    private final StoreCalls calls;
     private final StoreMachine machine;
     private final Settings settings;
     private final String server;
-    private final Queue<StoreInput> inputs = new ConcurrentLinkedQueue<>();
+    private final Queue<StoreMachine.Input> inputs = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unfinished = new AtomicInteger();
-    private final StoreSinks sinks = new StoreSinks(this);
     private final CountDownLatch idle = new CountDownLatch(1);
-    private volatile @Nullable Observer observer;
     private volatile boolean closing;
     private TimeSource.@Nullable Scheduled timer;
     private long timerAt;
@@ -64,16 +61,23 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         this.settings = Settings.of(request);
         this.server = request.url().toString();
         this.loops = new BackgroundLoops(settings.name(), time);
-        StoreCalls calls = new StoreCalls(backend, this);
-        this.work = new StoreWork(calls, workers, settings, time, server, this::input);
-        this.machine = new StoreMachine(calls.incarnation().low(), backend.features(), backend.sessionBound(), server);
+        this.signals = new StoreSignals(this::input, loops);
+        Incarnation incarnation = Incarnation.draw();
+        this.calls = new StoreCalls(
+                backend, signals, incarnation, workers, time, settings.requestTimeout(), server, this::input);
+        this.machine = new StoreMachine(incarnation.low(), backend.features(), backend.sessionBound(), server);
     }
 
     /** With {@code connect=eager}: starts the backend, or fails. */
     void connect() {
         if (settings.eager()) {
-            work.connect();
+            calls.connect(settings.connectTimeout());
         }
+    }
+
+    /** Whether it was ever connected. */
+    boolean connected() {
+        return calls.started();
     }
 
     @Override
@@ -83,21 +87,13 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public void submit(Request request, Sink sink) {
-        submit(request, sink, null);
+        calls.add(request, sink);
+        input((machine, now) -> machine.submit(request, now));
     }
 
     @Override
     public void submitWaiting(Request request, Sink sink) {
-        CallerThread lent = lentThread();
-        submit(request, sink, lent);
-        if (lent != null) {
-            lent.work();
-        }
-    }
-
-    private void submit(Request request, Sink sink, @Nullable CallerThread lent) {
-        sinks.add(request.id(), sink, lent);
-        input((machine, now) -> machine.submit(request, now));
+        calls.add(request, sink).inputByCaller((machine, now) -> machine.submit(request, now));
     }
 
     @Override
@@ -105,8 +101,8 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         if (!(held instanceof StoreHold holder)) {
             throw new IllegalArgumentException("not a hold of this engine: " + held);
         }
-        sinks.add(wanted.id(), sink, null);
-        input((machine, now) -> machine.convert(holder.id(), wanted, now));
+        calls.add(wanted, sink);
+        input((machine, now) -> machine.convert(holder.id, wanted, now));
     }
 
     @Override
@@ -114,61 +110,9 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         input((machine, now) -> machine.withdraw(request.id(), now));
     }
 
-    /** As {@link #release(StoreHold)}, by a thread that waits for the answer. */
-    void releaseWaiting(StoreHold hold) {
-        CallerThread lent = lentThread();
-        if (lent == null || !sinks.lend(hold.id(), lent)) {
-            release(hold);
-            return;
-        }
-        release(hold);
-        lent.work();
-    }
-
-    /** The calling thread, if it may make a call of the store: an interrupt that is pending would only end the call. */
-    private @Nullable CallerThread lentThread() {
-        boolean lends =
-                backend.prompt() && work.ready() && !Thread.currentThread().isInterrupted();
-        return lends ? new CallerThread() : null;
-    }
-
-    void release(StoreHold hold) {
-        input((machine, now) -> {
-            if (!machine.release(hold.id(), now)) {
-                hold.releasedLate();
-            }
-        });
-    }
-
-    /** As {@link #release(StoreHold)}, of a grant that reached nobody. */
-    void abandon(StoreHold hold) {
-        input((machine, now) -> {
-            if (!machine.abandon(hold.id(), now)) {
-                hold.releasedLate();
-            }
-        });
-    }
-
-    void lapsed(StoreHold hold) {
-        input((machine, now) -> {
-            if (!machine.lapsed(hold.id(), now)) {
-                hold.lapsedLate();
-            }
-        });
-    }
-
-    String server() {
-        return server;
-    }
-
     @Override
-    public void observe(Observer told) {
-        observer = told;
-    }
-
-    /** Whether it was ever connected. */
-    boolean connected() {
-        return work.ready();
+    public void observe(Observer observer) {
+        signals.observe(observer);
     }
 
     @Override
@@ -188,20 +132,20 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit) {
-        return work.ask(store -> store.list(prefix, after, max, limit), work::unavailable);
+        return calls.ask(store -> store.list(prefix, after, max, limit), calls::unavailable);
     }
 
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
-        return work.ask(store -> store.show(key, limit), work::unavailable);
+        return calls.ask(store -> store.show(key, limit), calls::unavailable);
     }
 
     @Override
     public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
-        return work.ask(
+        return calls.ask(
                 store -> store.breakGrant(key, token, reason, limit),
                 (why, cause) -> cause instanceof NotExecutedException
-                        ? work.unavailable(why, cause)
+                        ? calls.unavailable(why, cause)
                         : new OutcomeUnknownException(
                                 "Breaking token " + token + " of the " + key + " at " + server
                                         + " has an unknown outcome: " + why
@@ -213,11 +157,14 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
 
     @Override
     public CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit) {
-        return work.ask(store -> store.availablePermits(key, capacity, limit), work::unavailable);
+        return calls.ask(store -> store.availablePermits(key, capacity, limit), calls::unavailable);
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
+        if (type.isInstance(signals)) {
+            return Optional.of(type.cast(signals));
+        }
         return type.isInstance(backend) ? Optional.of(type.cast(backend)) : backend.unwrap(type);
     }
 
@@ -262,86 +209,9 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         }
     }
 
-    // What the store says.
-
-    @Override
-    public void recheck(LockKey key) {
-        input((machine, now) -> machine.news().recheck(key));
-    }
-
-    @Override
-    public void recheck(LockKey key, long request) {
-        input((machine, now) -> machine.news().recheck(request));
-    }
-
-    @Override
-    public void recheckAll() {
-        input((machine, now) -> machine.news().recheckAll());
-    }
-
-    @Override
-    public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
-        // The clock is read before the word is asked: a pause between the two makes the grant older than it is.
-        input((machine, now) -> machine.news().granted(request.id(), word, now));
-    }
-
-    @Override
-    public void doubt(String why) {
-        input((machine, now) -> machine.news().doubt(why, now));
-    }
-
-    @Override
-    public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
-        ended(key, token, cause, "ended by the store");
-    }
-
-    @Override
-    public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
-        input((machine, now) -> machine.news().ended(key, token, cause, detail, now));
-    }
-
-    @Override
-    public void endedAll(LeaseLoss.Cause cause) {
-        input((machine, now) -> machine.news().endedAll(cause, now));
-    }
-
-    @Override
-    public void connected(String peer) {
-        input((machine, now) -> {
-            machine.news().reconnected(now);
-            Observer told = observer;
-            if (told != null) {
-                told.connected(peer);
-            }
-        });
-    }
-
-    @Override
-    public void disconnected(String peer, String why) {
-        input((machine, now) -> {
-            Observer told = observer;
-            if (told != null) {
-                told.disconnected(peer, why);
-            }
-        });
-    }
-
-    @Override
-    public void awaitDelivery(Duration limit) {
-        Observer told = observer;
-        if (told != null) {
-            told.awaitDelivery(limit);
-        }
-    }
-
-    @Override
-    public void background(String name, LockBackend.Loop loop) {
-        loops.start(name, loop);
-    }
-
     // The machine.
 
-    private void input(StoreInput input) {
+    private void input(StoreMachine.Input input) {
         inputs.add(input);
         if (unfinished.getAndIncrement() == 0) {
             run();
@@ -352,7 +222,7 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
         int taken = 1;
         do {
             for (int i = 0; i < taken; i++) {
-                StoreInput input = inputs.poll();
+                StoreMachine.Input input = inputs.poll();
                 if (input != null) {
                     guarded(() -> input.apply(machine, time.nanoTime()));
                     guarded(this::carryOut);
@@ -378,8 +248,8 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
     }
 
     private void carryOut() {
-        for (StoreEffect effect : machine.effects()) {
-            guarded(() -> carryOut(effect));
+        for (Consumer<StoreEffects> effect : machine.effects()) {
+            guarded(() -> effect.accept(calls));
         }
     }
 
@@ -399,15 +269,5 @@ final class StoreEngine implements LockEngine, LockBackend.Signals {
                     timer = null;
                     machine.tick(now);
                 }));
-    }
-
-    private void carryOut(StoreEffect effect) {
-        if (work.start(effect, sinks.lent(effect))) {
-            return;
-        }
-        sinks.tell(effect);
-        if (effect instanceof StoreEffect.Gone gone) {
-            backend.forgotten(gone.request());
-        }
     }
 }

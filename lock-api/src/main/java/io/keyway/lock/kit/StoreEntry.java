@@ -29,7 +29,7 @@ final class StoreEntry {
     /** A call other than a renewal is under way. */
     boolean inFlight;
 
-    /** Its first call waits for that of an earlier request, see {@link SendOrder}. */
+    /** Its first call waits for that of an earlier request, see {@link KeyQueue#maySend}. */
     boolean unsent;
 
     /** A hint came while the attempt was under way: it may have looked too early. */
@@ -41,7 +41,7 @@ final class StoreEntry {
     /** An attempt of it may be under way still, after one that was answered: only a withdrawal stops it. */
     boolean unanswered;
 
-    /** Whatever was granted until now may have been ended by the store's word: only an attempt that is sent later tells. */
+    /** Whatever was granted until now the store may have ended: only an attempt that is sent later tells. */
     boolean voided;
 
     /** The token of a grant that was broken unheard, and released since; 0 if there was none. */
@@ -62,7 +62,7 @@ final class StoreEntry {
     /** The clock before the call that the grant, or its last renewal, answered. */
     long echo;
 
-    /** Of a request for another mode: who holds the grant whose place it is to take. */
+    /** Of a request for another mode: who holds the grant that it is to replace. */
     @Nullable
     StoreEntry holder;
 
@@ -100,7 +100,7 @@ final class StoreEntry {
     /** Clean-up ends here where the store has surely expired it by then. */
     long giveUpAt;
 
-    /** Its place among those of its key: as they were made, since they are sent so, unless it reached the store later. */
+    /** Its position among those of its key: as they were made, unless it reached the store later. */
     long turn;
 
     StoreEntry(Request request, long turn) {
@@ -112,6 +112,55 @@ final class StoreEntry {
         return request.id();
     }
 
+    /** Whether it has a grant that was not given back. */
+    boolean isGranted() {
+        return phase == Phase.HELD || phase == Phase.LAPSED;
+    }
+
+    /** An attempt is sent. */
+    void beginAttempt() {
+        beginCall();
+        unsent = false;
+        again = false;
+        voided = false;
+    }
+
+    /** A call other than a renewal is sent. */
+    void beginCall() {
+        armed = false;
+        stale = false;
+        inFlight = true;
+    }
+
+    /** It is to be released or withdrawn. */
+    void cleanUp(Phase cleaning, long now) {
+        armed = false;
+        phase = cleaning;
+        failures = 0;
+        giveUpAt = now + 2 * ttl();
+    }
+
+    /** Its renewal is answered. True if that may have met another grant in its place: "not held" says nothing then. */
+    boolean renewalOver() {
+        boolean converting = conversion != null || renewedInConversion;
+        renewing = false;
+        stale = false;
+        renewedInConversion = false;
+        return converting;
+    }
+
+    /** The one of the two whose renewal is due sooner. */
+    StoreEntry sooner(@Nullable StoreEntry other) {
+        return other == null || renewDue - other.renewDue < 0 ? this : other;
+    }
+
+    /** The request for another mode, if attempts of it go on. */
+    @Nullable
+    StoreEntry wantedConversion() {
+        StoreEntry wanted = conversion;
+        return wanted != null && wanted.phase == Phase.WANTED ? wanted : null;
+    }
+
     /** Whether that is worth telling, and not what was told last; remembers it. */
     boolean isNew(Attempt.Waiting waiting) {
         Attempt.Waiting last = told;
@@ -121,14 +170,17 @@ final class StoreEntry {
                 || !last.holders().equals(waiting.holders());
     }
 
-    /** Whether it has only now come to stand at the end of the queue, after attempts that failed: more are before it than were. */
+    /** Whether it was queued only now, after attempts that failed: more are before it than were. */
     boolean isLate(Attempt.Waiting waiting) {
         Attempt.Waiting last = told;
         return failures > 0
                 && (last == null || waiting.ahead().orElse(0) > last.ahead().orElse(0));
     }
 
-    /** Whether the store said last, or may have meant, that others wait before it; among them may be some of this client. */
+    /**
+     * Whether the store said last, or may have meant, that others wait before it; among them may be some of this
+     * client.
+     */
     boolean waitsBehindOthers() {
         Attempt.Waiting last = told;
         return last != null
@@ -155,11 +207,6 @@ final class StoreEntry {
     /** End of belief: three quarters of the ttl after the echo. */
     long deadline() {
         return echo + ttl() / 4 * 3;
-    }
-
-    /** When a loss that is due at {@code lostAt} has been known for long enough: a live owner has stopped by then. */
-    long stoppedAt(long lostAt) {
-        return lostAt + ttl() / 4;
     }
 
     /** How much it asks for, to tell whether another can be granted where this one was not. */

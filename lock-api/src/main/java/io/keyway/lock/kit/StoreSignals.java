@@ -1,120 +1,109 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
-import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Attempt;
-import java.util.List;
-import java.util.Map;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.LockEngine.Observer;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** The part of a {@link StoreMachine} that hears what a store says unasked. */
-final class StoreSignals {
+/**
+ * What a store says unasked: each signal is an input of the {@link StoreMachine}, so that it has its turn with the
+ * answers.
+ */
+final class StoreSignals implements LockBackend.Signals {
 
-    private final StoreMachine machine;
-    private final StoreAttempts attempts;
-    private final StoreLeases leases;
-    private final Map<Long, StoreEntry> entries;
+    private final Consumer<StoreMachine.Input> inputs;
+    private final BackgroundLoops loops;
+    private volatile @Nullable Observer observer;
 
-    /** {@code entries} of the machine. */
-    StoreSignals(StoreMachine machine, StoreAttempts attempts, StoreLeases leases, Map<Long, StoreEntry> entries) {
-        this.machine = machine;
-        this.attempts = attempts;
-        this.leases = leases;
-        this.entries = entries;
+    StoreSignals(Consumer<StoreMachine.Input> inputs, BackgroundLoops loops) {
+        this.inputs = inputs;
+        this.loops = loops;
     }
 
-    /** It can be reached again: whoever backs off tries now. */
-    void reconnected(long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (entry.failures > 0) {
-                entry.failures = 0;
-                if (entry.armed) {
-                    machine.call(entry);
-                } else if (entry.phase == StoreEntry.Phase.HELD) {
-                    entry.renewDue = now;
-                }
+    void observe(Observer told) {
+        observer = told;
+    }
+
+    @Override
+    public void recheck(LockKey key) {
+        inputs.accept((machine, now) -> machine.recheck(key));
+    }
+
+    @Override
+    public void recheck(LockKey key, long request) {
+        inputs.accept((machine, now) -> machine.recheck(request));
+    }
+
+    @Override
+    public void recheckAll() {
+        inputs.accept((machine, now) -> machine.recheckAll());
+    }
+
+    @Override
+    public void granted(Request request, Supplier<Optional<Attempt.Granted>> known) {
+        // The clock is read before it is asked what is known: a pause between the two makes the grant older than it is.
+        inputs.accept((machine, now) -> machine.granted(request.id(), known, now));
+    }
+
+    @Override
+    public void doubt(String why) {
+        inputs.accept((machine, now) -> machine.doubt(why, now));
+    }
+
+    @Override
+    public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
+        ended(key, token, cause, "ended by the store");
+    }
+
+    @Override
+    public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
+        inputs.accept((machine, now) -> machine.ended(key, token, cause, detail, now));
+    }
+
+    @Override
+    public void endedAll(LeaseLoss.Cause cause) {
+        inputs.accept((machine, now) -> machine.endedAll(cause, now));
+    }
+
+    @Override
+    public void connected(String server) {
+        inputs.accept((machine, now) -> {
+            machine.reconnected(now);
+            Observer told = observer;
+            if (told != null) {
+                told.connected(server);
             }
-        }
-        leases.scanAll(now);
+        });
     }
 
-    /** A hint that something of that key is free. */
-    void recheck(LockKey key) {
-        attempts.recheck(key);
-    }
-
-    /** Hints may have been missed. */
-    void recheckAll() {
-        attempts.recheckAll();
-    }
-
-    /** A hint that the turn of that request has come. */
-    void recheck(long id) {
-        StoreEntry entry = entries.get(id);
-        if (entry != null && entry.phase == StoreEntry.Phase.WANTED) {
-            attempts.ask(entry);
-        }
-    }
-
-    /** The turn of a waiter has come. */
-    void granted(long id, Supplier<Optional<Attempt.Granted>> word, long now) {
-        StoreEntry entry = entries.get(id);
-        if (entry == null || entry.phase != StoreEntry.Phase.WANTED) {
-            return;
-        }
-        Optional<Attempt.Granted> granted = entry.inFlight || entry.voided ? Optional.empty() : word.get();
-        if (granted.isEmpty()) {
-            attempts.ask(entry);
-            return;
-        }
-        entry.armed = false;
-        entry.mayStand = true;
-        attempts.granted(entry, granted.get().grant(), now - granted.get().age().toNanos(), now);
-    }
-
-    void doubt(String why, long now) {
-        for (StoreEntry entry : entries.values()) {
-            entry.stale |= entry.inFlight || entry.renewing;
-            if (entry.phase == StoreEntry.Phase.HELD) {
-                entry.renewDue = now;
-                leases.doubt(entry, why);
-            } else {
-                // What was granted to it may be what is in doubt: it has to be asked.
-                entry.voided = true;
+    @Override
+    public void disconnected(String server, String why) {
+        inputs.accept((machine, now) -> {
+            Observer told = observer;
+            if (told != null) {
+                told.disconnected(server, why);
             }
-        }
-        leases.scanAll(now);
+        });
     }
 
-    void ended(LockKey key, long token, Cause cause, String detail, long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (!entry.request.key().equals(key)) {
-                continue;
-            }
-            if (StoreMachine.granted(entry) && entry.held().token() == token) {
-                if (cause != Cause.BROKEN) {
-                    leases.end(entry, cause, detail, now);
-                } else if (entry.phase == StoreEntry.Phase.HELD) {
-                    // Nobody believes in it from here on: the store may wait for that word.
-                    machine.tell(new StoreEffect.Ended(entry.id(), cause, detail));
-                    machine.startRelease(entry, now);
-                }
-                return;
-            }
-            // Its grant may be on the way, and older than this.
-            entry.voided = true;
+    @Override
+    public void awaitDelivery(Duration limit) {
+        Observer told = observer;
+        if (told != null) {
+            told.awaitDelivery(limit);
         }
     }
 
-    void endedAll(Cause cause, long now) {
-        for (StoreEntry entry : List.copyOf(entries.values())) {
-            if (StoreMachine.granted(entry)) {
-                leases.end(entry, cause, "the store ended all leases of this client", now);
-            } else {
-                entry.voided = true;
-            }
-        }
+    @Override
+    public void background(String name, LockBackend.Loop loop) {
+        loops.start(name, loop);
     }
 }

@@ -30,7 +30,7 @@ final class StoreTimers {
     }
 
     /** Hands over what is due, also what becomes due by that. */
-    void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalGroup> classes) {
+    void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalGroup> groups) {
         while (!timers.isEmpty() && (timers.peek().stale() || now - timers.peek().at >= 0)) {
             Timer timer = timers.poll();
             if (timer.stale()) {
@@ -38,8 +38,8 @@ final class StoreTimers {
             }
             if (timer.entry != null) {
                 entries.accept(timer.entry);
-            } else if (timer.renewals != null) {
-                classes.accept(timer.renewals);
+            } else if (timer.group != null) {
+                groups.accept(timer.group);
             }
         }
     }
@@ -50,11 +50,11 @@ final class StoreTimers {
         timers.add(new Timer(at, entry, null));
     }
 
-    void arm(RenewalGroup renewals, long at) {
-        if (!renewals.armed || renewals.due != at) {
-            renewals.armed = true;
-            renewals.due = at;
-            timers.add(new Timer(at, null, renewals));
+    void arm(RenewalGroup group, long at) {
+        if (!group.armed || group.due != at) {
+            group.armed = true;
+            group.due = at;
+            timers.add(new Timer(at, null, group));
         }
     }
 
@@ -79,15 +79,15 @@ final class StoreTimers {
         return span - draws.nextLong(Math.max(1, span / 4));
     }
 
-    /** An armed entry or class; stale once that was armed anew. */
+    /** An armed entry or group; stale once that was armed anew. */
     private record Timer(
-            long at, @Nullable StoreEntry entry, @Nullable RenewalGroup renewals) implements Comparable<Timer> {
+            long at, @Nullable StoreEntry entry, @Nullable RenewalGroup group) implements Comparable<Timer> {
 
         boolean stale() {
             if (entry != null) {
                 return !entry.armed || entry.due != at;
             }
-            return renewals == null || !renewals.armed || renewals.due != at;
+            return group == null || !group.armed || group.due != at;
         }
 
         @Override

@@ -12,7 +12,6 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -44,53 +43,7 @@ abstract class MachineScript {
     }
 
     final void expect(String... trace) {
-        List<String> lines = new ArrayList<>();
-        machine.effects().forEach(effect -> lines.add(line(effect)));
-        assertThat(lines).containsExactly(trace);
-    }
-
-    static String line(StoreEffect effect) {
-        if (effect instanceof StoreEffect.Attempt attempt) {
-            return "attempt " + attempt.request().id();
-        } else if (effect instanceof StoreEffect.Renew renew) {
-            return "renew " + ids(renew.grants());
-        } else if (effect instanceof StoreEffect.Release release) {
-            return "release " + release.grant().id() + " token "
-                    + release.grant().token();
-        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            return "withdraw " + withdraw.request().id();
-        } else if (effect instanceof StoreEffect.Waiting waiting) {
-            return "waiting " + waiting.id();
-        } else if (effect instanceof StoreEffect.Refused refused) {
-            return "refused " + refused.id();
-        } else if (effect instanceof StoreEffect.Granted granted) {
-            return "granted " + granted.id() + " token " + granted.grant().token() + " until "
-                    + millis(granted.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Convert convert) {
-            return "convert " + convert.held().id() + " to " + convert.request().id();
-        } else if (effect instanceof StoreEffect.Converted converted) {
-            return "converted " + converted.from() + " to " + converted.id() + " token "
-                    + converted.grant().token() + " until " + millis(converted.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Extended extended) {
-            return "extended " + ids(extended.grants()) + " until " + millis(extended.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Doubt doubt) {
-            return "doubt " + doubt.id();
-        } else if (effect instanceof StoreEffect.Certain certain) {
-            return "certain " + certain.id();
-        } else if (effect instanceof StoreEffect.Ended ended) {
-            return "ended " + ended.id() + " " + ended.cause();
-        } else if (effect instanceof StoreEffect.Failed failed) {
-            return "failed " + failed.id() + " " + failed.failure().getClass().getSimpleName();
-        } else if (effect instanceof StoreEffect.Released released) {
-            return "released " + released.id() + " " + released.answer();
-        } else if (effect instanceof StoreEffect.Gone gone) {
-            return "gone " + gone.id();
-        }
-        throw new AssertionError(effect);
-    }
-
-    static List<Long> ids(List<Grant> grants) {
-        return grants.stream().map(Grant::id).toList();
+        assertThat(EffectLog.of(machine.effects()).lines).containsExactly(trace);
     }
 
     static Request request(long id, LockMode mode, boolean queue) {
@@ -111,9 +64,5 @@ abstract class MachineScript {
 
     static long at(long millis) {
         return millis * 1_000_000;
-    }
-
-    static long millis(long nanos) {
-        return nanos / 1_000_000;
     }
 }

@@ -24,14 +24,17 @@ class ManyLeasesTest extends MachineScript {
         grantAll(LEASES);
         machine.tick(at(4000));
         List<Grant> renewed = new ArrayList<>();
-        List<StoreEffect> batches = machine.effects();
-        for (StoreEffect effect : batches) {
-            List<Grant> batch = ((StoreEffect.Renew) effect).grants();
+        EffectLog wanted = EffectLog.of(machine.effects());
+        List<List<Grant>> batches = wanted.renewals;
+        assertThat(batches).hasSameSizeAs(wanted.lines);
+        for (List<Grant> batch : batches) {
             renewed.addAll(batch);
-            machine.leases().renewed(batch, at(4000), Collections.nCopies(batch.size(), Answer.DONE), at(4001));
+            machine.renewed(batch, at(4000), Collections.nCopies(batch.size(), Answer.DONE), at(4001));
         }
         assertThat(renewed).hasSize(LEASES);
-        assertThat(machine.effects()).hasSize(batches.size()).allMatch(StoreEffect.Extended.class::isInstance);
+        assertThat(EffectLog.of(machine.effects()).lines)
+                .hasSize(batches.size())
+                .allMatch(line -> line.startsWith("extended "));
         machine.tick(at(5000));
         expect();
         assertThat(machine.nextDue()).hasValue(at(8000));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class SendOrderTest {
 
-    private final SendOrder arrivals = new SendOrder();
+    private final KeyQueue queue = new KeyQueue(false, false);
     private long ids;
 
     @Test
@@ -22,14 +22,14 @@ class SendOrderTest {
         StoreEntry first = entry(LockMode.EXCLUSIVE, true);
         StoreEntry second = entry(LockMode.EXCLUSIVE, true);
         StoreEntry third = entry(LockMode.EXCLUSIVE, true);
-        assertThat(arrivals.begin(first)).isTrue();
-        assertThat(arrivals.begin(second)).isFalse();
-        assertThat(arrivals.begin(third)).isFalse();
-        assertThat(arrivals.over(first)).containsExactly(second);
-        assertThat(arrivals.over(first)).isEmpty();
-        assertThat(arrivals.over(second)).containsExactly(third);
-        assertThat(arrivals.over(third)).isEmpty();
-        assertThat(arrivals.begin(entry(LockMode.EXCLUSIVE, true))).isTrue();
+        assertThat(queue.maySend(first)).isTrue();
+        assertThat(queue.maySend(second)).isFalse();
+        assertThat(queue.maySend(third)).isFalse();
+        assertThat(queue.sent(first)).containsExactly(second);
+        assertThat(queue.sent(first)).isEmpty();
+        assertThat(queue.sent(second)).containsExactly(third);
+        assertThat(queue.sent(third)).isEmpty();
+        assertThat(queue.maySend(entry(LockMode.EXCLUSIVE, true))).isTrue();
     }
 
     @Test
@@ -39,23 +39,23 @@ class SendOrderTest {
         StoreEntry writer = entry(LockMode.EXCLUSIVE, true);
         StoreEntry late = entry(LockMode.SHARED, true);
         StoreEntry later = entry(LockMode.SHARED, true);
-        assertThat(arrivals.begin(reader)).isTrue();
-        assertThat(arrivals.begin(other)).isTrue();
-        assertThat(arrivals.begin(writer)).isFalse();
-        assertThat(arrivals.begin(late)).isFalse();
-        assertThat(arrivals.begin(later)).isFalse();
-        assertThat(arrivals.over(other)).isEmpty();
-        assertThat(arrivals.over(reader)).containsExactly(writer);
-        assertThat(arrivals.over(writer)).containsExactly(late, later);
+        assertThat(queue.maySend(reader)).isTrue();
+        assertThat(queue.maySend(other)).isTrue();
+        assertThat(queue.maySend(writer)).isFalse();
+        assertThat(queue.maySend(late)).isFalse();
+        assertThat(queue.maySend(later)).isFalse();
+        assertThat(queue.sent(other)).isEmpty();
+        assertThat(queue.sent(reader)).containsExactly(writer);
+        assertThat(queue.sent(writer)).containsExactly(late, later);
     }
 
     @Test
     void whatDoesNotQueueIsSentAtOnceAndHoldsNobodyUp() {
         StoreEntry writer = entry(LockMode.EXCLUSIVE, true);
         StoreEntry attempt = entry(LockMode.EXCLUSIVE, false);
-        assertThat(arrivals.begin(writer)).isTrue();
-        assertThat(arrivals.begin(attempt)).isTrue();
-        assertThat(arrivals.over(attempt)).isEmpty();
+        assertThat(queue.maySend(writer)).isTrue();
+        assertThat(queue.maySend(attempt)).isTrue();
+        assertThat(queue.sent(attempt)).isEmpty();
     }
 
     @Test
@@ -63,10 +63,10 @@ class SendOrderTest {
         StoreEntry reader = entry(LockMode.SHARED, true);
         StoreEntry writer = entry(LockMode.EXCLUSIVE, true);
         StoreEntry late = entry(LockMode.SHARED, true);
-        arrivals.begin(reader);
-        arrivals.begin(writer);
-        arrivals.begin(late);
-        assertThat(arrivals.over(writer)).containsExactly(late);
+        queue.maySend(reader);
+        queue.maySend(writer);
+        queue.maySend(late);
+        assertThat(queue.sent(writer)).containsExactly(late);
     }
 
     private StoreEntry entry(LockMode mode, boolean queue) {

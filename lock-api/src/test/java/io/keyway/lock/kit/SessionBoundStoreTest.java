@@ -42,7 +42,7 @@ class SessionBoundStoreTest extends MachineScript {
         expect("attempt 1", "doubt 1", "withdraw 1");
         machine.cleanUpFailed(1, true, at(DAY));
         expect();
-        machine.news().reconnected(at(DAY + 1));
+        machine.reconnected(at(DAY + 1));
         expect("withdraw 1");
         machine.withdrawn(1);
         expect("gone 1");

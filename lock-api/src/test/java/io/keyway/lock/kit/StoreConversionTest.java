@@ -31,7 +31,7 @@ class StoreConversionTest extends MachineScript {
         machine.attempted(2, at(0), waiting(), at(1));
         machine.tick(at(4000));
         expect("waiting 2", "convert 1 to 2", "renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(4001));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(4001));
         expect("extended [1] until 10000");
     }
 
@@ -42,7 +42,7 @@ class StoreConversionTest extends MachineScript {
         machine.tick(at(4000));
         expect("doubt 2", "convert 1 to 2", "renew [1]");
         // The store has upgraded it; the answer to this is lost, too.
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4001));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4001));
         expect();
         machine.attempted(2, at(4000), granted(2, 5), at(4010));
         expect("converted 1 to 2 token 5 until 10000", "gone 1");
@@ -53,7 +53,7 @@ class StoreConversionTest extends MachineScript {
         upgrading();
         machine.attemptFailed(2, true, "timed out", null, at(100));
         expect("doubt 2");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4001));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4001));
         expect("convert 1 to 2");
         machine.attempted(2, at(4001), granted(2, 5), at(6000));
         expect("ended 1 EXPIRED", "failed 2 LockUnavailableException", "withdraw 2");
@@ -86,15 +86,15 @@ class StoreConversionTest extends MachineScript {
         machine.withdrawn(2);
         expect("gone 2");
         // This renewal met the write grant.
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4003));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4003));
         expect();
         machine.tick(at(4100));
         expect("renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4100), List.of(Answer.DONE), at(4101));
+        machine.renewed(List.of(grant(1, 1)), at(4100), List.of(Answer.DONE), at(4101));
         expect("extended [1] until 10100");
         machine.tick(at(8200));
         expect("renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(8200), List.of(Answer.NOT_HELD), at(8201));
+        machine.renewed(List.of(grant(1, 1)), at(8200), List.of(Answer.NOT_HELD), at(8201));
         expect("ended 1 EXPIRED", "gone 1");
     }
 
@@ -129,7 +129,7 @@ class StoreConversionTest extends MachineScript {
         upgrading();
         machine.attempted(2, at(0), new Attempt.Refused(List.of()), at(10));
         expect("refused 2", "gone 2", "renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(10), List.of(Answer.NOT_HELD), at(20));
+        machine.renewed(List.of(grant(1, 1)), at(10), List.of(Answer.NOT_HELD), at(20));
         expect("ended 1 EXPIRED", "gone 1");
     }
 
@@ -146,7 +146,7 @@ class StoreConversionTest extends MachineScript {
     void theStoresWordEndsTheReadGrantAndTheUpgrade() {
         upgrading();
         machine.attempted(2, at(0), waiting(), at(1));
-        machine.news().ended(KEY, 1, Cause.BROKEN, "broken", at(2));
+        machine.ended(KEY, 1, Cause.BROKEN, "broken", at(2));
         expect("waiting 2", "ended 1 BROKEN", "failed 2 LockUnavailableException", "withdraw 2");
         machine.withdrawn(2);
         expect("gone 2", "release 1 token 1");
@@ -177,7 +177,7 @@ class StoreConversionTest extends MachineScript {
         machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(0));
         machine.attempted(3, at(0), waiting(), at(0));
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("convert 1 to 3");
         machine.attempted(3, at(1), granted(3, 5), at(2));
         expect("converted 1 to 3 token 5 until 6001", "gone 1");

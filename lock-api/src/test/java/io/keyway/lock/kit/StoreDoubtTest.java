@@ -16,11 +16,11 @@ class StoreDoubtTest extends MachineScript {
     void aRenewalThatWasUnderWayExtendsNothingAndIsRepeated() {
         grantAll(1);
         machine.tick(at(4000));
-        machine.news().doubt("a fail-over", at(4005));
+        machine.doubt("a fail-over", at(4005));
         expect("renew [1]", "doubt 1");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(4010));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(4010));
         expect("renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4010), List.of(Answer.DONE), at(4020));
+        machine.renewed(List.of(grant(1, 1)), at(4010), List.of(Answer.DONE), at(4020));
         expect("certain 1", "extended [1] until 10010");
     }
 
@@ -28,20 +28,20 @@ class StoreDoubtTest extends MachineScript {
     void aRenewalThatWasUnderWayEndsNothing() {
         grantAll(1);
         machine.tick(at(4000));
-        machine.news().doubt("a fail-over", at(4005));
+        machine.doubt("a fail-over", at(4005));
         machine.effects();
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4010));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.NOT_HELD), at(4010));
         expect("renew [1]");
-        machine.leases().renewFailed(List.of(grant(1, 1)), at(4020));
+        machine.renewFailed(List.of(grant(1, 1)), at(4020));
         machine.tick(at(4100));
-        machine.leases().renewed(List.of(grant(1, 1)), at(4100), List.of(Answer.NOT_HELD), at(4110));
+        machine.renewed(List.of(grant(1, 1)), at(4100), List.of(Answer.NOT_HELD), at(4110));
         expect("renew [1]", "ended 1 EXPIRED", "gone 1");
     }
 
     @Test
     void aGrantThatWasOnItsWayIsAskedForAgain() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.news().doubt("a fail-over", at(1));
+        machine.doubt("a fail-over", at(1));
         machine.attempted(1, at(0), granted(1, 7), at(2));
         expect("attempt 1", "attempt 1");
         machine.attempted(1, at(2), granted(1, 7), at(3));
@@ -52,7 +52,7 @@ class StoreDoubtTest extends MachineScript {
     void aReleaseThatWasUnderWayIsSentAgain() {
         grantAll(1);
         machine.release(1, at(10));
-        machine.news().doubt("a fail-over", at(11));
+        machine.doubt("a fail-over", at(11));
         machine.released(1, Answer.DONE, at(12));
         expect("release 1 token 1", "release 1 token 1");
         machine.released(1, Answer.NOT_HELD, at(13));
@@ -65,7 +65,7 @@ class StoreDoubtTest extends MachineScript {
         machine.attemptFailed(1, true, "timed out", null, at(10));
         machine.withdraw(1, at(20));
         machine.effects();
-        machine.news().doubt("a fail-over", at(21));
+        machine.doubt("a fail-over", at(21));
         machine.withdrawn(1);
         expect("withdraw 1");
         machine.withdrawn(1);

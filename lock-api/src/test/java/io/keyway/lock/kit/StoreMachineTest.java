@@ -24,7 +24,7 @@ class StoreMachineTest extends MachineScript {
         assertThat(machine.nextDue()).hasValue(at(4010));
         machine.tick(at(4010));
         expect("renew [1]");
-        machine.leases().renewed(List.of(grant(1, 7)), at(4011), List.of(Answer.DONE), at(4020));
+        machine.renewed(List.of(grant(1, 7)), at(4011), List.of(Answer.DONE), at(4020));
         expect("extended [1] until 10011");
         assertThat(machine.release(1, at(5000))).isTrue();
         expect("release 1 token 7");
@@ -105,12 +105,11 @@ class StoreMachineTest extends MachineScript {
         grantAll(3);
         machine.tick(at(4000));
         expect("renew [1, 2, 3]");
-        machine.leases()
-                .renewed(
-                        List.of(grant(1, 1), grant(2, 2), grant(3, 3)),
-                        at(4000),
-                        List.of(Answer.DONE, Answer.NOT_HELD, Answer.UNKNOWN),
-                        at(4010));
+        machine.renewed(
+                List.of(grant(1, 1), grant(2, 2), grant(3, 3)),
+                at(4000),
+                List.of(Answer.DONE, Answer.NOT_HELD, Answer.UNKNOWN),
+                at(4010));
         expect("ended 2 EXPIRED", "gone 2", "extended [1] until 10000");
         machine.tick(at(4100));
         expect("renew [3]");
@@ -120,10 +119,10 @@ class StoreMachineTest extends MachineScript {
     void aBatchIsBounded() {
         grantAll(RenewalGroup.BATCH + 1);
         machine.tick(at(4000));
-        List<StoreEffect> effects = machine.effects();
-        assertThat(effects).hasSize(2);
-        assertThat(((StoreEffect.Renew) effects.get(0)).grants()).hasSize(RenewalGroup.BATCH);
-        assertThat(((StoreEffect.Renew) effects.get(1)).grants()).hasSize(1);
+        EffectLog effects = EffectLog.of(machine.effects());
+        assertThat(effects.lines).hasSize(2);
+        assertThat(effects.renewals.get(0)).hasSize(RenewalGroup.BATCH);
+        assertThat(effects.renewals.get(1)).hasSize(1);
     }
 
     @Test
@@ -135,8 +134,8 @@ class StoreMachineTest extends MachineScript {
         expect("doubt 1");
         machine.tick(at(6000));
         expect("ended 1 EXPIRED");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
-        machine.news().reconnected(at(7000));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6001));
+        machine.reconnected(at(7000));
         machine.tick(at(7999));
         expect();
         machine.tick(at(8000));
@@ -160,11 +159,11 @@ class StoreMachineTest extends MachineScript {
     void anOwnerWhoSawAnEarlierDeadlinePassHasTimeToStop() {
         grantAll(1);
         machine.tick(at(4000));
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6100));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6100));
         expect("renew [1]", "ended 1 EXPIRED");
         grantAgain(2, 6200);
         machine.tick(at(10_200));
-        machine.leases().renewed(List.of(grant(2, 2)), at(10_200), List.of(Answer.DONE), at(10_300));
+        machine.renewed(List.of(grant(2, 2)), at(10_200), List.of(Answer.DONE), at(10_300));
         machine.effects();
         assertThat(machine.lapsed(2, at(12_250))).isTrue();
         expect("ended 2 EXPIRED");
@@ -179,9 +178,9 @@ class StoreMachineTest extends MachineScript {
         grantAll(2);
         machine.tick(at(6000));
         expect("ended 1 EXPIRED", "ended 2 EXPIRED");
-        machine.news().ended(KEY, 1, Cause.BROKEN, "broken", at(6100));
+        machine.ended(KEY, 1, Cause.BROKEN, "broken", at(6100));
         expect();
-        machine.news().ended(KEY, 2, Cause.EXPIRED, "the session is over", at(6200));
+        machine.ended(KEY, 2, Cause.EXPIRED, "the session is over", at(6200));
         expect("gone 2");
         machine.tick(at(8000));
         expect("release 1 token 1");
@@ -194,7 +193,7 @@ class StoreMachineTest extends MachineScript {
         machine.tick(at(200));
         machine.attempted(1, at(200), granted(1, 5), at(210));
         machine.effects();
-        machine.news().endedAll(Cause.EXPIRED, at(300));
+        machine.endedAll(Cause.EXPIRED, at(300));
         expect("ended 1 EXPIRED", "withdraw 1");
         machine.withdrawn(1);
         expect("gone 1");
@@ -211,7 +210,7 @@ class StoreMachineTest extends MachineScript {
         grantAll(1);
         machine.tick(at(4000));
         expect("renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
+        machine.renewed(List.of(grant(1, 1)), at(4000), List.of(Answer.DONE), at(6000));
         expect("ended 1 EXPIRED");
     }
 
@@ -268,9 +267,8 @@ class StoreMachineTest extends MachineScript {
             machine.attempted(id, at(0), waiting(), at(0));
         }
         machine.effects();
-        machine.news().recheckAll();
-        assertThat(machine.effects().stream().map(MachineScript::line))
-                .containsExactlyInAnyOrder("attempt 1", "attempt 2");
+        machine.recheckAll();
+        assertThat(EffectLog.of(machine.effects()).lines).containsExactlyInAnyOrder("attempt 1", "attempt 2");
     }
 
     private static Request requestOf(LockKey key, Request other) {
@@ -285,7 +283,7 @@ class StoreMachineTest extends MachineScript {
         }
         machine.effects();
         for (int i = 0; i < 1000; i++) {
-            machine.news().recheck(KEY);
+            machine.recheck(KEY);
         }
         expect("attempt 1");
         machine.attempted(1, at(1), granted(1, 5), at(2));
@@ -299,7 +297,7 @@ class StoreMachineTest extends MachineScript {
             machine.attempted(id, at(0), waiting(), at(0));
         }
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         int asked = 0;
         while (machine.effects().size() == 1) {
             asked++;
@@ -315,7 +313,7 @@ class StoreMachineTest extends MachineScript {
             machine.attempted(id, at(0), waiting(), at(0));
         }
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(1), granted(1, 1), at(1));
         expect("granted 1 token 1 until 6001", "attempt 2");
@@ -330,7 +328,7 @@ class StoreMachineTest extends MachineScript {
     @Test
     void aHintDuringAnAttemptAsksOnceMore() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(0), waiting(), at(1));
         expect("waiting 1", "attempt 1");
@@ -342,21 +340,21 @@ class StoreMachineTest extends MachineScript {
     @Test
     void anEndThatOvertakesItsGrantIsNotBelieved() {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
-        machine.news().ended(KEY, 7, Cause.BROKEN, "broken", at(2));
+        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         machine.attempted(1, at(0), granted(1, 7), at(1));
         expect("attempt 1", "attempt 1");
         machine.attempted(1, at(1), granted(1, 8), at(2));
         expect("granted 1 token 8 until 6001");
-        machine.news().ended(KEY, 7, Cause.BROKEN, "broken", at(2));
+        machine.ended(KEY, 7, Cause.BROKEN, "broken", at(2));
         expect();
-        machine.news().endedAll(Cause.DENIED, at(3));
+        machine.endedAll(Cause.DENIED, at(3));
         expect("ended 1 DENIED", "gone 1");
     }
 
     @Test
     void aBreakIsAnsweredByARelease() {
         grantAll(1);
-        machine.news().ended(KEY, 1, Cause.BROKEN, "broken", at(2));
+        machine.ended(KEY, 1, Cause.BROKEN, "broken", at(2));
         expect("ended 1 BROKEN", "release 1 token 1");
         machine.cleanUpFailed(1, true, at(3));
         machine.tick(at(60));
@@ -368,9 +366,9 @@ class StoreMachineTest extends MachineScript {
     @Test
     void theStoresDoubtIsAnsweredByARenewal() {
         grantAll(1);
-        machine.news().doubt("suspended", at(100));
+        machine.doubt("suspended", at(100));
         expect("doubt 1", "renew [1]");
-        machine.leases().renewed(List.of(grant(1, 1)), at(101), List.of(Answer.DONE), at(102));
+        machine.renewed(List.of(grant(1, 1)), at(101), List.of(Answer.DONE), at(102));
         expect("certain 1", "extended [1] until 6101");
     }
 
@@ -379,7 +377,7 @@ class StoreMachineTest extends MachineScript {
         machine.submit(request(1, LockMode.EXCLUSIVE, true), at(0));
         machine.attemptFailed(1, true, "reset", null, at(1));
         expect("attempt 1", "doubt 1");
-        machine.news().reconnected(at(2));
+        machine.reconnected(at(2));
         expect("attempt 1");
     }
 

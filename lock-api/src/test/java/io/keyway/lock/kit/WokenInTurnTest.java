@@ -29,7 +29,7 @@ class WokenInTurnTest extends MachineScript {
         machine.attempted(2, at(0), behind(1), at(1));
         machine.attempted(1, at(1), behind(2), at(2));
         expect("attempt 1", "waiting 2", "waiting 1");
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 2");
         machine.attempted(2, at(3), granted(2, 7), at(4));
         expect("granted 2 token 7 until 6003");
@@ -46,7 +46,7 @@ class WokenInTurnTest extends MachineScript {
         expect("attempt 1");
         machine.attempted(1, at(100), behind(2), at(101));
         expect("waiting 1");
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 2");
     }
 
@@ -64,7 +64,7 @@ class WokenInTurnTest extends MachineScript {
         expect("attempt 1");
         machine.attempted(1, at(2100), behind(2), at(2101));
         expect("waiting 1");
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 2");
     }
 
@@ -75,7 +75,7 @@ class WokenInTurnTest extends MachineScript {
         machine.attempted(1, at(0), behind(2), at(1));
         machine.attempted(2, at(1), behind(1), at(2));
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(3), new Attempt.Waiting(TTL, OptionalInt.of(1), List.of()), at(4));
         expect("waiting 1", "attempt 2");
@@ -88,7 +88,7 @@ class WokenInTurnTest extends MachineScript {
         machine.attempted(1, at(0), behind(1), at(1));
         machine.attempted(2, at(1), behind(2), at(2));
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("attempt 1");
         machine.attempted(1, at(3), behind(1), at(4));
         expect();
@@ -103,7 +103,7 @@ class WokenInTurnTest extends MachineScript {
         machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(1));
         machine.attempted(3, at(1), behind(1), at(2));
         machine.effects();
-        machine.news().recheck(KEY);
+        machine.recheck(KEY);
         expect("convert 1 to 3");
         machine.attempted(3, at(3), behind(1), at(4));
         expect("attempt 2");
@@ -116,11 +116,11 @@ class WokenInTurnTest extends MachineScript {
         machine.attempted(1, at(0), behind(1), at(1));
         machine.attempted(2, at(1), behind(2), at(2));
         machine.effects();
-        machine.news().recheck(2);
+        machine.recheck(2);
         expect("attempt 2");
         machine.attempted(2, at(3), granted(2, 7), at(4));
         expect("granted 2 token 7 until 6003");
-        machine.news().recheck(2);
+        machine.recheck(2);
         expect();
     }
 
@@ -128,7 +128,7 @@ class WokenInTurnTest extends MachineScript {
     void aHintThatNamesARequestWhoseAttemptIsUnderWayHasItAskedAgain() {
         machine.submit(request(1, LockMode.SHARED, true), at(0));
         expect("attempt 1");
-        machine.news().recheck(1);
+        machine.recheck(1);
         expect();
         machine.attempted(1, at(0), behind(1), at(1));
         expect("waiting 1", "attempt 1");
@@ -137,30 +137,30 @@ class WokenInTurnTest extends MachineScript {
     @Test
     void aGrantByMessageIsHeldWithoutAnAttemptFromWhenItsTermBegan() {
         waitsAlone();
-        machine.news().granted(1, word(at(5)), at(10));
+        machine.granted(1, word(at(5)), at(10));
         expect("granted 1 token 7 until 6005");
     }
 
     @Test
     void aGrantByMessageWhoseWordIsTakenBackIsAskedFor() {
         waitsAlone();
-        machine.news().granted(1, Optional::empty, at(10));
+        machine.granted(1, Optional::empty, at(10));
         expect("attempt 1");
     }
 
     @Test
     void aGrantByMessageThatCameAfterABreakIsAskedFor() {
         waitsAlone();
-        machine.news().ended(KEY, 7, LeaseLoss.Cause.BROKEN, "broken", at(5));
-        machine.news().granted(1, word(at(5)), at(10));
+        machine.ended(KEY, 7, LeaseLoss.Cause.BROKEN, "broken", at(5));
+        machine.granted(1, word(at(5)), at(10));
         expect("attempt 1");
     }
 
     @Test
     void aGrantByMessageThatCameAfterADoubtIsAskedFor() {
         waitsAlone();
-        machine.news().doubt("fail-over", at(5));
-        machine.news().granted(1, word(at(5)), at(10));
+        machine.doubt("fail-over", at(5));
+        machine.granted(1, word(at(5)), at(10));
         expect("attempt 1");
     }
 

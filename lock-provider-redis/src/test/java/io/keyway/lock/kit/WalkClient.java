@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.redis.WalkStore;
@@ -23,8 +24,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A machine over a real server, whose calls, answers and messages happen when the walk says so. */
@@ -35,8 +38,8 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    /** A call that the machine wants made. */
-    record Call(StoreEffect effect, long wantedAt) {}
+    /** A call that the machine wants made, of the request with that id. */
+    record Call(String what, long id, Consumer<LockBackend> verb) {}
 
     @FunctionalInterface
     private interface Verb<T> {
@@ -51,7 +54,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     final StoreMachine machine;
     final WalkStore store;
     final List<Call> calls = new ArrayList<>();
-    final List<StoreInput> answers = new ArrayList<>();
+    final List<StoreMachine.Input> answers = new ArrayList<>();
     final Deque<String> messages = new ArrayDeque<>();
     final Map<Long, Grant> held = new TreeMap<>();
     final TreeSet<Long> wanted = new TreeSet<>();
@@ -64,6 +67,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     private final Map<Long, Long> conversions = new TreeMap<>();
     private final String name;
     private final List<String> story;
+    private final StoreEffects effects = new Effects();
     private long now;
     private long slept;
 
@@ -157,33 +161,8 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     void make(Call call, Fate fate) {
         calls.remove(call);
-        LockBackend backend = store.backend(fate);
-        if (call.effect instanceof StoreEffect.Attempt attempt) {
-            Request request = attempt.request();
-            tell("attempts", request.id(), fate);
-            attempt(request.id(), call.wantedAt, () -> backend.attempt(request, LIMIT));
-        } else if (call.effect instanceof StoreEffect.Convert convert) {
-            Request request = convert.request();
-            tell("converts " + convert.held().id() + " to", request.id(), fate);
-            attempt(request.id(), call.wantedAt, () -> backend.convert(convert.held(), request, LIMIT));
-        } else if (call.effect instanceof StoreEffect.Release release) {
-            long id = release.grant().id();
-            tell("sends the release of", id, fate);
-            Outcome<Answer> told = (answer, at) -> machine.released(id, answer, at);
-            verb(id, () -> backend.release(release.grant(), LIMIT), told);
-        } else if (call.effect instanceof StoreEffect.Withdraw withdraw) {
-            long id = withdraw.request().id();
-            tell("withdraws", id, fate);
-            Verb<Boolean> verb = () -> {
-                backend.withdraw(withdraw.request(), LIMIT);
-                return true;
-            };
-            verb(id, verb, (answer, at) -> machine.withdrawn(id));
-        }
-    }
-
-    private void tell(String what, long id, Fate fate) {
-        story.add(name + what + " " + id + (fate == Fate.ANSWERED ? "" : ", " + fate));
+        story.add(name + call.what + " " + call.id + (fate == Fate.ANSWERED ? "" : ", " + fate));
+        call.verb.accept(store.backend(fate));
     }
 
     private void attempt(long id, long sentAt, Verb<Attempt> verb) {
@@ -207,7 +186,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         }
     }
 
-    void answer(StoreInput answer) {
+    void answer(StoreMachine.Input answer) {
         answers.remove(answer);
         answer.apply(machine, now);
         carryOut();
@@ -231,38 +210,113 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     }
 
     private void carryOut() {
-        for (StoreEffect effect : machine.effects()) {
-            if (effect instanceof StoreEffect.Granted granted) {
-                deadlines.put(granted.id(), granted.deadlineNanos());
-                story.add(name + "holds " + granted.id());
-                holds(granted.id(), granted.grant());
-            } else if (effect instanceof StoreEffect.Converted converted) {
-                story.add(name + "holds " + converted.id() + " in place of " + converted.from());
-                held.remove(converted.from());
-                deadlines.put(converted.id(), converted.deadlineNanos());
-                holds(converted.id(), converted.grant());
-            } else if (effect instanceof StoreEffect.Refused refused) {
-                wanted.remove(refused.id());
-            } else if (effect instanceof StoreEffect.Failed failed) {
-                wanted.remove(failed.id());
-            } else if (effect instanceof StoreEffect.Ended ended) {
-                if (held.remove(ended.id()) != null && ended.cause() == LeaseLoss.Cause.EXPIRED) {
-                    story.add(name + "has lost " + ended.id());
-                    lapsed.put(ended.id(), deadlines.get(ended.id()) + TTL.toNanos() / 4);
-                }
-            } else if (effect instanceof StoreEffect.Gone gone) {
-                conversions.remove(gone.id());
-            } else if (isCall(effect)) {
-                calls.add(new Call(effect, now));
-            }
-        }
+        machine.effects().forEach(effect -> effect.accept(effects));
     }
 
-    private static boolean isCall(StoreEffect effect) {
-        return effect instanceof StoreEffect.Attempt
-                || effect instanceof StoreEffect.Convert
-                || effect instanceof StoreEffect.Release
-                || effect instanceof StoreEffect.Withdraw;
+    private final class Effects implements StoreEffects {
+
+        @Override
+        public void attempt(Request request, boolean heartbeat) {
+            long id = request.id();
+            long wantedAt = now;
+            add(
+                    "attempts",
+                    id,
+                    backend -> WalkClient.this.attempt(id, wantedAt, () -> backend.attempt(request, LIMIT)));
+        }
+
+        @Override
+        public void convert(Grant grant, Request request, boolean heartbeat) {
+            long id = request.id();
+            long wantedAt = now;
+            add(
+                    "converts " + grant.id() + " to",
+                    id,
+                    backend -> WalkClient.this.attempt(id, wantedAt, () -> backend.convert(grant, request, LIMIT)));
+        }
+
+        @Override
+        public void renew(List<Grant> grants) {}
+
+        @Override
+        public void release(Grant grant, boolean keeps) {
+            long id = grant.id();
+            Outcome<Answer> told = (answer, at) -> machine.released(id, answer, at);
+            add("sends the release of", id, backend -> verb(id, () -> backend.release(grant, LIMIT), told));
+        }
+
+        @Override
+        public void withdraw(Request request) {
+            long id = request.id();
+            Outcome<Boolean> told = (answer, at) -> machine.withdrawn(id);
+            add(
+                    "withdraws",
+                    id,
+                    backend -> verb(
+                            id,
+                            () -> {
+                                backend.withdraw(request, LIMIT);
+                                return true;
+                            },
+                            told));
+        }
+
+        private void add(String what, long id, Consumer<LockBackend> verb) {
+            calls.add(new Call(what, id, verb));
+        }
+
+        @Override
+        public void waiting(long id, OptionalInt ahead, List<Owner> holders) {}
+
+        @Override
+        public void refused(long id, List<Owner> holders) {
+            wanted.remove(id);
+        }
+
+        @Override
+        public void granted(long id, Grant grant, long deadlineNanos) {
+            deadlines.put(id, deadlineNanos);
+            story.add(name + "holds " + id);
+            holds(id, grant);
+        }
+
+        @Override
+        public void converted(long from, long id, Grant grant, long deadlineNanos) {
+            story.add(name + "holds " + id + " in place of " + from);
+            held.remove(from);
+            deadlines.put(id, deadlineNanos);
+            holds(id, grant);
+        }
+
+        @Override
+        public void extended(List<Grant> grants, long deadlineNanos) {}
+
+        @Override
+        public void doubt(long id, String why) {}
+
+        @Override
+        public void certain(long id) {}
+
+        @Override
+        public void ended(long id, LeaseLoss.Cause cause, String detail) {
+            if (held.remove(id) != null && cause == LeaseLoss.Cause.EXPIRED) {
+                story.add(name + "has lost " + id);
+                lapsed.put(id, deadlines.get(id) + TTL.toNanos() / 4);
+            }
+        }
+
+        @Override
+        public void failed(long id, LockException failure) {
+            wanted.remove(id);
+        }
+
+        @Override
+        public void released(long id, Answer answer) {}
+
+        @Override
+        public void gone(Request request) {
+            conversions.remove(request.id());
+        }
     }
 
     private void holds(long id, Grant grant) {
@@ -279,19 +333,19 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     @Override
     public void recheck(LockKey key) {
-        machine.news().recheck(key);
+        machine.recheck(key);
         carryOut();
     }
 
     @Override
     public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
-        machine.news().granted(request.id(), word, now);
+        machine.granted(request.id(), word, now);
         carryOut();
     }
 
     @Override
     public void recheck(LockKey key, long request) {
-        machine.news().recheck(request);
+        machine.recheck(request);
         carryOut();
     }
 
@@ -300,7 +354,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     @Override
     public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
-        machine.news().ended(key, token, cause, "broken", now);
+        machine.ended(key, token, cause, "broken", now);
         carryOut();
     }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 
 /**
  * A world of virtual time for {@link StoreMachine}: a few clients and one store, with calls that are late, lost, or
@@ -38,7 +39,6 @@ final class StoreWorld {
 
     private final List<WorldClient> clients = new ArrayList<>();
     private final ReferenceStore store;
-    private final WorldCalls calls;
     private final int share;
     private long ids;
     int granted;
@@ -61,9 +61,9 @@ final class StoreWorld {
         this.time = new WorldTime(random);
         this.story = new WorldStory(seed, told, time);
         this.store = new ReferenceStore(time::nanoTime, 0);
-        this.calls = new WorldCalls(store, time, share);
+        WorldCalls calls = new WorldCalls(store, time, share);
         for (int i = 0; i < 3; i++) {
-            clients.add(new WorldClient(this, i, random.nextLong()));
+            clients.add(new WorldClient(this, calls, i, random.nextLong()));
         }
     }
 
@@ -136,39 +136,27 @@ final class StoreWorld {
         }
     }
 
-    void carryOut(WorldClient client, StoreEffect effect) {
-        story.tell(() -> client.number + ": " + effect);
-        if (calls.start(client, effect)) {
-            return;
-        }
-        if (effect instanceof StoreEffect.Granted grant) {
-            taken(client, grant.grant(), grant.deadlineNanos());
-        } else if (effect instanceof StoreEffect.Converted converted) {
-            converted(client, converted);
-        } else if (effect instanceof StoreEffect.Extended extended) {
-            for (Grant grant : extended.grants()) {
-                WorldGrant held = client.held.get(grant.id());
-                if (held != null) {
-                    held.deadline = extended.deadlineNanos();
-                }
-            }
-        } else if (effect instanceof StoreEffect.Ended ended) {
-            lost++;
-            checkGone(client, ended);
-            client.lose(ended.id());
-            if (client.lapsed.containsKey(ended.id()) && time.chance(50)) {
-                time.after(random.nextLong(300) * WorldTime.MS, () -> stop(client, ended.id()));
-            }
-        } else if (effect instanceof StoreEffect.Refused refused) {
-            client.wanted.remove(refused.id());
-            giveBackAfterDowngrade(client, refused.id());
-        } else if (effect instanceof StoreEffect.Failed failed) {
-            client.wanted.remove(failed.id());
-            giveBackAfterDowngrade(client, failed.id());
+    void carryOut(WorldClient client, Consumer<StoreEffects> effect) {
+        story.tell(() -> client.number + ": " + EffectLog.line(effect));
+        effect.accept(client.effects);
+    }
+
+    void ended(WorldClient client, long id, String detail) {
+        lost++;
+        checkGone(client, id, detail);
+        client.lose(id);
+        if (client.lapsed.containsKey(id) && time.chance(50)) {
+            time.after(random.nextLong(300) * WorldTime.MS, () -> stop(client, id));
         }
     }
 
-    private void taken(WorldClient client, Grant grant, long deadline) {
+    /** Refused, or failed. */
+    void over(WorldClient client, long id) {
+        client.wanted.remove(id);
+        giveBackAfterDowngrade(client, id);
+    }
+
+    void taken(WorldClient client, Grant grant, long deadline) {
         Request request = client.wanted.remove(grant.id());
         if (request == null) {
             client.release(grant.id());
@@ -224,16 +212,16 @@ final class StoreWorld {
         }
     }
 
-    private void converted(WorldClient client, StoreEffect.Converted converted) {
-        boolean down = client.downgrades.remove(converted.id()) != null;
-        if (!down && !client.end(converted.from())) {
-            client.wanted.remove(converted.id());
+    void converted(WorldClient client, long from, long id, Grant grant, long deadline) {
+        boolean down = client.downgrades.remove(id) != null;
+        if (!down && !client.end(from)) {
+            client.wanted.remove(id);
         }
-        if (client.wanted.containsKey(converted.id())) {
+        if (client.wanted.containsKey(id)) {
             upgraded += down ? 0 : 1;
             downgraded += down ? 1 : 0;
         }
-        taken(client, converted.grant(), converted.deadlineNanos());
+        taken(client, grant, deadline);
     }
 
     private void stop(WorldClient client, long id) {
@@ -251,17 +239,20 @@ final class StoreWorld {
         }
     }
 
-    /** A grant that ends because the store "no longer holds it" is not there, whatever replies were lost; one that was broken may be. */
-    private void checkGone(WorldClient client, StoreEffect.Ended ended) {
-        WorldGrant held = client.held.get(ended.id());
-        if (held == null || ends.contains(held.grant.token()) || !ended.detail().contains("no longer holds")) {
+    /**
+     * A grant that ends because the store "no longer holds it" is not there, whatever replies were lost; one that was
+     * broken may be.
+     */
+    private void checkGone(WorldClient client, long id, String detail) {
+        WorldGrant held = client.held.get(id);
+        if (held == null || ends.contains(held.grant.token()) || !detail.contains("no longer holds")) {
             return;
         }
         boolean there = locks().stream()
                 .flatMap(status -> status.holders().stream())
                 .anyMatch(holder -> holder.token().getAsLong() == held.grant.token());
         if (there) {
-            throw story.failure("grant " + ended.id() + " was given up, but the store has it");
+            throw story.failure("grant " + id + " was given up, but the store has it");
         }
     }
 

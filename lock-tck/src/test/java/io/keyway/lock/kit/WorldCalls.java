@@ -2,9 +2,11 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.reference.ReferenceStore;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -35,45 +37,43 @@ final class WorldCalls {
         this.lateShare = lateShare;
     }
 
-    /** True if that effect is a call, which is on its way now. */
-    boolean start(WorldClient client, StoreEffect effect) {
-        StoreMachine machine = client.machine;
-        if (effect instanceof StoreEffect.Attempt attempt) {
-            Request request = attempt.request();
-            attempt(client, request, () -> store.attempt(client.session, request));
-        } else if (effect instanceof StoreEffect.Convert convert) {
-            Request request = convert.request();
-            attempt(client, request, () -> store.convert(client.session, convert.held(), request));
-        } else if (effect instanceof StoreEffect.Renew renew) {
-            long sentAt = time.nanoTime();
-            call(
-                    client,
-                    () -> renew.grants().stream()
-                            .map(grant -> store.renew(client.session, grant))
-                            .toList(),
-                    answers -> machine.leases().renewed(renew.grants(), sentAt, answers, time.nanoTime()),
-                    maybe -> machine.leases().renewFailed(renew.grants(), time.nanoTime()));
-        } else if (effect instanceof StoreEffect.Release release) {
-            long id = release.grant().id();
-            call(
-                    client,
-                    () -> store.release(client.session, release.grant()),
-                    answer -> machine.released(id, answer, time.nanoTime()),
-                    maybe -> machine.cleanUpFailed(id, maybe, time.nanoTime()));
-        } else if (effect instanceof StoreEffect.Withdraw withdraw) {
-            long id = withdraw.request().id();
-            call(
-                    client,
-                    () -> {
-                        store.withdraw(client.session, withdraw.request());
-                        return true;
-                    },
-                    done -> machine.withdrawn(id),
-                    maybe -> machine.cleanUpFailed(id, maybe, time.nanoTime()));
-        } else {
-            return false;
-        }
-        return true;
+    void attempt(WorldClient client, Request request) {
+        attempt(client, request, () -> store.attempt(client.session, request));
+    }
+
+    void convert(WorldClient client, Grant held, Request request) {
+        attempt(client, request, () -> store.convert(client.session, held, request));
+    }
+
+    void renew(WorldClient client, List<Grant> grants) {
+        long sentAt = time.nanoTime();
+        call(
+                client,
+                () -> grants.stream()
+                        .map(grant -> store.renew(client.session, grant))
+                        .toList(),
+                answers -> client.machine.renewed(grants, sentAt, answers, time.nanoTime()),
+                maybe -> client.machine.renewFailed(grants, time.nanoTime()));
+    }
+
+    void release(WorldClient client, Grant grant) {
+        call(
+                client,
+                () -> store.release(client.session, grant),
+                answer -> client.machine.released(grant.id(), answer, time.nanoTime()),
+                maybe -> client.machine.cleanUpFailed(grant.id(), maybe, time.nanoTime()));
+    }
+
+    void withdraw(WorldClient client, Request request) {
+        long id = request.id();
+        call(
+                client,
+                () -> {
+                    store.withdraw(client.session, request);
+                    return true;
+                },
+                done -> client.machine.withdrawn(id),
+                maybe -> client.machine.cleanUpFailed(id, maybe, time.nanoTime()));
     }
 
     private void attempt(WorldClient client, Request request, Call<Attempt> attempt) {

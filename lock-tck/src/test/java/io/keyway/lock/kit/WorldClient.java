@@ -17,6 +17,7 @@ final class WorldClient {
 
     final int number;
     final StoreMachine machine;
+    final StoreEffects effects;
     final Session session;
     final Map<Long, Request> wanted = new HashMap<>();
     final Map<Long, WorldGrant> held = new HashMap<>();
@@ -33,8 +34,9 @@ final class WorldClient {
     private long ticking = Long.MIN_VALUE;
 
     /** {@code seed} draws the jitter of its machine. */
-    WorldClient(StoreWorld world, int number, long seed) {
+    WorldClient(StoreWorld world, WorldCalls calls, int number, long seed) {
         this.world = world;
+        this.effects = new WorldEffects(world, this, calls);
         this.time = world.time;
         this.number = number;
         this.machine = new StoreMachine(seed, Set.of(), false, "store");
@@ -57,9 +59,7 @@ final class WorldClient {
             world.story.tell(() -> "pause " + number + " until " + pausedUntil / WorldTime.MS);
         }
         input.run();
-        for (StoreEffect effect : machine.effects()) {
-            world.carryOut(this, effect);
-        }
+        machine.effects().forEach(effect -> world.carryOut(this, effect));
         machine.nextDue().ifPresent(due -> tickAt(Math.max(due, now)));
     }
 
@@ -128,14 +128,14 @@ final class WorldClient {
         @Override
         public void recheck(LockKey key) {
             if (!time.chance(20)) {
-                input(time.latency(), () -> machine.news().recheck(key));
+                input(time.latency(), () -> machine.recheck(key));
             }
         }
 
         @Override
         public void ended(LockKey key, long token, Cause cause) {
             world.ends.add(token);
-            input(time.latency(), () -> machine.news().ended(key, token, cause, "ended by the store", time.nanoTime()));
+            input(time.latency(), () -> machine.ended(key, token, cause, "ended by the store", time.nanoTime()));
         }
 
         @Override
