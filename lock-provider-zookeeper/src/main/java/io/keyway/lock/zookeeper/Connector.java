@@ -13,14 +13,13 @@ import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
-/** What a URL and options come to, checked. */
+/** Reads and checks a URL and its options. */
 final class Connector {
     private static final int PORT = 2181;
     private static final int SECURE_PORT = 2281;
@@ -50,10 +49,7 @@ final class Connector {
                 .collect(Collectors.joining(","));
         ZooKeeperTarget target = new ZooKeeperTarget(servers, digest, config(request, tls));
         return settings(
-                request,
-                servers,
-                (settings, terms, listener, places) -> new OwnSessions(target, settings, terms, listener),
-                base(url));
+                request, servers, (settings, requests) -> new OwnSessions(target, settings, requests), base(url));
     }
 
     private static ZooKeeperSettings given(OpenRequest request, CuratorFramework framework) {
@@ -79,7 +75,7 @@ final class Connector {
         return settings(
                 request,
                 framework.getZookeeperClient().getCurrentConnectionString(),
-                (settings, terms, listener, places) -> new GivenSessions(framework, terms, listener, places),
+                (settings, requests) -> new GivenSessions(framework, settings.session(), requests),
                 namespace == null || namespace.isEmpty() ? base : "/" + namespace + base);
     }
 
@@ -96,17 +92,18 @@ final class Connector {
         String prefix = "keyway-" + request.clientName() + "-zookeeper-";
         return new ZooKeeperSettings(
                 request.url().toString(),
-                servers,
                 source,
-                acl(request),
-                base,
+                new Session.Terms(
+                        servers,
+                        List.of(new ACL(ZooDefs.Perms.ALL, request.url().user().isPresent() ? CREATOR : ANYONE)),
+                        request.find(ZooKeeperOptions.ACL_PROVIDER),
+                        new Paths(base)),
                 request.find(ZooKeeperOptions.SESSION_TIMEOUT),
                 request.options().lockDefaults().ttl().orElseGet(() -> request.get(CommonOptions.TTL)),
                 request.get(ZooKeeperOptions.SESSIONS),
                 request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER
                         ? Optional.of(request.get(CommonOptions.CONNECT_TIMEOUT))
                         : Optional.empty(),
-                AnchorNode::new,
                 request.get(CommonOptions.CLOSE_TIMEOUT).dividedBy(5),
                 TokenFloor.of(request),
                 task -> {
@@ -114,22 +111,6 @@ final class Connector {
                     thread.setDaemon(true);
                     return thread;
                 });
-    }
-
-    private static ACLProvider acl(OpenRequest request) {
-        boolean known = request.url().user().isPresent();
-        List<ACL> all = List.of(new ACL(ZooDefs.Perms.ALL, known ? CREATOR : ANYONE));
-        return request.find(ZooKeeperOptions.ACL_PROVIDER).orElseGet(() -> new ACLProvider() {
-            @Override
-            public List<ACL> getDefaultAcl() {
-                return all;
-            }
-
-            @Override
-            public List<ACL> getAclForPath(String path) {
-                return all;
-            }
-        });
     }
 
     private static Optional<String> digest(LockUrl url) {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Deadline;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -10,16 +11,16 @@ import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parents of the requests' nodes. They are made when they are missed. The server deletes those that have been empty
- * for a while; this client deletes those it has left longest ago as soon as there are too many of them, and all of them
- * when it is closed.
+ * The containers of a client's requests. They are made when they are missed. The server deletes those that have been
+ * empty for a while; this client deletes those that it has left longest ago as soon as there are too many of them, and
+ * all of them when it is closed.
  */
 final class Containers {
     static final int KEPT = 256;
 
     private final Paths paths;
 
-    /** Nobody stands in them; the oldest first. */
+    /** No request of ours is in them; the oldest first. */
     private final Set<Container> left = new LinkedHashSet<>();
 
     Containers(Paths paths) {
@@ -27,33 +28,39 @@ final class Containers {
     }
 
     /** Makes a container, and what is missing above it. */
-    void make(Session session, String container, Await limit)
+    void make(Session session, String container, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        if (made(session, container, CreateMode.CONTAINER, limit)) {
+        if (made(session, container, CreateMode.CONTAINER, deadline)) {
             return;
         }
-        makeUnderBase(session, container.substring(0, container.lastIndexOf('/')), limit);
-        made(session, container, CreateMode.CONTAINER, limit);
+        makeUnderBase(session, container.substring(0, container.lastIndexOf('/')), deadline);
+        made(session, container, CreateMode.CONTAINER, deadline);
+    }
+
+    /** Makes the parent of the mailboxes of sessions, and what is missing above it. */
+    void makeForMailboxes(Session session, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        makeUnderBase(session, paths.sessions(), deadline);
     }
 
     /** Makes a bucket, or what is beside the buckets, and what is missing above it. */
-    void makeUnderBase(Session session, String path, Await limit)
+    private void makeUnderBase(Session session, String path, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        if (!made(session, path, CreateMode.CONTAINER, limit)) {
+        if (!made(session, path, CreateMode.CONTAINER, deadline)) {
             String base = paths.base();
             for (int end = base.indexOf('/', 1); end >= 0; end = base.indexOf('/', end + 1)) {
-                made(session, base.substring(0, end), CreateMode.PERSISTENT, limit);
+                made(session, base.substring(0, end), CreateMode.PERSISTENT, deadline);
             }
-            made(session, base, CreateMode.PERSISTENT, limit);
-            made(session, path, CreateMode.CONTAINER, limit);
+            made(session, base, CreateMode.PERSISTENT, deadline);
+            made(session, path, CreateMode.CONTAINER, deadline);
         }
     }
 
     /** False if its parent is missing. */
-    private static boolean made(Session session, String path, CreateMode mode, Await limit)
+    private static boolean made(Session session, String path, CreateMode mode, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
-            limit.await(session.create(path, new byte[0], mode));
+            EnsembleCalls.await(session.create(path, new byte[0], mode), deadline);
             return true;
         } catch (KeeperException.NodeExistsException e) {
             return true;
@@ -62,7 +69,7 @@ final class Containers {
         }
     }
 
-    /** A request of ours is to stand in it; to be given back by {@link #left}. */
+    /** A request of ours is to be in it, until {@link #left}. */
     Container entering(String path, Session session) {
         synchronized (left) {
             Container container = session.containers().computeIfAbsent(path, missing -> new Container(session, path));
@@ -72,9 +79,9 @@ final class Containers {
         }
     }
 
-    /** The container was missing, so that nothing that was known holds: the same anew. */
+    /** A container was missing, so that nothing that was known of it holds; returns the one of the same path, anew. */
     Container enteringAnew(Container missing) {
-        missing.foresight.forget();
+        missing.forget();
         synchronized (left) {
             missing.users--;
             missing.session.containers().remove(missing.path, missing);
@@ -82,7 +89,7 @@ final class Containers {
         }
     }
 
-    /** A node of ours was deleted in it. If it is not empty, its deletion fails: that is as it should be. */
+    /** A request of ours is over. If others are in the container, its deletion fails, as it should. */
     void left(Container container) {
         Container old = null;
         synchronized (left) {
@@ -99,7 +106,7 @@ final class Containers {
         delete(old, container.session);
     }
 
-    /** Deletes all that were left; the calls of the session that follow are answered after that. */
+    /** Deletes all that no request of ours is in; later calls of that session are answered after that. */
     void deleteAll(Session session) {
         while (true) {
             Container old;
@@ -121,8 +128,8 @@ final class Containers {
 
     private static void delete(@Nullable Container container, Session session) {
         if (container != null) {
-            container.foresight.forget();
-            // By the session of the pledge, so that it comes after that.
+            container.forget();
+            // By the session of the anchor, so that it comes after the anchor's deletion.
             Session last = container.session.isConnected() ? container.session : session;
             CompletableFuture<Boolean> unused = last.delete(container.path);
         }

@@ -4,9 +4,8 @@ package io.keyway.lock.zookeeper;
 /**
  * A node that was created.
  *
- * @param path where
- * @param czxid the transaction that created it: the token of its grant
- * @param number in its line; -1 if it is no request's
+ * @param czxid the number of the transaction that created it: the token of a grant by it, but for the floor of tokens
+ * @param number in its container; -1 if it is no request's
  */
 record CreatedNode(String path, long czxid, int number) {
     static CreatedNode of(String path, long czxid) {

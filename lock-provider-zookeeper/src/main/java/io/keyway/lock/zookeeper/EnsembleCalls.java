@@ -1,8 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Deadline;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
@@ -20,27 +23,49 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a session asks of the ensemble. Each call is sent at once and never repeated; its answer completes on the thread
- * of the session's events, in their order.
+ * of the session's events, in their order. Whoever needs an answer waits for it by {@link #await}, and no longer than
+ * its verb may take in all.
  */
 abstract class EnsembleCalls {
     private static final byte[] NOTHING = {};
 
     private final AtomicLong confirmed = new AtomicLong(System.nanoTime());
 
-    /** Of the ensemble's wall clock before ours; null until something was created. */
+    /** The milliseconds by which the ensemble's wall clock is ahead of ours; null until something was created. */
     private volatile @Nullable Long clockAhead;
 
     abstract ZooKeeper handle();
 
-    /** Who may do what with the node that is to be created there. */
+    /** Who may do what with a node that is to be created at that path. */
     abstract List<ACL> acl(String path);
 
-    /** The ensemble, or the handle, says that the session is over. */
+    /** The ensemble, or the handle, has answered that the session is over. */
     abstract void expired();
 
     /**
-     * The clock before the last call that a majority has confirmed: the ensemble ends the session no earlier than its
-     * timeout after that.
+     * Waits for an answer. What was sent stays on its way if this fails.
+     *
+     * @throws KeeperException what the ensemble answered, or that the connection was lost
+     */
+    static <T> T await(CompletableFuture<T> answer, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            return answer.isDone() ? answer.get() : answer.get(deadline.nanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            TimeoutException late = new TimeoutException("the ensemble did not answer in time");
+            late.initCause(e);
+            throw late;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof KeeperException known) {
+                throw known;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /**
+     * When the last call was sent that a majority has confirmed ({@link System#nanoTime}): the ensemble ends the session
+     * no earlier than its timeout after that.
      */
     long confirmedAt() {
         return confirmed.get();
@@ -73,7 +98,7 @@ abstract class EnsembleCalls {
         return delete(path, -1);
     }
 
-    /** {@code version}: that which it must have; -1 for any. */
+    /** {@code version}: of the node's data, as it has to be; -1 for any. */
     CompletableFuture<Boolean> delete(String path, int version) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
@@ -95,7 +120,7 @@ abstract class EnsembleCalls {
         return answer;
     }
 
-    /** {@code version}: that which it must have; -1 for any. */
+    /** {@code version}: of the node's data, as it has to be; -1 for any. */
     CompletableFuture<Stat> set(String path, byte[] data, int version) {
         CompletableFuture<Stat> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
@@ -137,7 +162,11 @@ abstract class EnsembleCalls {
         return result instanceof OpResult.ErrorResult error ? Code.get(error.getErr()) : Code.OK;
     }
 
-    /** Whatever there is: the watcher hears of the session. {@code taken}: in order with what the watcher hears. */
+    /**
+     * Asks for a node, whether it exists or not, so that the watcher hears of the session.
+     *
+     * @param taken run when a server has answered, in order with what the watcher hears
+     */
     CompletableFuture<Boolean> state(String path, Watcher watcher, Runnable taken) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         handle().exists(
@@ -154,7 +183,7 @@ abstract class EnsembleCalls {
         return answer;
     }
 
-    /** At once, whether a server can be reached or not. */
+    /** Takes a watcher out of the handle, at once, whether a server can be reached or not. */
     void removeWatch(String path, Watcher watcher, Watcher.WatcherType type) {
         handle().removeWatches(path, watcher, type, true, (rc, asked, context) -> {}, null);
     }
@@ -176,29 +205,6 @@ abstract class EnsembleCalls {
         return answer;
     }
 
-    CompletableFuture<RequestNodeData> content(String path) {
-        return read(path, null, (data, stat) -> new RequestNodeData(NodeData.parse(data), stat));
-    }
-
-    /** The floor of tokens that is kept there; 0 if there is none. */
-    CompletableFuture<Long> tokenFloor(String path) {
-        CompletableFuture<Long> answer = new CompletableFuture<>();
-        handle().getData(
-                        path,
-                        false,
-                        (rc, asked, context, data, stat) -> {
-                            if (rc == Code.NONODE.intValue()) {
-                                answer.complete(0L);
-                            } else if (rc == Code.OK.intValue() && !TokenFloorWriter.isFloor(data)) {
-                                fail(answer, Code.DATAINCONSISTENCY.intValue(), path);
-                            } else {
-                                answered(answer, rc, path, () -> TokenFloorWriter.parse(data));
-                            }
-                        },
-                        null);
-        return answer;
-    }
-
     <T> CompletableFuture<T> read(String path, @Nullable Watcher watcher, BiFunction<byte[], Stat, T> content) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         handle().getData(
@@ -209,7 +215,7 @@ abstract class EnsembleCalls {
         return answer;
     }
 
-    /** What is read after it is not older than this. */
+    /** What is read behind it is not older than the moment at which it was sent. */
     CompletableFuture<Boolean> sync(String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         handle().sync(path, (rc, asked, context) -> answered(answer, rc, path, () -> true), null);
@@ -232,11 +238,11 @@ abstract class EnsembleCalls {
     }
 
     /** The ensemble's wall clock, by the last node that was created; for ages that are shown to people. */
-    long ensembleMillis(String base, Await limit) throws KeeperException, TimeoutException, InterruptedException {
+    long ensembleMillis(String base, Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
         Long ahead = clockAhead;
         if (ahead == null) {
-            CreatedNode node = limit.await(create(base + "/clock-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL));
-            limit.await(delete(node.path()));
+            CreatedNode node = await(create(base + "/clock-", NOTHING, CreateMode.EPHEMERAL_SEQUENTIAL), deadline);
+            await(delete(node.path()), deadline);
             ahead = clockAhead;
         }
         return System.currentTimeMillis() + (ahead == null ? 0 : ahead);

@@ -3,6 +3,7 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
@@ -20,9 +21,9 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of the application's CuratorFramework, one after the other: all locks are in the one it has. Its handle
- * is taken once for each session. Curator makes another when it sees fit, also while the session lives; that ends what
- * was held in it.
+ * The sessions of the application's CuratorFramework, one after the other: all locks are in the session that it has. Its
+ * handle is taken once for each session. Curator makes another when it sees fit, also while the session lives; that ends
+ * what was held in the session.
  */
 final class GivenSessions implements Sessions {
     /** Curator keeps so many exceptions of its background, and hands each to the next who asks for the handle. */
@@ -30,8 +31,7 @@ final class GivenSessions implements Sessions {
 
     private final CuratorFramework framework;
     private final Session.Terms terms;
-    private final Session.Listener listener;
-    private final RequestNodes places;
+    private final RequestNodes requests;
 
     /** Other clients may share the session, and count their requests as this one does. */
     private final String client = "." + Long.toHexString(Incarnation.draw().low());
@@ -40,36 +40,35 @@ final class GivenSessions implements Sessions {
     private volatile @Nullable Session latest;
     private volatile boolean closed;
 
-    GivenSessions(CuratorFramework framework, Session.Terms terms, Session.Listener listener, RequestNodes places) {
+    GivenSessions(CuratorFramework framework, Session.Terms terms, RequestNodes requests) {
         this.framework = framework;
         this.terms = terms;
-        this.listener = listener;
-        this.places = places;
+        this.requests = requests;
     }
 
     @Override
     public void runIn(LockBackend.Signals signals) {}
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Await limit, boolean early)
+    public Session connected(LockKey key, Duration ttl, Deadline deadline, boolean early)
             throws NotExecutedException, InterruptedException {
         Session known = latest;
         if (known != null && known.isConnected()) {
             return known;
         }
-        Session session = current(limit);
+        Session session = current(deadline);
         try {
-            limit.await(session.watchState());
+            boolean unused = EnsembleCalls.await(session.watchState(), deadline);
         } catch (KeeperException | TimeoutException e) {
             throw new NotExecutedException(
                     "the CuratorFramework has no server of " + session.servers() + ": " + e.getMessage(), e);
         }
-        session.awaitConnected(limit, early);
+        session.awaitConnected(deadline, early);
         return session;
     }
 
-    private Session current(Await limit) throws NotExecutedException, InterruptedException {
-        if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+    private Session current(Deadline deadline) throws NotExecutedException, InterruptedException {
+        if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("no session was begun in time");
         }
         try {
@@ -101,7 +100,7 @@ final class GivenSessions implements Sessions {
                 Session session = new Session(
                         terms,
                         client,
-                        listener,
+                        requests,
                         () -> curator.getInstanceIndex() != index
                                 || framework.getState() != CuratorFrameworkState.STARTED);
                 session.begin(handle);
@@ -140,18 +139,16 @@ final class GivenSessions implements Sessions {
 
     /** The framework stays open, and so does the session: what is ours in it is taken out. */
     @Override
-    public void close(Await limit) {
+    public void close(Deadline deadline) {
         closed = true;
         Session session = latest;
         if (session == null || !session.endUntold("the client is closed")) {
             return;
         }
         LeftoverNodes leftovers = new LeftoverNodes(framework);
-        for (RequestNode place : places.removeAll(session)) {
-            place.leaveTo(leftovers);
-        }
+        requests.removeAll(session).forEach(node -> node.leaveTo(leftovers));
         session.breaks().leave();
         session.unwatchAll();
-        leftovers.await(limit);
+        leftovers.await(deadline);
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Deadline;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -37,7 +38,7 @@ final class LeftoverNodes {
         }
     }
 
-    /** Deletes what is named like that, or will be when the ensemble has carried out all that was sent. */
+    /** Deletes the nodes whose names begin so, also those that come of what was sent before. */
     void deleteAll(String container, String prefix) {
         unanswered.register();
         try {
@@ -74,10 +75,10 @@ final class LeftoverNodes {
     }
 
     /** Waits for the answers, but not for those that are asked for again. */
-    void await(Await limit) {
+    void await(Deadline deadline) {
         try {
             int unused = unanswered.awaitAdvanceInterruptibly(
-                    unanswered.arriveAndDeregister(), limit.end().nanos(), TimeUnit.NANOSECONDS);
+                    unanswered.arriveAndDeregister(), deadline.nanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             LOG.info("Not all that was left is deleted yet; it is tried again");
         } catch (InterruptedException e) {

@@ -1,10 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import static io.keyway.lock.zookeeper.EnsembleCalls.await;
+
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.zookeeper.BreakMailbox.BrokenGrants;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,10 +19,11 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.NoNodeException;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.data.Stat;
 
-/** Looks at lines, for people, and breaks grants. */
+/** Shows the queues of locks, for people, and breaks grants. */
 final class LockInspection {
-    /** Questions sent together. */
+    /** How many questions are sent together. */
     private static final int AT_ONCE = 64;
 
     private final Paths paths;
@@ -27,27 +32,27 @@ final class LockInspection {
         this.paths = paths;
     }
 
-    Optional<LockStatus> show(Session session, LockKey key, Await limit)
+    Optional<LockStatus> show(Session session, LockKey key, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         String container = paths.container(key);
         CompletableFuture<Boolean> synced = session.sync(container);
-        CompletableFuture<Long> floor = session.tokenFloor(paths.tokenFloor());
+        CompletableFuture<StoredFloor> floor = StoredFloor.read(session, paths.tokenFloor());
         CompletableFuture<List<String>> names = session.children(container, null);
-        limit.await(synced);
-        return status(session, key, names, limit.await(floor), limit);
+        await(synced, deadline);
+        return status(session, key, names, await(floor, deadline).floor(), deadline);
     }
 
     private Optional<LockStatus> status(
-            Session session, LockKey key, CompletableFuture<List<String>> names, long floor, Await limit)
+            Session session, LockKey key, CompletableFuture<List<String>> names, long floor, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        RequestQueue line = line(names, limit);
-        if (line.isEmpty()) {
+        RequestQueue queue = queue(names, deadline);
+        if (queue.isEmpty()) {
             return Optional.empty();
         }
         String container = paths.container(key);
-        long now = session.ensembleMillis(paths.base(), limit);
-        List<Seen> holders = read(session, container, line.holders(), limit);
-        List<Seen> waiters = read(session, container, line.waiters(), limit);
+        long now = session.ensembleMillis(paths.base(), deadline);
+        List<Seen> holders = read(session, container, queue.holders(), deadline);
+        List<Seen> waiters = read(session, container, queue.waiters(), deadline);
         return holders.isEmpty() && waiters.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new LockStatus(
@@ -56,56 +61,58 @@ final class LockInspection {
                         waiters.stream().map(seen -> seen.waiter(now)).toList()));
     }
 
-    private static RequestQueue line(CompletableFuture<List<String>> names, Await limit)
+    private static RequestQueue queue(CompletableFuture<List<String>> names, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
-            return RequestQueue.of(limit.await(names));
+            return RequestQueue.of(await(names, deadline));
         } catch (NoNodeException e) {
             return RequestQueue.of(List.of());
         }
     }
 
-    private record Seen(NodeName ticket, NodeData note, RequestNodeData content) {
+    /** A request as its node shows it. */
+    private record Seen(NodeName request, NodeData data, Stat stat) {
 
         Duration since(long now) {
-            return Duration.ofMillis(Math.max(0, now - content.stat().getCtime()));
+            return Duration.ofMillis(Math.max(0, now - stat.getCtime()));
         }
 
         LockStatus.Holder holder(long now, long floor) {
             return new LockStatus.Holder(
-                    note.owner().client(),
-                    ticket.mode(),
-                    ticket.permits(),
-                    OptionalLong.of(content.stat().getCzxid() + floor),
+                    data.owner().client(),
+                    request.mode(),
+                    request.permits(),
+                    OptionalLong.of(stat.getCzxid() + floor),
                     since(now),
-                    note.owner().metadata());
+                    data.owner().metadata());
         }
 
         LockStatus.Waiter waiter(long now) {
             return new LockStatus.Waiter(
-                    note.owner().client(),
-                    ticket.mode(),
-                    ticket.permits(),
+                    data.owner().client(),
+                    request.mode(),
+                    request.permits(),
                     OptionalLong.empty(),
                     since(now),
-                    note.owner().metadata());
+                    data.owner().metadata());
         }
     }
 
     /** Reads those nodes; without those that have left meanwhile. */
-    private static List<Seen> read(Session session, String container, List<NodeName> tickets, Await limit)
+    private static List<Seen> read(Session session, String container, List<NodeName> requests, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         List<Seen> seen = new ArrayList<>();
-        for (int from = 0; from < tickets.size(); from += AT_ONCE) {
-            List<NodeName> some = tickets.subList(from, Math.min(tickets.size(), from + AT_ONCE));
-            List<CompletableFuture<RequestNodeData>> asked = new ArrayList<>();
-            for (NodeName ticket : some) {
-                asked.add(session.content(container + "/" + ticket.name()));
+        for (int from = 0; from < requests.size(); from += AT_ONCE) {
+            List<CompletableFuture<Seen>> asked = new ArrayList<>();
+            for (NodeName request : requests.subList(from, Math.min(requests.size(), from + AT_ONCE))) {
+                asked.add(session.read(
+                        container + "/" + request.name(),
+                        null,
+                        (data, stat) -> new Seen(request, NodeData.parse(data), stat)));
             }
-            for (int i = 0; i < some.size(); i++) {
+            for (CompletableFuture<Seen> each : asked) {
                 try {
-                    RequestNodeData content = limit.await(asked.get(i));
-                    seen.add(new Seen(some.get(i), content.note(), content));
+                    seen.add(await(each, deadline));
                 } catch (NoNodeException e) {
                     // It has left.
                 }
@@ -115,16 +122,17 @@ final class LockInspection {
     }
 
     /**
-     * One page, in the order of the buckets; the cursor is the last element that was looked at. Containers that nobody is in
-     * are passed over.
+     * One page, in the order of the buckets; the cursor is the last element that was looked at. Containers that nobody is
+     * in are passed over.
      */
-    LockPage list(Session session, String prefix, Optional<String> after, int max, Await limit)
+    LockPage list(Session session, String prefix, Optional<String> after, int max, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        limit.await(session.sync(paths.base()));
-        long floor = limit.await(session.tokenFloor(paths.tokenFloor()));
+        await(session.sync(paths.base()), deadline);
+        long floor =
+                await(StoredFloor.read(session, paths.tokenFloor()), deadline).floor();
         Cursor cursor = Cursor.after(after);
         List<LockStatus> found = new ArrayList<>();
-        for (List<String> buckets : chunks(sorted(session.children(paths.base(), null), limit).stream()
+        for (List<String> buckets : chunks(sorted(session.children(paths.base(), null), deadline).stream()
                 .filter(cursor::includesBucket)
                 .toList())) {
             List<CompletableFuture<List<String>>> asked = new ArrayList<>();
@@ -132,11 +140,11 @@ final class LockInspection {
                 asked.add(session.children(paths.bucket(bucket), null));
             }
             for (CompletableFuture<List<String>> elements : asked) {
-                List<String> wanted = sorted(elements, limit).stream()
+                List<String> wanted = sorted(elements, deadline).stream()
                         .filter(element -> cursor.includes(element) && isWanted(element, prefix))
                         .toList();
                 for (List<String> some : chunks(wanted)) {
-                    Optional<String> full = look(session, some, max, found, floor, limit);
+                    Optional<String> full = look(session, some, max, found, floor, deadline);
                     if (full.isPresent()) {
                         return new LockPage(found, full);
                     }
@@ -148,15 +156,15 @@ final class LockInspection {
 
     /** Adds those of the elements that somebody is in; the last one looked at once there are enough. */
     private Optional<String> look(
-            Session session, List<String> elements, int max, List<LockStatus> found, long floor, Await limit)
+            Session session, List<String> elements, int max, List<LockStatus> found, long floor, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        List<CompletableFuture<List<String>>> lines = new ArrayList<>();
+        List<CompletableFuture<List<String>>> queues = new ArrayList<>();
         for (String element : elements) {
-            lines.add(session.children(paths.bucket(Paths.bucketOf(element)) + "/" + element, null));
+            queues.add(session.children(paths.bucket(Paths.bucketOf(element)) + "/" + element, null));
         }
         for (int i = 0; i < elements.size(); i++) {
             LockKey key = Paths.key(elements.get(i)).orElseThrow();
-            status(session, key, lines.get(i), floor, limit).ifPresent(found::add);
+            status(session, key, queues.get(i), floor, deadline).ifPresent(found::add);
             if (found.size() >= max) {
                 return Optional.of(elements.get(i));
             }
@@ -170,10 +178,10 @@ final class LockInspection {
                 .isPresent();
     }
 
-    private static List<String> sorted(CompletableFuture<List<String>> names, Await limit)
+    private static List<String> sorted(CompletableFuture<List<String>> names, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
-            return limit.await(names).stream().sorted().toList();
+            return await(names, deadline).stream().sorted().toList();
         } catch (NoNodeException e) {
             return List.of();
         }
@@ -204,31 +212,34 @@ final class LockInspection {
     }
 
     /**
-     * Tells the holder's session that the grant is broken. Its place is kept until its client has deleted it, or until the
-     * session is over: nobody is granted while it believes.
+     * Tells the holder's session that the grant is broken. The node of the grant stays until the holder's client has
+     * deleted it, or until the session is over: nobody is granted while the holder believes.
      */
-    boolean breakGrant(Session session, LockKey key, long token, String reason, Await limit)
+    boolean breakGrant(Session session, LockKey key, long token, String reason, Deadline deadline)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         String container = paths.container(key);
         while (true) {
             CompletableFuture<Boolean> synced = session.sync(container);
-            CompletableFuture<Long> floor = session.tokenFloor(paths.tokenFloor());
+            CompletableFuture<StoredFloor> floor = StoredFloor.read(session, paths.tokenFloor());
             CompletableFuture<List<String>> names = session.children(container, null);
-            limit.await(synced);
-            long czxid = token - limit.await(floor);
-            Optional<Seen> holder = read(session, container, line(names, limit).holders(), limit).stream()
-                    .filter(seen -> seen.content.stat().getCzxid() == czxid)
+            await(synced, deadline);
+            long czxid = token - await(floor, deadline).floor();
+            Optional<Seen> holder = read(
+                            session, container, queue(names, deadline).holders(), deadline)
+                    .stream()
+                    .filter(seen -> seen.stat.getCzxid() == czxid)
                     .findFirst();
             if (holder.isEmpty()) {
                 return false;
             }
-            NodeName ticket = holder.get().ticket;
-            String owner = Session.id(holder.get().content.stat().getEphemeralOwner());
-            String told = paths.session(owner);
+            NodeName request = holder.get().request;
+            String owner = Session.id(holder.get().stat.getEphemeralOwner());
+            String mailbox = paths.session(owner);
             BrokenGrants before;
             try {
-                before = limit.await(
-                        session.read(told, null, (data, stat) -> BrokenGrants.parse(data, stat.getVersion())));
+                before = await(
+                        session.read(mailbox, null, (data, stat) -> BrokenGrants.parse(data, stat.getVersion())),
+                        deadline);
             } catch (NoNodeException e) {
                 throw new NotExecutedException(
                         "the session of the holder, " + owner + ", is about to begin or to end", e);
@@ -241,8 +252,11 @@ final class LockInspection {
                 throw new NotExecutedException(
                         "the holder has not heard of " + before.reasons().size() + " earlier breaks of what it holds");
             }
-            List<KeeperException.Code> codes = limit.await(session.transact(
-                    List.of(Op.check(container + "/" + ticket.name(), -1), Op.setData(told, after, before.version()))));
+            List<KeeperException.Code> codes = await(
+                    session.transact(List.of(
+                            Op.check(container + "/" + request.name(), -1),
+                            Op.setData(mailbox, after, before.version()))),
+                    deadline);
             if (codes.stream().allMatch(code -> code == KeeperException.Code.OK)) {
                 return true;
             }
@@ -250,12 +264,12 @@ final class LockInspection {
         }
     }
 
-    int availablePermits(Session session, LockKey key, int capacity, Await limit)
+    int availablePermits(Session session, LockKey key, int capacity, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         String container = paths.container(key);
         CompletableFuture<Boolean> synced = session.sync(container);
         CompletableFuture<List<String>> names = session.children(container, null);
-        limit.await(synced);
-        return Math.max(0, capacity - line(names, limit).permitsOut());
+        await(synced, deadline);
+        return Math.max(0, capacity - queue(names, deadline).permitsOut());
     }
 }

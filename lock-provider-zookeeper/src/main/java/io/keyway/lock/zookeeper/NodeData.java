@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node holds, as lines of words for people who look with a tool of ZooKeeper's: who asked, and whether it waits no
- * more.
+ * The data of a request's node, as lines of text for people who look with a tool of ZooKeeper's: who asked, and whether
+ * the request waits no more.
  *
  * @param granted whether its owner has told those behind it that it waits no more; permits only
  */
@@ -36,7 +36,7 @@ record NodeData(Owner owner, boolean granted) {
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Of what somebody else wrote it makes what it can; {@code bytes} is null if a tool wrote nothing. */
+    /** Reads as much as it can of what somebody else wrote; {@code bytes} is null if a tool wrote nothing. */
     static NodeData parse(byte @Nullable [] bytes) {
         String text = bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
         String client = "?";

@@ -6,20 +6,21 @@ import io.keyway.lock.spi.Request;
 import java.util.Optional;
 
 /**
- * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in it, so
- * that one listing of the container tells who holds and who waits. The session is that which created the node; the pair
- * of session and id finds it again when the answer to its creation was lost.
+ * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in the names,
+ * so that one listing of the container tells who holds and who waits. The session is the one that created the node; the
+ * pair of session and id finds it again when the answer to its creation was lost.
  *
  * @param name the whole name
  * @param capacity as its caller states it
- * @param number given by the server; rises, up to {@link Container#LAST}
+ * @param number given by the server; rises
  */
 record NodeName(String name, LockMode mode, int permits, int capacity, int number) {
+    /** What the names of a request's nodes begin with, whatever it asks for. */
     static String owner(String session, long id) {
         return session + "-" + Long.toHexString(id) + "-";
     }
 
-    /** What the server completes by a number. */
+    /** The name that the server completes by a number. */
     static String prefix(String owner, Request request) {
         return switch (request.mode()) {
             case EXCLUSIVE -> owner + "x-";
@@ -33,7 +34,7 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int numbe
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** Empty if it is not one of ours. */
+    /** Reads a name; empty if it is not that of a request's node. */
     static Optional<NodeName> parse(String name) {
         int first = name.indexOf('-');
         int id = name.indexOf('-', first + 1);

@@ -11,19 +11,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * A node that a request watches. What became of it is told once, on the thread of the session's events.
  *
- * <p>Who had to wait for an exclusive lock changes its node's data in the transaction that deletes it, and nobody changes them
- * otherwise: so a change of the data says that the node held and is gone, and that all before it have left. A watch tells one
- * event only, the first. A node that is deleted without that may have waited: its client gave up, or its session ended.
+ * <p>A request that had to wait for an exclusive lock changes its node's data in the transaction that deletes the node,
+ * and nobody changes them otherwise: so a change of the data says that the node held and is gone, and that all before it
+ * have left. A watch tells one event only, the first. A node that is deleted without that may have waited: its client
+ * gave up, or its session ended.
  */
 final class NodeWatch implements Watcher {
 
-    /** Hears of it. */
+    /** The request that watches. */
     interface Listener {
-        /** It is gone, or has said that it waits no more. {@code nobody}: nobody is in the way any more. */
+        /** The node is gone, or has said that it waits no more. {@code nobody}: nobody is in the way any more. */
         void left(boolean nobody);
 
-        /** What is watched is not known. */
-        void lostSight();
+        /** The node could not be watched: what becomes of it is not told. */
+        void failed();
     }
 
     private final Session session;
@@ -39,28 +40,28 @@ final class NodeWatch implements Watcher {
         this.listener = listener;
     }
 
-    /** Watches a node before which others may stand; completes when it is known whether it is there, with the failure. */
-    CompletableFuture<?> watch() {
+    /** Watches a node that holds, or waits, for a lock. */
+    void watch() {
         // A watch of the children is told of a deletion, and of no change.
         CompletableFuture<?> answer = then == Knowledge.ALL_LEFT_IF_IT_HELD
                 ? session.watches().data(path, this, (data, stat) -> true)
                 : session.watches().children(path, this);
-        return answer.whenComplete((none, failure) -> began(failure));
+        CompletableFuture<?> unused = answer.whenComplete((none, failure) -> began(failure));
     }
 
-    /** Watches a node in a line for permits, whose data say when it is granted. */
+    /** Watches a node that waits for permits, whose data say when it is granted. */
     void watchPermits() {
         CompletableFuture<?> unused = session.watches()
                 .data(path, this, (data, stat) -> NodeData.parse(data))
-                .whenComplete((note, failure) -> {
+                .whenComplete((content, failure) -> {
                     began(failure);
-                    if (failure == null && note.granted()) {
+                    if (failure == null && content.granted()) {
                         listener.left(false);
                     }
                 });
     }
 
-    /** Nobody wants to hear of it any more. */
+    /** The request does not want to hear of the node any more. */
     void stop() {
         session.watches().forget(path, this);
     }
@@ -69,7 +70,7 @@ final class NodeWatch implements Watcher {
         if (failure instanceof KeeperException.NoNodeException) {
             gone();
         } else if (failure != null) {
-            listener.lostSight();
+            listener.failed();
         }
     }
 

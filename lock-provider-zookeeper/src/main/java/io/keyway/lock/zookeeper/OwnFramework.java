@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -77,7 +78,7 @@ final class OwnFramework implements ZookeeperFactory {
     public ZooKeeper newZooKeeper(
             String servers, int timeoutMillis, Watcher curator, boolean canBeReadOnly, ZKClientConfig config)
             throws IOException {
-        Session session = new Session(terms, "", listener, () -> false);
+        Session session = new Session(terms, "", listener, Session.NEVER_REPLACED);
         Watcher both = event -> {
             session.process(event);
             curator.process(event);
@@ -101,11 +102,11 @@ final class OwnFramework implements ZookeeperFactory {
     }
 
     /** The session that is not over yet; when one is, Curator is about to make the next. */
-    Session session(Await limit) throws NotExecutedException, InterruptedException {
+    Session session(Deadline deadline) throws NotExecutedException, InterruptedException {
         try {
             while (true) {
                 CompletableFuture<Session> known = latest;
-                Session session = known.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
+                Session session = known.get(deadline.nanos(), TimeUnit.NANOSECONDS);
                 if (!session.isOver() || session.isRefused()) {
                     return session;
                 }
@@ -130,7 +131,7 @@ final class OwnFramework implements ZookeeperFactory {
         return known.isDone() && !known.isCompletedExceptionally() ? Optional.of(known.join()) : Optional.empty();
     }
 
-    /** Nothing comes of it any more: it could not make a handle, or the ensemble has refused it. */
+    /** Whether nothing comes of it any more: it could not make a handle, or the ensemble has refused it. */
     boolean isUseless() {
         return latest.isCompletedExceptionally()
                 || last().filter(Session::isRefused).isPresent();

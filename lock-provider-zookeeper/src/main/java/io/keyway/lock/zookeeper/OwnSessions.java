@@ -2,6 +2,7 @@
 package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.time.Duration;
@@ -12,40 +13,46 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions of this client's own: for each term that is asked for as many as the options say, begun when they are
- * needed.
+ * Sessions of this client's own: for each timeout that is asked for as many as the options say, begun when they are
+ * needed. An attempt finds its session without a lock, as long as that is connected.
  */
 final class OwnSessions implements Sessions {
-    /** Terms with sessions of their own; whoever asks for one more gets the next shorter one. */
-    static final int TERMS = 16;
+    /** How many timeouts have sessions of their own; whoever asks for one more gets the next shorter one. */
+    static final int TIMEOUTS = 16;
 
     private final ZooKeeperTarget target;
     private final Session.Terms terms;
-    private final Optional<Duration> onlyTerm;
+    private final Optional<Duration> onlyTimeout;
     private final int spread;
     private final ThreadFactory threads;
     private final Session.Listener listener;
     private final ReentrantLock lock = new ReentrantLock();
-    private final TreeMap<Integer, @Nullable OwnFramework[]> byTerm = new TreeMap<>();
+    private final TreeMap<Integer, @Nullable OwnFramework[]> byTimeout = new TreeMap<>();
+
+    /** The sessions that were connected last, by timeout and index. */
+    private final Map<Integer, AtomicReferenceArray<@Nullable Session>> connected = new ConcurrentHashMap<>();
+
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
     private boolean closed;
 
     /** Makes the sessions of one client; connects to nothing. */
-    OwnSessions(ZooKeeperTarget target, ZooKeeperSettings settings, Session.Terms terms, Session.Listener listener) {
+    OwnSessions(ZooKeeperTarget target, ZooKeeperSettings settings, Session.Listener listener) {
         this.target = target;
-        this.terms = terms;
-        this.onlyTerm = settings.onlyTerm();
+        this.terms = settings.session();
+        this.onlyTimeout = settings.onlyTimeout();
         this.spread = settings.sessions();
         this.threads = settings.threads();
         this.listener = listener;
@@ -62,11 +69,27 @@ final class OwnSessions implements Sessions {
     }
 
     @Override
-    public Session connected(LockKey key, Duration ttl, Await limit, boolean early)
+    public Session connected(LockKey key, Duration ttl, Deadline deadline, boolean early)
             throws NotExecutedException, InterruptedException {
-        Session session = current(key, ttl, limit).session(limit);
-        session.awaitConnected(limit, early);
+        int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTimeout.orElse(ttl).toMillis());
+        int index = Math.floorMod(key.hashCode(), spread);
+        AtomicReferenceArray<@Nullable Session> known = connected.get(wanted);
+        Session last = known == null ? null : known.get(index);
+        if (last != null && last.isConnected()) {
+            return last;
+        }
+        Session session = current(wanted, index, deadline).session(deadline);
+        session.awaitConnected(deadline, early);
+        remember(wanted, index, session);
         return session;
+    }
+
+    private void remember(int wanted, int index, Session session) {
+        if (connected.size() < TIMEOUTS || connected.containsKey(wanted)) {
+            connected
+                    .computeIfAbsent(wanted, none -> new AtomicReferenceArray<>(spread))
+                    .set(index, session);
+        }
     }
 
     @Override
@@ -86,7 +109,7 @@ final class OwnSessions implements Sessions {
         List<OwnFramework> all = new ArrayList<>();
         lock.lock();
         try {
-            for (OwnFramework[] frameworks : byTerm.values()) {
+            for (OwnFramework[] frameworks : byTimeout.values()) {
                 for (OwnFramework framework : frameworks) {
                     if (framework != null) {
                         all.add(framework);
@@ -99,19 +122,17 @@ final class OwnSessions implements Sessions {
         return all;
     }
 
-    private OwnFramework current(LockKey key, Duration ttl, Await limit)
+    private OwnFramework current(int wanted, int index, Deadline deadline)
             throws NotExecutedException, InterruptedException {
-        int wanted = (int) Math.min(Integer.MAX_VALUE, onlyTerm.orElse(ttl).toMillis());
-        int index = Math.floorMod(key.hashCode(), spread);
-        if (!lock.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+        if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new NotExecutedException("no session was begun in time");
         }
         try {
             if (closed) {
                 throw new NotExecutedException("the client is closed");
             }
-            int millis = term(wanted);
-            OwnFramework[] frameworks = byTerm.computeIfAbsent(millis, none -> new OwnFramework[spread]);
+            int millis = timeout(wanted);
+            OwnFramework[] frameworks = byTimeout.computeIfAbsent(millis, none -> new OwnFramework[spread]);
             OwnFramework framework = frameworks[index];
             if (framework != null && framework.isUseless()) {
                 OwnFramework useless = framework;
@@ -119,7 +140,7 @@ final class OwnSessions implements Sessions {
                 framework = null;
             }
             if (framework == null) {
-                framework = begin(millis, limit);
+                framework = begin(millis, deadline);
                 frameworks[index] = framework;
             }
             return framework;
@@ -128,7 +149,7 @@ final class OwnSessions implements Sessions {
         }
     }
 
-    private OwnFramework begin(int millis, Await limit) throws NotExecutedException, InterruptedException {
+    private OwnFramework begin(int millis, Deadline deadline) throws NotExecutedException, InterruptedException {
         CompletableFuture<OwnFramework> begun = new CompletableFuture<>();
         tasks.add(() -> {
             OwnFramework framework = new OwnFramework(terms, target, millis, threads, listener);
@@ -138,7 +159,7 @@ final class OwnSessions implements Sessions {
             }
         });
         try {
-            return begun.get(limit.end().nanos(), TimeUnit.NANOSECONDS);
+            return begun.get(deadline.nanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new NotExecutedException("no session could be begun", e);
         } finally {
@@ -147,16 +168,16 @@ final class OwnSessions implements Sessions {
         }
     }
 
-    private int term(int wanted) {
-        if (byTerm.containsKey(wanted) || byTerm.size() < TERMS) {
+    private int timeout(int wanted) {
+        if (byTimeout.containsKey(wanted) || byTimeout.size() < TIMEOUTS) {
             return wanted;
         }
-        Map.Entry<Integer, @Nullable OwnFramework[]> shorter = byTerm.floorEntry(wanted);
-        return shorter == null ? byTerm.firstKey() : shorter.getKey();
+        Map.Entry<Integer, @Nullable OwnFramework[]> shorter = byTimeout.floorEntry(wanted);
+        return shorter == null ? byTimeout.firstKey() : shorter.getKey();
     }
 
     @Override
-    public void close(Await limit) {
+    public void close(Deadline deadline) {
         lock.lock();
         try {
             closed = true;
@@ -180,7 +201,7 @@ final class OwnSessions implements Sessions {
             }
         }
         try {
-            boolean unused = ended.await(limit.end().nanos(), TimeUnit.NANOSECONDS);
+            boolean unused = ended.await(deadline.nanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -8,10 +8,12 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
- * Where things are: {@code <base>/<bucket>/<kind>:<name>}, a container whose children are the requests. The segments of a
- * name are escaped and joined by colons, into one element, since locks of which one's name is the beginning of another's
- * must not share a node. The bucket, a hash of the name, keeps the lists of names short enough for one packet however many
- * there are.
+ * The paths of nodes: {@code <base>/<bucket>/<kind>:<name>} is a container whose children are the requests. The segments
+ * of a name are escaped and joined by colons, into one element, since locks of which one's name is the beginning of
+ * another's must not share a node. The bucket, a hash of the name, keeps the lists of names short enough for one packet
+ * however many there are.
+ *
+ * @param base begins with a slash
  */
 record Paths(String base) {
     private static final int BUCKETS = 1024;
@@ -22,12 +24,12 @@ record Paths(String base) {
         return base + "/" + bucket;
     }
 
-    /** Where the nodes of the sessions are. */
+    /** The parent of the mailboxes of sessions. */
     String sessions() {
         return base + "/sessions";
     }
 
-    /** What is said to a session. */
+    /** The mailbox of a session ({@link BreakMailbox}). */
     String session(String id) {
         return sessions() + "/" + id;
     }
@@ -37,7 +39,7 @@ record Paths(String base) {
         return base + "/token-floor";
     }
 
-    /** Where there never is anything. */
+    /** A node that nobody ever creates. */
     String nothing() {
         return sessions() + "/none";
     }

@@ -1,64 +1,151 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.zookeeper.QueuePosition.Kind;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request in one session: its node, and where that stands ({@link PredecessorWatch}). An attempt and a withdrawal are made one after
- * the other ({@link #begin}).
+ * The life of one request in one session: its ephemeral sequential node in the container of its lock, the node's
+ * position in the queue, and how its turn comes; after the lock recipe of ZooKeeper. A request whose session ends begins
+ * a new life in the next one.
+ *
+ * <p><b>States.</b> Of the node:
+ *
+ * <ul>
+ *   <li>none: no creation was sent, or somebody has deleted the node ({@link #lost});
+ *   <li>on its way: {@code creation} is there. If its answer is lost the node is {@code uncertain}: before the next
+ *       creation it is looked for by its name, behind all that the session has sent ({@link #resolve});
+ *   <li>there: {@code node}. The request then has a {@link QueuePosition}: it holds, waits behind a predecessor, or is
+ *       the first that waits for permits.
+ * </ul>
+ *
+ * <p>Of the grant: {@code held} from the moment at which it is handed out, by the answer to an attempt or by
+ * {@link LockBackend.Signals#granted}, until it is released, withdrawn or lost; {@code broken} once its owner was told so.
+ *
+ * <p><b>Messages.</b> The verbs {@link #attempt}, {@link #release} and {@link #withdraw}; what the one watch of a waiter
+ * says ({@link NodeWatch}), which is followed up on the thread of the session's events, without a wait; the
+ * deletion of a node that is held; and what befalls the session ({@link #breakGrant}, {@link #ended},
+ * {@link #leaveTo}).
+ *
+ * <p><b>What an attempt costs.</b> A creation and a listing, sent together and answered in one round trip, or a creation
+ * alone if its number says that the node is the first ({@link Container}). A release is a deletion.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>An attempt and a withdrawal are made one after the other ({@link #begin}); the node and its creation change
+ *       under that lock only.
+ *   <li>What is granted was confirmed by a majority: by the creation of the node, or by a transaction that changes
+ *       nothing, in the last quarter of the session timeout. Listings, which one server answers by itself, only tell
+ *       whom a request has to wait for: a node that was once seen to be deleted never comes back.
+ *   <li>Nothing is granted before the session's mailbox stands, by which it could be broken, and after which the
+ *       floor of tokens does not change.
+ *   <li>A waiter watches one node. {@code watch} counts what was watched: an answer or event of an earlier watch says
+ *       nothing.
+ *   <li>A node is created by no session that is over for this client alone: nobody would delete it.
+ *   <li>Signals are sent, and watchers called, outside of the monitors.
+ * </ul>
  */
 final class RequestNode {
     final Request request;
     final Session session;
-    final String container;
+    private final String containerPath;
+    private final String name;
+    private final byte[] data;
+    private final Containers containers;
+    private final LockBackend.Signals signals;
     private final ReentrantLock verb = new ReentrantLock();
-    private final NodeCreation creation;
-    private final PredecessorWatch lookout;
 
     /** The parent of its node; null before the first attempt. */
-    private volatile @Nullable Container parent;
+    private volatile @Nullable Container container;
 
-    /** How its node was created. */
-    private volatile FirstInLine.Entry entry = FirstInLine.Entry.UNPLEDGED;
+    /** Guards {@code closed}, and that no creation is sent after it. */
+    private final Object sending = new Object();
 
-    /** It was created, and the line has not been looked at since. */
+    private boolean closed;
+    private volatile @Nullable CompletableFuture<CreatedNode> creation;
+    private volatile Container.Creation how = Container.Creation.UNANCHORED;
+
+    /** Null until it is created, or again when somebody has deleted it. */
+    private volatile @Nullable CreatedNode node;
+
+    /** There may be a node of which nothing is known, since its answer was lost. */
+    private volatile boolean uncertain;
+
+    /** The node was created, and the queue has not been looked at since. */
     private boolean entered;
 
-    /** The grant was handed out. */
-    volatile boolean held;
+    private volatile QueuePosition position = QueuePosition.ABSENT;
 
-    /** This client waits for the node to change. */
-    volatile boolean watched;
+    /** What is watched is not known: list the queue anew. */
+    private volatile boolean stale = true;
 
-    volatile boolean broken;
+    /** When the position was last known ({@link System#nanoTime}). */
+    private volatile long seenAt;
 
-    /** What is between the number of a transaction and a token; negative until its first grant. */
+    /** Counts what is watched. */
+    private int watch;
+
+    /** Ends what is watched. */
+    private Runnable unwatch = () -> {};
+
+    /** Those behind it may believe that it waits, and have not been told otherwise. */
+    private volatile boolean waited;
+
+    private volatile boolean everWaited;
+    private volatile boolean held;
+    private volatile boolean broken;
+
+    /** Whether the deletion of the node is watched while it is held. */
+    private volatile boolean watched;
+
+    /** What is added to the number of a transaction to make a token; negative until the first grant. */
     private long floor = -1;
 
-    /** {@code note}: what its node is to hold; not changed any more. */
-    RequestNode(Request request, Session session, String container, byte[] note, Consumer<RequestNode> turn) {
+    private boolean gone;
+
+    /** {@code data}: what its node is to hold; not changed any more. */
+    RequestNode(
+            Request request,
+            Session session,
+            String containerPath,
+            byte[] data,
+            Containers containers,
+            LockBackend.Signals signals) {
         this.request = request;
         this.session = session;
-        this.container = container;
-        this.creation = new NodeCreation(request, session, container, note);
-        this.lookout = new PredecessorWatch(request, session, container, this::node, () -> turned(turn));
+        this.containerPath = containerPath;
+        this.name = NodeName.prefix(NodeName.owner(session.owner(), request.id()), request);
+        this.data = data;
+        this.containers = containers;
+        this.signals = signals;
     }
 
     /** Waits until no other attempt or withdrawal is under way; to be ended by {@link #end}. */
-    void begin(Await limit) throws TimeoutException, InterruptedException {
-        if (!verb.tryLock(limit.end().nanos(), TimeUnit.NANOSECONDS)) {
+    void begin(Deadline deadline) throws TimeoutException, InterruptedException {
+        if (!verb.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
             throw new TimeoutException("another call for request " + request.id() + " was under way all the time");
         }
     }
@@ -69,51 +156,266 @@ final class RequestNode {
 
     @Nullable
     CreatedNode node() {
-        return creation.node();
+        return node;
     }
 
-    QueuePosition standing() {
-        return lookout.standing();
+    QueuePosition position() {
+        return position;
     }
 
-    /** Those behind it may watch how it leaves. */
-    boolean isFollowed() {
-        return request.mode() == LockMode.EXCLUSIVE && lookout.hasFollowers();
+    /** The parent of its node; null before the first attempt. */
+    @Nullable
+    Container container() {
+        return container;
     }
 
-    boolean isStale() {
-        return lookout.isStale();
+    /** Whether it has left by itself, since it did not queue: nothing of it is at the ensemble. */
+    boolean isGone() {
+        return gone;
     }
 
-    long lookedAt() {
-        return lookout.lookedAt();
-    }
+    // The attempt.
 
-    /** Asks whether the one that it waits for is still there. */
-    void lookAgain(Await limit) throws KeeperException, TimeoutException, InterruptedException {
-        try {
-            limit.await(lookout.lookAgain());
-        } catch (KeeperException.NoNodeException e) {
-            // It has left: the line says who else is in the way.
+    /**
+     * Creates the node if there is none, finds out where it is in the queue, and watches its predecessor; between
+     * {@link #begin} and {@link #end}.
+     *
+     * @param calledAt when the verb was called ({@link System#nanoTime})
+     */
+    Attempt attempt(long calledAt, Deadline deadline) throws Exception {
+        CompletableFuture<?> mailbox = session.breaks().begin();
+        while (true) {
+            if (node != null && session.isOld(seenAt, 1)) {
+                checkPredecessor(deadline);
+            }
+            if (node == null || stale) {
+                Optional<List<String>> names = enter(deadline);
+                if (isBeyondNumbers()) {
+                    throw beyondNumbers(deadline);
+                }
+                names.ifPresent(this::look);
+            }
+            CreatedNode own = node;
+            QueuePosition seen = position;
+            if (own == null || seen.kind() == Kind.ABSENT) {
+                // Somebody has deleted it: the request begins anew, behind the others.
+                lost();
+                continue;
+            }
+            boolean granted = seen.kind() == Kind.GRANTED;
+            if (!mailbox.isDone() || mailbox.isCompletedExceptionally()) {
+                awaitMailbox(deadline);
+                mailbox = session.breaks().begin();
+            }
+            if (!granted && !request.queue()) {
+                leave(deadline);
+                gone = true;
+                return waiting(seen);
+            }
+            if ((held || session.isOld(session.confirmedAt(), granted ? 4 : 8)) && !isConfirmed(own, deadline)) {
+                continue;
+            }
+            if (!granted) {
+                return waiting(seen);
+            }
+            if (session.breaks().isBroken(own.czxid(), deadline)) {
+                // Once the kit has released it the request begins anew, behind the others.
+                return new Attempt.Waiting(recheckWithin(), OptionalInt.empty(), List.of(), Optional.of(grant(own)));
+            }
+            return granted(own, calledAt);
         }
     }
 
-    /** The grant is handed out; true if those behind it are to be told. */
-    boolean handOut() {
-        held = true;
-        return lookout.endWait();
+    /**
+     * Creates the node if there is none yet, and lists the queue, in one round trip. If the answer to the creation was
+     * lost it looks first whether the node is there. If its number alone says that it is the first there is no listing.
+     * A container that is missing is made.
+     *
+     * @return empty if the number says where it is
+     */
+    Optional<List<String>> enter(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        Container in = container;
+        if (in == null) {
+            in = containers.entering(containerPath, session);
+            container = in;
+        }
+        while (true) {
+            try {
+                return enter(in, deadline);
+            } catch (KeeperException.NoNodeException e) {
+                lost();
+                // Numbers begin anew.
+                in = containers.enteringAnew(in);
+                container = in;
+                containers.make(session, containerPath, deadline);
+            }
+        }
     }
 
-    Grant grant(CreatedNode created) {
-        return new Grant(request.id(), request.key(), token(created), session.timeout(), created.path());
+    private Optional<List<String>> enter(Container in, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        resolve(deadline);
+        if (node == null && creation == null) {
+            entered = true;
+            how = in.send(this::create);
+            if (how == Container.Creation.ALONE) {
+                settle(in, deadline);
+                if (in.knowsFirst(number())) {
+                    entered = false;
+                    positionIs(QueuePosition.FIRST);
+                    return Optional.empty();
+                }
+            }
+        }
+        CompletableFuture<List<String>> listing = session.children(containerPath, null);
+        List<String> names = List.of();
+        KeeperException failure = null;
+        try {
+            // It is answered last, so that the thread is woken once.
+            names = EnsembleCalls.await(listing, deadline);
+        } catch (KeeperException e) {
+            failure = e;
+        }
+        settle(in, deadline);
+        if (failure != null) {
+            throw failure;
+        }
+        return Optional.of(names);
     }
 
-    /** The same for as long as its node is there. */
-    synchronized long token(CreatedNode created) {
+    /** Not if the session is over for this client alone: nobody would delete the node. */
+    private void create() {
+        boolean over = session.isOver();
+        synchronized (sending) {
+            creation = over || closed
+                    ? CompletableFuture.failedFuture(new KeeperException.SessionExpiredException())
+                    : session.create(containerPath + "/" + name, data, CreateMode.EPHEMERAL_SEQUENTIAL);
+        }
+    }
+
+    private void settle(Container in, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        settle(deadline);
+        in.created(number());
+    }
+
+    /** Waits for the creation that is on its way, if one is. */
+    private void settle(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        CompletableFuture<CreatedNode> sent = creation;
+        if (sent == null) {
+            return;
+        }
+        try {
+            node = EnsembleCalls.await(sent, deadline);
+            creation = null;
+        } catch (KeeperException e) {
+            uncertain = e instanceof KeeperException.ConnectionLossException
+                    || e instanceof KeeperException.OperationTimeoutException;
+            creation = null;
+            throw e;
+        }
+    }
+
+    /** If the answer was lost: finds out whether the node is there, behind everything that the session has sent. */
+    private void resolve(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        if (uncertain) {
+            CompletableFuture<Boolean> synced = session.sync(containerPath);
+            CompletableFuture<List<String>> listing = session.children(containerPath, null);
+            boolean unused = EnsembleCalls.await(synced, deadline);
+            node = found(listing, deadline);
+            uncertain = false;
+        }
+    }
+
+    private @Nullable CreatedNode found(CompletableFuture<List<String>> listing, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            // No other has a name that begins so: it has the session and the request.
+            for (String each : EnsembleCalls.await(listing, deadline)) {
+                if (each.startsWith(name)) {
+                    String path = containerPath + "/" + each;
+                    return CreatedNode.of(
+                            path,
+                            EnsembleCalls.await(session.stat(path), deadline).getCzxid());
+                }
+            }
+        } catch (KeeperException.NoNodeException e) {
+            // Without a container there is no node; or it was deleted meanwhile.
+        }
+        return null;
+    }
+
+    private int number() {
+        CreatedNode own = node;
+        return own == null ? 0 : own.number();
+    }
+
+    /** Nobody may be granted anything with its number. */
+    private boolean isBeyondNumbers() {
+        int number = number();
+        return number > Container.LAST || number < 0;
+    }
+
+    /** Leaves, so that the container can be deleted and made anew. */
+    private NotExecutedException beyondNumbers(Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        leave(deadline);
+        lost();
+        CompletableFuture<Boolean> unused = session.delete(containerPath);
+        return new NotExecutedException("the numbers of " + containerPath + " are at their end, after " + Container.LAST
+                + " requests without a pause; it is made anew as soon as nobody holds or waits there");
+    }
+
+    /** Nothing is granted that could not be broken. */
+    private void awaitMailbox(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            session.breaks().await(deadline);
+        } catch (KeeperException.NoNodeException e) {
+            containers.makeForMailboxes(session, deadline);
+            session.breaks().await(deadline);
+        }
+    }
+
+    /** Has a majority confirm the node; false if it is not there any more, and the request begins anew. */
+    private boolean isConfirmed(CreatedNode own, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        List<KeeperException.Code> codes =
+                EnsembleCalls.await(session.transact(List.of(Op.check(own.path(), -1))), deadline);
+        if (codes.get(0) == KeeperException.Code.NONODE) {
+            lost();
+            return false;
+        }
+        return true;
+    }
+
+    private Attempt.Granted granted(CreatedNode own, long calledAt) throws NotExecutedException {
+        handOut();
+        if (session.isOver()) {
+            // Its end was told before there was anything to lose by it.
+            throw new NotExecutedException("the session ended, and with it what was granted in it");
+        }
+        long age = calledAt - session.confirmedAt();
+        return new Attempt.Granted(grant(own), Duration.ofNanos(Math.max(0, age)));
+    }
+
+    private Attempt waiting(QueuePosition seen) {
+        return new Attempt.Waiting(recheckWithin(), seen.ahead(), List.of());
+    }
+
+    private Duration recheckWithin() {
+        return Duration.ofMillis(session.timeout().toMillis() / 4);
+    }
+
+    private Grant grant(CreatedNode own) {
+        return new Grant(request.id(), request.key(), token(own), session.timeout(), own.path());
+    }
+
+    /** The token of a grant by that node: the same for as long as the node is there. */
+    private synchronized long token(CreatedNode own) {
         if (floor < 0) {
             floor = session.breaks().tokenFloor();
         }
-        return Math.addExact(created.czxid(), floor);
+        return Math.addExact(own.czxid(), floor);
     }
 
     /** The number of the transaction of which that is the token. */
@@ -125,138 +427,429 @@ final class RequestNode {
         floor = -1;
     }
 
-    /** Where it is to stand; to be called before it enters. */
-    void goTo(Container container) {
-        parent = container;
-    }
-
-    @Nullable
-    Container parent() {
-        return parent;
-    }
-
-    /**
-     * Creates the node if there is none yet, and lists the line, in one round trip. If the answer to the creation was lost
-     * it looks first whether the node is there. If its number alone says that it is the first there is no listing.
-     *
-     * @return empty if its number says where it stands
-     * @throws KeeperException.NoNodeException if the container is missing
-     */
-    Optional<List<String>> enter(Container in, Await limit)
-            throws KeeperException, TimeoutException, InterruptedException {
-        creation.resolve(limit);
-        if (creation.node() == null && !creation.isPending()) {
-            entered = true;
-            entry = in.foresight.send(creation::send);
-            if (entry == FirstInLine.Entry.ALONE) {
-                settle(in, limit);
-                if (in.foresight.knowsFirst(number())) {
-                    entered = false;
-                    lookout.standFirst();
-                    return Optional.empty();
-                }
-            }
-        }
-        CompletableFuture<List<String>> listing = session.children(container, null);
-        List<String> names = List.of();
-        KeeperException failure = null;
-        try {
-            // It is answered last, so that the thread is woken once.
-            names = limit.await(listing);
-        } catch (KeeperException e) {
-            failure = e;
-        }
-        settle(in, limit);
-        if (failure != null) {
-            throw failure;
-        }
-        return Optional.of(names);
-    }
-
-    private void settle(Container in, Await limit) throws KeeperException, TimeoutException, InterruptedException {
-        creation.settle(limit);
-        in.created(number());
-    }
-
-    private int number() {
-        CreatedNode own = creation.node();
-        return own == null ? 0 : own.number();
-    }
-
-    /** Nobody may be granted anything with its number. */
-    boolean isBeyondNumbers() {
-        int number = number();
-        return number > Container.LAST || number < 0;
-    }
-
-    /** Finds out whether there is a node, and stops to watch for a turn: the request is given up. */
-    void find(Await limit) throws KeeperException, TimeoutException, InterruptedException {
-        lookout.stop();
-        try {
-            creation.settle(limit);
-        } catch (KeeperException.ConnectionLossException e) {
-            // Looked for below.
-        }
-        creation.resolve(limit);
-    }
-
-    /** The session goes on without this client. */
-    void leaveTo(LeftoverNodes leftovers) {
-        lookout.stop();
-        boolean sent = creation.end();
-        CreatedNode own = creation.node();
-        if (own != null) {
-            leftovers.delete(own.path());
-        } else if (sent) {
-            leftovers.deleteAll(container, NodeName.owner(session.owner(), request.id()));
+    private void handOut() {
+        held = true;
+        boolean untold = waited;
+        waited = false;
+        if (untold) {
+            announce();
         }
     }
 
-    /** The node is gone: the request stands nowhere. */
+    /** Tells those behind it that it waits no more; they look at permits anew. */
+    private void announce() {
+        CreatedNode own = node;
+        if (own != null && request.mode() == LockMode.PERMITS && position.followed()) {
+            CompletableFuture<Stat> unused = session.set(
+                    own.path(), NodeData.of(request.owner()).asGranted().bytes(), -1);
+        }
+    }
+
+    /** The node is not there: the request has no position, and what it watched says nothing of its next node. */
     void lost() {
         forgetFloor();
-        lookout.standNowhere();
-        creation.lost();
+        stopWatching();
+        position = QueuePosition.ABSENT;
+        stale = true;
+        node = null;
         held = false;
         broken = false;
         watched = false;
     }
 
+    // The position, and the one watch of a waiter.
+
     /** Takes the listing of an attempt. */
-    void lookAtOnce(List<String> names) {
-        lookout.look(RequestQueue.of(names));
-        Container in = parent;
-        boolean first = standing().isFirst();
+    void look(List<String> names) {
+        boolean unused = look(RequestQueue.of(names), 0, false);
+        Container in = container;
+        boolean first = position.isFirst();
         if (in != null && entered && (first || request.queue())) {
-            in.foresight.listed(number(), entry, first);
+            in.listed(number(), how, first);
         }
         entered = false;
     }
 
-    /** On the thread of the session's events: its turn has come, or it has to ask. */
-    private void turned(Consumer<RequestNode> turn) {
-        Container in = parent;
+    /**
+     * Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the
+     * node.
+     *
+     * @param asOf the count of what was watched when the listing was asked for, without which it says nothing; 0 for an
+     *     attempt's own
+     * @param watchesQueue whether a watch of the whole queue came with it
+     */
+    private boolean look(RequestQueue queue, int asOf, boolean watchesQueue) {
+        QueuePosition seen;
+        int count;
+        synchronized (this) {
+            if (asOf != 0 && asOf != watch) {
+                return false;
+            }
+            CreatedNode own = node;
+            seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.path()));
+            boolean wasGranted = position.kind() == Kind.GRANTED;
+            Runnable ofTheQueue = unwatch;
+            if (watchesQueue) {
+                unwatch = () -> {};
+            }
+            count = positionIs(seen);
+            if (watchesQueue) {
+                // It still watches what it was told of.
+                watch = asOf;
+                count = asOf;
+                unwatch = ofTheQueue;
+            }
+            if (seen.kind() == Kind.GRANTED) {
+                return !wasGranted;
+            }
+        }
+        if (seen.kind() == Kind.ABSENT) {
+            return true;
+        }
+        if (!request.queue()) {
+            return false;
+        }
+        if (seen.behind().isPresent()) {
+            watchPredecessor(seen.behind().get(), seen.then(), count);
+        } else if (!watchesQueue) {
+            listAndWatchQueue();
+        }
+        return false;
+    }
+
+    /** The position is known; returns the count of what is to be watched next. */
+    private synchronized int positionIs(QueuePosition seen) {
+        position = seen;
+        seenAt = System.nanoTime();
+        stale = false;
+        boolean waits = seen.kind() != Kind.GRANTED;
+        // Those behind it may have seen it wait, though it has not seen that itself.
+        waited |= waits || (request.mode() == LockMode.PERMITS && seen.followed());
+        everWaited |= waits;
+        return nextWatch();
+    }
+
+    private synchronized int nextWatch() {
+        unwatch.run();
+        unwatch = () -> {};
+        return ++watch;
+    }
+
+    private void stopWatching() {
+        int unused = nextWatch();
+    }
+
+    /** What is watched by that count can be ended so. */
+    private synchronized void watches(int count, Runnable end) {
+        if (count == watch) {
+            unwatch = end;
+        } else {
+            end.run();
+        }
+    }
+
+    private void watchPredecessor(String predecessor, QueuePosition.Knowledge then, int count) {
+        NodeWatch ahead = new NodeWatch(session, containerPath + "/" + predecessor, then, new NodeWatch.Listener() {
+            @Override
+            public void left(boolean nobody) {
+                follow(nobody, count);
+            }
+
+            @Override
+            public void failed() {
+                watchFailed();
+            }
+        });
+        watches(count, ahead::stop);
+        if (request.mode() == LockMode.PERMITS) {
+            ahead.watchPermits();
+        } else {
+            ahead.watch();
+        }
+    }
+
+    private void listAndWatchQueue() {
+        int count = nextWatch();
+        Watcher watcher = event -> follow(false, count);
+        watches(count, () -> session.watches().forget(containerPath, watcher));
+        list(watcher, count);
+    }
+
+    private void list(@Nullable Watcher watcher, int count) {
+        CompletableFuture<List<String>> listing = watcher == null
+                ? session.children(containerPath, null)
+                : session.watches().children(containerPath, watcher);
+        CompletableFuture<List<String>> unused = listing.whenComplete((names, failure) -> {
+            if (failure != null) {
+                watchFailed();
+            } else if (look(RequestQueue.of(names), count, watcher != null)) {
+                turnHasCome();
+            }
+        });
+    }
+
+    /** What is watched by that count has left or changed. {@code granted}: nobody is in the way any more. */
+    private void follow(boolean granted, int count) {
+        boolean wasFirst;
+        synchronized (this) {
+            if (count != watch) {
+                return;
+            }
+            wasFirst = position.kind() == Kind.FIRST;
+            if (granted) {
+                stopWatching();
+                position = position.granted();
+            }
+        }
+        if (granted) {
+            turnHasCome();
+        } else if (wasFirst) {
+            listAndWatchQueue();
+        } else {
+            list(null, count);
+        }
+    }
+
+    /** Nobody will tell this request its turn: it has to ask. */
+    private void watchFailed() {
+        stale = true;
+        if (!session.isOver()) {
+            turnHasCome();
+        }
+    }
+
+    /**
+     * Whether the predecessor is still there, or only a listing says for whom the request waits; if not the queue is
+     * listed anew. Asked once in a while, in case that a watch was lost.
+     */
+    private void checkPredecessor(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        QueuePosition seen = position;
+        seenAt = System.nanoTime();
+        if (seen.kind() == Kind.GRANTED) {
+            return;
+        }
+        if (seen.behind().isEmpty() || request.mode() == LockMode.PERMITS) {
+            // A predecessor may be there and wait no more, and may have failed to say so.
+            stale = true;
+            return;
+        }
+        CompletableFuture<Stat> asked = session.stat(
+                        containerPath + "/" + seen.behind().get())
+                .whenComplete((none, failure) -> {
+                    if (failure instanceof KeeperException.NoNodeException && seen.equals(position)) {
+                        stale = true;
+                    }
+                });
+        try {
+            Stat unused = EnsembleCalls.await(asked, deadline);
+        } catch (KeeperException.NoNodeException e) {
+            // It has left: a listing says who else is in the way.
+        }
+    }
+
+    /** The turn has come, or the request has to ask; on the thread of the session's events. */
+    private void turnHasCome() {
+        Container in = container;
         // A reader may have other readers before it.
-        if (in != null && request.mode() == LockMode.EXCLUSIVE && standing().kind() == QueuePosition.Kind.GRANTED) {
-            in.foresight.isFirst(number(), entry);
+        if (in != null && request.mode() == LockMode.EXCLUSIVE && position.kind() == Kind.GRANTED) {
+            in.becameFirst(number(), how);
         }
-        turn.accept(this);
+        long confirmedAt = session.confirmedAt();
+        CreatedNode own = node;
+        if (own != null && isGranted(own) && !session.isOld(confirmedAt, 4)) {
+            handOut();
+            signals.granted(
+                    request,
+                    () -> own.equals(node) && isGranted(own)
+                            ? Optional.of(
+                                    new Attempt.Granted(grant(own), Duration.ofNanos(System.nanoTime() - confirmedAt)))
+                            : Optional.empty());
+        } else {
+            signals.recheck(request.key(), request.id());
+        }
     }
 
-    /** Its node was deleted by this client. */
-    void deleted() {
-        Container in = parent;
-        if (in != null && creation.node() != null) {
-            in.foresight.deleted(number());
+    private boolean isGranted(CreatedNode own) {
+        return position.kind() == Kind.GRANTED
+                && session.breaks().knowsFloor()
+                && !session.breaks().isKnownBroken(own.czxid())
+                && !session.isOver();
+    }
+
+    // The grant.
+
+    /**
+     * Watches the node of a grant, so that its holder hears at once when somebody deletes it by hand; from the first
+     * renewal on, since a lock that is held for less than half of its ttl need not cost a watch.
+     */
+    void watchHeld(Grant grant) {
+        if (watched) {
+            return;
+        }
+        watched = true;
+        // A watch of the children is told of a deletion, and of no change.
+        CompletableFuture<?> unused = session.watches()
+                .children(grant.cookie(), event -> {
+                    if (event.getType() == Watcher.Event.EventType.NodeDeleted) {
+                        deletedByHand(grant);
+                    }
+                })
+                .whenComplete((none, failure) -> {
+                    if (failure instanceof KeeperException.NoNodeException) {
+                        deletedByHand(grant);
+                    } else if (failure != null) {
+                        watched = false;
+                    }
+                });
+    }
+
+    private void deletedByHand(Grant grant) {
+        CreatedNode own = node;
+        if (held && own != null && token(own) == grant.token()) {
+            broken = true;
+            signals.ended(grant.key(), grant.token(), LeaseLoss.Cause.BROKEN, "somebody deleted " + grant.cookie());
         }
     }
 
-    /** Tells those behind it that it waits no more; they look at permits anew. */
-    void announce() {
-        CreatedNode own = creation.node();
-        if (own != null && request.mode() == LockMode.PERMITS && standing().followed()) {
-            CompletableFuture<Stat> unused = session.set(
-                    own.path(), NodeData.of(request.owner()).asGranted().bytes(), -1);
+    /** The session was told that the grant is broken; the owner is told once. */
+    void breakGrant(String reason) {
+        CreatedNode own = node;
+        if (own != null && !broken) {
+            broken = true;
+            signals.ended(request.key(), token(own), LeaseLoss.Cause.BROKEN, reason);
+        }
+    }
+
+    /** The session is over, and with it the node and the grant. */
+    void ended(String why) {
+        CreatedNode own = node;
+        if (own != null && held) {
+            signals.ended(request.key(), token(own), LeaseLoss.Cause.EXPIRED, why);
+        }
+        signals.recheck(request.key(), request.id());
+    }
+
+    // The end.
+
+    /**
+     * Deletes the node of the grant.
+     *
+     * @param sessions where there is a session that can delete it, if its own is over
+     */
+    Answer release(Grant grant, Sessions sessions, Deadline deadline)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        held = false;
+        // Those behind it may watch how it leaves.
+        boolean followed = request.mode() == LockMode.EXCLUSIVE && (everWaited || position.followed());
+        boolean done = delete(grant.cookie(), followed, sessions, deadline);
+        return done && !wasBroken(czxid(grant), deadline) ? Answer.DONE : Answer.NOT_HELD;
+    }
+
+    /** Asked after the deletion was answered, so that each break before it has been heard. */
+    private boolean wasBroken(long czxid, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        if (session.isOver()) {
+            return broken;
+        }
+        boolean was = session.breaks().isBroken(czxid, deadline);
+        if (was) {
+            session.breaks().forget(czxid);
+        }
+        return was;
+    }
+
+    /** Nobody is to hold by it any more; said before {@link #withdraw} waits. */
+    void giveUp() {
+        held = false;
+    }
+
+    /** Deletes whatever there is of it; between {@link #begin} and {@link #end}. */
+    void withdraw(Sessions sessions, Deadline deadline)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        CreatedNode own = node;
+        if (!session.isOver()) {
+            session.awaitConnected(deadline, false);
+            leave(deadline);
+        } else if (own != null) {
+            boolean unused = delete(own.path(), false, sessions, deadline);
+        }
+    }
+
+    /** Deletes whatever there is of it, in its own session. */
+    void leave(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+        try {
+            stopWatching();
+            try {
+                settle(deadline);
+            } catch (KeeperException.ConnectionLossException e) {
+                // Looked for below.
+            }
+            resolve(deadline);
+            CreatedNode own = node;
+            if (own != null) {
+                boolean unused = EnsembleCalls.await(session.delete(own.path()), deadline);
+                deleted();
+            }
+        } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
+            // Gone already, perhaps with its session.
+        }
+    }
+
+    /**
+     * Deletes a node; false if it was gone.
+     *
+     * @param changing whether those behind it are told, by a change of its data, that it held
+     */
+    private boolean delete(String path, boolean changing, Sessions sessions, Deadline deadline)
+            throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
+        // After a session that is over another one deletes what the ensemble may still keep of it.
+        Session by = session.isOver() ? sessions.connected(request.key(), request.ttl(), deadline, false) : session;
+        by.awaitConnected(deadline, false);
+        try {
+            boolean done = EnsembleCalls.await(changing ? by.changeAndDelete(path) : by.delete(path), deadline);
+            deleted();
+            return done;
+        } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
+            return false;
+        }
+    }
+
+    private void deleted() {
+        Container in = container;
+        if (in != null && node != null) {
+            in.deleted(number());
+        }
+    }
+
+    /** Nobody calls for the request any more: sends what deletes the node, if there is one. */
+    void forgotten() {
+        CreatedNode own = node;
+        if (own != null && !session.isOver()) {
+            CompletableFuture<Boolean> unused = session.delete(own.path());
+        }
+    }
+
+    /** The session was given up, and the request begins anew in another, which sends what deletes the node here. */
+    void replacedIn(Session other) {
+        CreatedNode own = node;
+        if (own != null) {
+            CompletableFuture<Boolean> unused = other.delete(own.path());
+        }
+    }
+
+    /** The session goes on without this client, for which others delete what there is of the request. */
+    void leaveTo(LeftoverNodes leftovers) {
+        stopWatching();
+        boolean sent;
+        synchronized (sending) {
+            closed = true;
+            sent = creation != null || uncertain;
+        }
+        CreatedNode own = node;
+        if (own != null) {
+            leftovers.delete(own.path());
+        } else if (sent) {
+            leftovers.deleteAll(containerPath, NodeName.owner(session.owner(), request.id()));
         }
     }
 }

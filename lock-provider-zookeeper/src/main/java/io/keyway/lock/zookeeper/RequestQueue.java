@@ -9,32 +9,32 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * All requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request is
- * granted when all before it are granted and it goes together with them. Since nobody ever comes in before somebody else,
- * what is granted stays granted until it leaves, and everybody who reads the line comes to the same result.
+ * The requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request is
+ * granted when all before it are granted and it is compatible with them. Since nobody ever comes in before somebody
+ * else, what is granted stays granted until it leaves, and everybody who lists the queue comes to the same result.
  */
 final class RequestQueue {
-    private final List<NodeName> tickets;
+    private final List<NodeName> requests;
     private final int granted;
 
-    private RequestQueue(List<NodeName> tickets, int granted) {
-        this.tickets = tickets;
+    private RequestQueue(List<NodeName> requests, int granted) {
+        this.requests = requests;
         this.granted = granted;
     }
 
     static RequestQueue of(List<String> names) {
-        List<NodeName> tickets = new ArrayList<>(names.size());
+        List<NodeName> requests = new ArrayList<>(names.size());
         for (String name : names) {
-            NodeName.parse(name).ifPresent(tickets::add);
+            NodeName.parse(name).ifPresent(requests::add);
         }
-        tickets.sort((a, b) -> a.number() == b.number() ? 0 : a.isBefore(b) ? -1 : 1);
+        requests.sort((a, b) -> a.number() == b.number() ? 0 : a.isBefore(b) ? -1 : 1);
         int granted = 0;
         long out = 0;
-        while (granted < tickets.size() && fits(tickets.get(granted), granted, out, tickets.get(0))) {
-            out += tickets.get(granted).permits();
+        while (granted < requests.size() && fits(requests.get(granted), granted, out, requests.get(0))) {
+            out += requests.get(granted).permits();
             granted++;
         }
-        return new RequestQueue(tickets, granted);
+        return new RequestQueue(requests, granted);
     }
 
     private static boolean fits(NodeName next, int before, long out, NodeName first) {
@@ -46,15 +46,15 @@ final class RequestQueue {
     }
 
     List<NodeName> holders() {
-        return tickets.subList(0, granted);
+        return requests.subList(0, granted);
     }
 
     List<NodeName> waiters() {
-        return tickets.subList(granted, tickets.size());
+        return requests.subList(granted, requests.size());
     }
 
     boolean isEmpty() {
-        return tickets.isEmpty();
+        return requests.isEmpty();
     }
 
     int permitsOut() {
@@ -64,51 +64,51 @@ final class RequestQueue {
     }
 
     /**
-     * Where the ticket of that name stands. Of those in its way it watches the last: if that one was a writer and held,
-     * all before it have left.
+     * The position of the request of that name. Of those in its way it watches the last: if that one was a writer and
+     * held, all before it have left.
      */
     QueuePosition of(String name) {
-        for (int i = 0; i < tickets.size(); i++) {
-            if (tickets.get(i).name().equals(name)) {
-                return standing(i);
+        for (int i = 0; i < requests.size(); i++) {
+            if (requests.get(i).name().equals(name)) {
+                return position(i);
             }
         }
         return QueuePosition.ABSENT;
     }
 
-    private QueuePosition standing(int place) {
-        NodeName own = tickets.get(place);
-        boolean followed = place + 1 < tickets.size();
-        if (place < granted) {
+    private QueuePosition position(int index) {
+        NodeName own = requests.get(index);
+        boolean followed = index + 1 < requests.size();
+        if (index < granted) {
             return new QueuePosition(
-                    QueuePosition.Kind.GRANTED, OptionalInt.of(place), Optional.empty(), Knowledge.NONE, followed);
+                    QueuePosition.Kind.GRANTED, OptionalInt.of(index), Optional.empty(), Knowledge.NONE, followed);
         }
-        if (own.mode() == LockMode.PERMITS && place == granted) {
+        if (own.mode() == LockMode.PERMITS && index == granted) {
             return new QueuePosition(
-                    QueuePosition.Kind.FIRST, OptionalInt.of(place), Optional.empty(), Knowledge.NONE, followed);
+                    QueuePosition.Kind.FIRST, OptionalInt.of(index), Optional.empty(), Knowledge.NONE, followed);
         }
         if (own.mode() == LockMode.PERMITS) {
-            return behind(place, place - 1, Knowledge.NONE, followed);
+            return behind(index, index - 1, Knowledge.NONE, followed);
         }
         int last = -1;
         int inTheWay = 0;
-        for (int i = 0; i < place; i++) {
-            if (own.mode() == LockMode.EXCLUSIVE || tickets.get(i).mode() == LockMode.EXCLUSIVE) {
+        for (int i = 0; i < index; i++) {
+            if (own.mode() == LockMode.EXCLUSIVE || requests.get(i).mode() == LockMode.EXCLUSIVE) {
                 last = i;
                 inTheWay++;
             }
         }
         Knowledge then = inTheWay == 1
                 ? Knowledge.ALL_LEFT
-                : tickets.get(last).mode() == LockMode.EXCLUSIVE ? Knowledge.ALL_LEFT_IF_IT_HELD : Knowledge.NONE;
-        return behind(place, last, then, followed);
+                : requests.get(last).mode() == LockMode.EXCLUSIVE ? Knowledge.ALL_LEFT_IF_IT_HELD : Knowledge.NONE;
+        return behind(index, last, then, followed);
     }
 
-    private QueuePosition behind(int place, int watched, Knowledge then, boolean followed) {
+    private QueuePosition behind(int index, int watched, Knowledge then, boolean followed) {
         return new QueuePosition(
                 QueuePosition.Kind.BEHIND,
-                OptionalInt.of(place),
-                Optional.of(tickets.get(watched).name()),
+                OptionalInt.of(index),
+                Optional.of(requests.get(watched).name()),
                 then,
                 followed);
     }

@@ -2,12 +2,14 @@
 package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,15 +26,30 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session with the ensemble. It has one handle, which lives no longer than the session: what is created here dies with
- * it, and nothing of an earlier session is ever taken for its own. The ensemble answers the calls of a session in the order
- * in which they were sent, and what it says, answers and events alike, is told in the order in which it was received,
- * by one thread; the callers rest on both.
+ * One session with the ensemble. It has one handle, which lives no longer than the session: what is created here dies
+ * with it, and nothing of an earlier session is ever taken for its own.
  *
- * <p>A session is over once and for all: by the ensemble's word, when its handle is closed or given up, or when this
- * client has not heard of the ensemble for so long that the handle ends itself.
+ * <p><b>States.</b>
+ *
+ * <ul>
+ *   <li>Begun: there may be a handle, and no server has taken the session. {@code link} is not complete.
+ *   <li>Connected: {@code link} is complete. The session timeout is known from now on.
+ *   <li>Suspended: the connection was lost, and {@code link} is a new one. All that was granted is still granted: the
+ *       ensemble keeps the session for its timeout, and the handle goes on to look for a server.
+ *   <li>Over, once and for all: the ensemble has answered so, the credentials were refused ({@code refused}), the
+ *       handle was closed or given up, or this client has not heard of the ensemble for so long that the handle ends
+ *       itself. {@code link} has failed.
+ * </ul>
+ *
+ * <p><b>Messages.</b> Events of the handle ({@link #process}), a server that is about to be dialled ({@link #dials}), the
+ * answer of any call that says that the session is over ({@link #expired}), the word of its owner ({@link #end}), and
+ * the breaks of its grants ({@link BreakMailbox}). The {@link Listener} hears of each change.
+ *
+ * <p><b>Invariants.</b> The ensemble answers the calls of a session in the order in which they were sent, and all that
+ * it says, answers and events alike, is told in the order in which it was received, by one thread; the callers rest on
+ * both. The end is told once, and after {@link #isOver} is true.
  */
-final class Session extends EnsembleCalls implements Watcher {
+final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner {
 
     /** Hears of one session; mostly on the thread of its events. */
     interface Listener {
@@ -44,50 +61,54 @@ final class Session extends EnsembleCalls implements Watcher {
         void ended(Session session, String why);
 
         /**
-         * The grant whose node that transaction created was broken; told again whenever something else is broken before
-         * it is released.
+         * The grant whose node that transaction created was broken; told again whenever something else is broken
+         * before it is released.
          */
         void broken(Session session, long czxid, String reason);
     }
 
+    /** For a session whose handle nobody gives up. */
+    static final BooleanSupplier NEVER_REPLACED = () -> false;
+
     private static final Duration EARLY = Duration.ofMillis(450);
 
     private final Terms terms;
+    private final @Nullable ACLProvider aclProvider;
+    private final List<ACL> defaultAcl;
     private final String client;
     private final Listener listener;
     private final BooleanSupplier replaced;
     private final CompletableFuture<ZooKeeper> begun = new CompletableFuture<>();
-    private final BreakMailbox breaks;
     private final Watches watches = new Watches(this);
+    private final BreakMailbox breaks;
     private final Map<String, Container> containers = new HashMap<>();
     private final AtomicBoolean ending = new AtomicBoolean();
     private @Nullable CompletableFuture<Boolean> watched;
     private volatile CompletableFuture<Boolean> link = new CompletableFuture<>();
     private volatile boolean wasConnected;
 
-    /** Since when no server has taken it. */
+    /** Since when no server has taken it ({@link System#nanoTime}). */
     private volatile long silentSince = System.nanoTime();
 
-    /** Servers whose names have no address here. */
+    /** Servers whose names have no address. */
     private final Set<String> unknown = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;
     private volatile boolean refused;
     private volatile @Nullable String id;
 
-    /** The last term that the ensemble has agreed to: a handle forgets it with the session. */
+    /** The last timeout that the ensemble has agreed to, in milliseconds: a handle forgets it with the session. */
     private volatile int lastTimeout;
 
     /**
      * What all sessions of a client have in common.
      *
      * @param servers of the ensemble, for messages
-     * @param acl who may do what with the nodes
-     * @param foresight what is known of lines
+     * @param defaultAcl who may do what with the nodes, unless {@code aclProvider} says it for each path
      */
-    record Terms(String servers, ACLProvider acl, Paths paths, FirstInLine.Maker foresight) {
+    record Terms(String servers, List<ACL> defaultAcl, Optional<ACLProvider> aclProvider, Paths paths) {
 
-        /** What is said to whoever the ensemble does not let in. */
+        /** The exception for a client that the ensemble does not let in. */
         InvalidLockUrlException refusal(Exception cause) {
             return new InvalidLockUrlException(
                     "The ensemble " + servers
@@ -101,14 +122,16 @@ final class Session extends EnsembleCalls implements Watcher {
      * A session that is about to begin.
      *
      * @param client tells its nodes from those of other clients in the same session; empty if there is no other
-     * @param replaced whether the handle was given up by whom it belongs to
+     * @param replaced whether the handle was given up by its owner
      */
     Session(Terms terms, String client, Listener listener, BooleanSupplier replaced) {
         this.terms = terms;
+        this.aclProvider = terms.aclProvider().orElse(null);
+        this.defaultAcl = terms.defaultAcl();
         this.client = client;
         this.listener = listener;
         this.replaced = replaced;
-        this.breaks = new BreakMailbox(this, terms.paths());
+        this.breaks = new BreakMailbox(this, watches, this, terms.paths());
     }
 
     /** The handle was made; what it tells waits for this. */
@@ -132,7 +155,7 @@ final class Session extends EnsembleCalls implements Watcher {
 
     @Override
     List<ACL> acl(String path) {
-        return terms.acl().getAclForPath(path);
+        return aclProvider == null ? defaultAcl : aclProvider.getAclForPath(path);
     }
 
     @Override
@@ -177,9 +200,9 @@ final class Session extends EnsembleCalls implements Watcher {
         return asked;
     }
 
-    /** Takes all watchers, and what keeps containers, out of a handle that lives on. */
+    /** Takes all watchers, and the anchors in containers, out of a handle that lives on. */
     void unwatchAll() {
-        List.copyOf(containers.values()).forEach(container -> container.foresight.forget());
+        List.copyOf(containers.values()).forEach(Container::forget);
         watches.removeAll();
         removeWatch(terms.paths().nothing(), this, WatcherType.Data);
     }
@@ -223,14 +246,14 @@ final class Session extends EnsembleCalls implements Watcher {
         }
     }
 
-    /** Nothing of it is believed or tried any more, whatever the ensemble still keeps of it. */
+    /** Ends it: nothing of it is believed or tried any more, whatever the ensemble still keeps of it. */
     void end(String why) {
         if (endUntold(why)) {
             listener.ended(this, why);
         }
     }
 
-    /** As the other, without a word: the client itself is closed. False if it was over before. */
+    /** As {@link #end}, but the listener is not told: the client itself is closed. False if it was over before. */
     boolean endUntold(String why) {
         if (!ending.compareAndSet(false, true)) {
             return false;
@@ -244,7 +267,8 @@ final class Session extends EnsembleCalls implements Watcher {
         return true;
     }
 
-    boolean isOver() {
+    @Override
+    public boolean isOver() {
         if (!over && replaced.getAsBoolean()) {
             end("session " + id() + " was given up: the CuratorFramework has made another handle");
         }
@@ -264,19 +288,20 @@ final class Session extends EnsembleCalls implements Watcher {
     /**
      * Waits until a server has taken the session.
      *
-     * @param early to be told early that none has ever done so, by one that asks again, and at once when there is a
-     *     connection
-     * @throws InvalidLockUrlException if it refuses the credentials
+     * @param early whether to fail early if none has ever done so, for a caller that asks again, and at once when there
+     *     is a connection
+     * @throws InvalidLockUrlException if the ensemble refuses the credentials
      */
-    void awaitConnected(Await limit, boolean early) throws NotExecutedException, InterruptedException {
+    void awaitConnected(Deadline deadline, boolean early) throws NotExecutedException, InterruptedException {
         CompletableFuture<Boolean> up = link;
         if (up.isDone() && !up.isCompletedExceptionally()) {
             return;
         }
         // In any case there is to be time left to say why nothing came.
-        Await until = wasConnected ? limit.part(15, 16) : early ? limit.most(EARLY) : limit.part(3, 4);
+        long left = deadline.nanos();
+        long wait = wasConnected ? left / 16 * 15 : early ? Math.min(left, EARLY.toNanos()) : left / 4 * 3;
         try {
-            up.get(until.end().nanos(), TimeUnit.NANOSECONDS);
+            up.get(wait, TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw new NotExecutedException(
                     "no server of the ensemble " + servers() + " has answered this client for "
@@ -293,7 +318,8 @@ final class Session extends EnsembleCalls implements Watcher {
     }
 
     /** The id, as it stands in the names of nodes; once it was connected. */
-    String id() {
+    @Override
+    public String id() {
         String known = id;
         if (known == null) {
             known = id(handle().getSessionId());
@@ -304,33 +330,29 @@ final class Session extends EnsembleCalls implements Watcher {
         return known;
     }
 
-    /** Whose nodes are this client's: what their names begin with. */
+    /** What the names of this client's nodes begin with. */
     String owner() {
         return id() + client;
     }
 
-    /** An id, as it stands in names. */
+    /** A session's id, as it stands in the names of nodes. */
     static String id(long session) {
         return Long.toHexString(session);
     }
 
-    /** The term that the ensemble has agreed to. */
+    /** The session timeout that the ensemble has agreed to. */
     Duration timeout() {
         int now = handle().getSessionTimeout();
         return Duration.ofMillis(now > 0 ? now : lastTimeout);
     }
 
-    /** Whether something is older than that part of the term. */
-    boolean isOld(long since, int part) {
-        return System.nanoTime() - since > handle().getSessionTimeout() * 1_000_000L / part;
+    /** Whether a moment is longer ago than that part of the session timeout. */
+    boolean isOld(long sinceNanos, int part) {
+        return System.nanoTime() - sinceNanos > handle().getSessionTimeout() * 1_000_000L / part;
     }
 
     String servers() {
         return terms.servers();
-    }
-
-    FirstInLine foresight(String container) {
-        return terms.foresight().of(this, container);
     }
 
     BreakMailbox breaks() {
@@ -341,12 +363,13 @@ final class Session extends EnsembleCalls implements Watcher {
         return watches;
     }
 
-    /** Those that its requests are in, or were; guarded by {@link Containers}. */
+    /** The containers that its requests are in, or were, by path; guarded by {@link Containers}. */
     Map<String, Container> containers() {
         return containers;
     }
 
-    void broken(long czxid, String reason) {
+    @Override
+    public void broken(long czxid, String reason) {
         listener.broken(this, czxid, reason);
     }
 }

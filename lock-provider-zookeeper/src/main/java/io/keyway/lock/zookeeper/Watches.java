@@ -13,34 +13,32 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What a session watches. ZooKeeper's client keeps a watcher until its node changes, whether anybody still wants to
- * know or not: so there is one for each node, however many requests look at it one after the other, and they come and
+ * The watches of a session. ZooKeeper's client keeps a watcher until its node changes, whether anybody still wants to
+ * know or not: so there is one for each node, however many requests watch it one after the other, and they come and
  * go behind it.
  */
 final class Watches {
-    private final Session session;
+    private final EnsembleCalls calls;
     private final Map<String, Shared> data = new ConcurrentHashMap<>();
     private final Map<String, Shared> children = new ConcurrentHashMap<>();
 
-    Watches(Session session) {
-        this.session = session;
+    Watches(EnsembleCalls calls) {
+        this.calls = calls;
     }
 
-    /** Reads the node's data; {@code told} hears of their next change, or of the node's deletion, if that succeeds. */
+    /** Reads a node's data; if that succeeds, {@code told} hears of their next change, or of the node's deletion. */
     <T> CompletableFuture<T> data(String path, Watcher told, BiFunction<byte[], Stat, T> content) {
         Shared shared = shared(data, path, told);
-        return session.read(path, shared, content).whenComplete((none, failure) -> shared.set(told, failure == null));
+        return calls.read(path, shared, content).whenComplete((none, failure) -> shared.set(told, failure == null));
     }
 
-    /**
-     * Lists the node's children; {@code told} hears of their next change, or of the node's deletion, if that succeeds.
-     */
+    /** Lists a node's children; if that succeeds, {@code told} hears of their next change, or of the node's deletion. */
     CompletableFuture<List<String>> children(String path, Watcher told) {
         Shared shared = shared(children, path, told);
-        return session.children(path, shared).whenComplete((none, failure) -> shared.set(told, failure == null));
+        return calls.children(path, shared).whenComplete((none, failure) -> shared.set(told, failure == null));
     }
 
-    /** That one does not want to hear of that node any more. */
+    /** {@code told} does not want to hear of that node any more. */
     void forget(String path, Watcher told) {
         for (Map<String, Shared> kind : List.of(data, children)) {
             Shared shared = kind.get(path);
@@ -50,7 +48,7 @@ final class Watches {
         }
     }
 
-    /** Takes all out of the handle, which lives on. */
+    /** Takes all watchers out of the handle, which lives on. */
     void removeAll() {
         data.forEach((path, shared) -> remove(path, shared, Watcher.WatcherType.Data));
         children.forEach((path, shared) -> remove(path, shared, Watcher.WatcherType.Children));
@@ -58,7 +56,7 @@ final class Watches {
 
     private void remove(String path, Shared shared, Watcher.WatcherType type) {
         shared.forgetAll();
-        session.removeWatch(path, shared, type);
+        calls.removeWatch(path, shared, type);
     }
 
     /** How many nodes are watched. */

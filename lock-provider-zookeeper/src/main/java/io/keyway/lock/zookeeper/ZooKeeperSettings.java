@@ -7,47 +7,39 @@ import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
-import org.apache.curator.framework.api.ACLProvider;
 
 /**
  * What one client's URL and options come to.
  *
  * @param url masked, for messages
- * @param servers of the ensemble, for messages
  * @param source of the sessions
- * @param acl who may do what with the nodes
- * @param base the path of the node under which all is kept; begins with a slash
- * @param onlyTerm the term of all sessions, if it does not follow the ttl of the requests
+ * @param session what all sessions have in common
+ * @param onlyTimeout the timeout of all sessions, if it does not follow the ttl of the requests
  * @param ttl of requests that do not say another
- * @param sessions for each term
+ * @param sessions how many there are for each timeout
  * @param eager how long to wait for the first connection, if opening waits for it
- * @param foresight what is known of lines
  * @param closing how long closing may wait for the ensemble
  * @param floor of tokens, if the ensemble is to be given one
  * @param threads of this client
  */
 record ZooKeeperSettings(
         String url,
-        String servers,
         Source source,
-        ACLProvider acl,
-        String base,
-        Optional<Duration> onlyTerm,
+        Session.Terms session,
+        Optional<Duration> onlyTimeout,
         Duration ttl,
         int sessions,
         Optional<Duration> eager,
-        FirstInLine.Maker foresight,
         Duration closing,
         Optional<TokenFloor> floor,
         ThreadFactory threads) {
 
-    /** Where sessions come from. */
+    /** Makes the sessions of a client, whose requests hear what befalls them. */
     interface Source {
-        Sessions sessions(
-                ZooKeeperSettings settings, Session.Terms terms, Session.Listener listener, RequestNodes places);
+        Sessions sessions(ZooKeeperSettings settings, RequestNodes requests);
     }
 
-    /** Picks a session for what is about no lock in particular. */
+    /** A key that picks a session for what is about no lock in particular. */
     LockKey anyKey() {
         return LockKey.lock(LockName.of("any"));
     }

@@ -118,7 +118,7 @@ class BreakMailboxTest {
     void aBreakIsAddedToThoseThatWereNotForgotten() throws Exception {
         Lease lease = holder.lock(name).acquire();
         Lease kept = holder.lock(name + "-kept").acquire();
-        byte[] past = new BrokenGrants(Map.of(), 0)
+        byte[] past = new BreakMailbox.BrokenGrants(Map.of(), 0)
                 .with(lease.token() + 1_000_000, "of the past")
                 .bytes();
         tool().setData(nodeOfTheHolder(), past, -1);

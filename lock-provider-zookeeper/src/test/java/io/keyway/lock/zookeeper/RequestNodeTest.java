@@ -1,11 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import static io.keyway.lock.zookeeper.EnsembleCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.nio.file.Path;
@@ -13,8 +17,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
@@ -32,22 +36,12 @@ class RequestNodeTest {
     private static final Paths PATHS = new Paths("/keyway");
     private static final String CONTAINER = PATHS.container(KEY);
 
-    private static final ACLProvider ANYONE = new ACLProvider() {
-        @Override
-        public List<ACL> getDefaultAcl() {
-            return List.of(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
-        }
-
-        @Override
-        public List<ACL> getAclForPath(String path) {
-            return getDefaultAcl();
-        }
-    };
+    private static final List<ACL> ANYONE = List.of(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
 
     @AutoClose
     private static OneServer server;
 
-    private final Await limit = Await.of(Duration.ofSeconds(60));
+    private final Deadline deadline = Deadline.after(Duration.ofSeconds(60));
     private final AtomicInteger ids = new AtomicInteger();
     private final AtomicInteger turns = new AtomicInteger();
     private final List<Session> sessions = new ArrayList<>();
@@ -79,33 +73,59 @@ class RequestNodeTest {
             public void broken(Session session, long token, String reason) {}
         };
         Session session = new Session(
-                new Session.Terms(server.address(), ANYONE, PATHS, FirstInLine.NONE), "", deaf, () -> false);
+                new Session.Terms(server.address(), ANYONE, Optional.empty(), PATHS), "", deaf, Session.NEVER_REPLACED);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
-        session.awaitConnected(limit, false);
+        session.awaitConnected(deadline, false);
         return session;
     }
 
     private RequestNode entered(Session session) throws Exception {
         Request request =
                 new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
-        RequestNode place = new RequestNode(
-                request, session, CONTAINER, NodeData.of(OWNER).bytes(), turned -> turns.incrementAndGet());
-        Container parent = new Container(session, CONTAINER);
-        place.goTo(parent);
-        place.lookAtOnce(place.enter(parent, limit).orElseThrow());
-        return place;
+        RequestNode node = new RequestNode(
+                request, session, CONTAINER, NodeData.of(OWNER).bytes(), new Containers(PATHS), turns());
+        node.look(node.enter(deadline).orElseThrow());
+        return node;
+    }
+
+    /** Counts how often a request was told its turn, or to ask. */
+    private LockBackend.Signals turns() {
+        return new LockBackend.Signals() {
+            @Override
+            public void recheck(LockKey key) {
+                turns.incrementAndGet();
+            }
+
+            @Override
+            public void doubt(String why) {}
+
+            @Override
+            public void ended(LockKey key, long token, LeaseLoss.Cause cause) {}
+
+            @Override
+            public void endedAll(LeaseLoss.Cause cause) {}
+
+            @Override
+            public void connected(String server) {}
+
+            @Override
+            public void disconnected(String server, String why) {}
+
+            @Override
+            public void background(String name, LockBackend.Loop loop) {}
+        };
     }
 
     private String node(Session session) throws Exception {
-        return limit.await(session.create(CONTAINER + "/1-1-x-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL))
+        return await(session.create(CONTAINER + "/1-1-x-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL), deadline)
                 .path();
     }
 
     /** All that the server has told it, and what it asked because of that, has come. */
     private void settle(Session session) throws Exception {
         for (int i = 0; i < 3; i++) {
-            limit.await(session.sync(CONTAINER));
+            await(session.sync(CONTAINER), deadline);
         }
     }
 
@@ -113,22 +133,22 @@ class RequestNodeTest {
     void anOldWatchSaysNothingOfANewNode() throws Exception {
         Session own = session();
         Session other = session();
-        new Containers(PATHS).make(own, CONTAINER, limit);
+        new Containers(PATHS).make(own, CONTAINER, deadline);
         String before = node(other);
-        RequestNode place = entered(own);
-        assertThat(place.standing().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
+        RequestNode request = entered(own);
+        assertThat(request.position().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
         settle(own);
         node(other);
-        limit.await(other.delete(place.node().path()));
+        await(other.delete(request.node().path()), deadline);
 
-        place.lost();
-        List<String> listing = place.enter(place.parent(), limit).orElseThrow();
-        limit.await(other.delete(before));
+        request.lost();
+        List<String> listing = request.enter(deadline).orElseThrow();
+        await(other.delete(before), deadline);
         settle(own);
 
-        place.lookAtOnce(listing);
+        request.look(listing);
         settle(own);
         assertThat(turns).hasValue(0);
-        assertThat(place.standing().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
+        assertThat(request.position().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
     }
 }

@@ -8,6 +8,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.zookeeper.BreakMailbox.BrokenGrants;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,76 +19,76 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a listing says, and how names are written in ZooKeeper. */
 class RequestQueueTest {
 
-    private static RequestQueue line(String... names) {
+    private static RequestQueue queue(String... names) {
         return RequestQueue.of(List.of(names));
     }
 
-    private static List<String> holders(RequestQueue line) {
-        return line.holders().stream().map(NodeName::name).toList();
+    private static List<String> holders(RequestQueue queue) {
+        return queue.holders().stream().map(NodeName::name).toList();
     }
 
     @Test
     void theLowestNumberHoldsAlone() {
-        RequestQueue line = line("b-2-x-0000000007", "a-1-x-0000000003", "c-3-s-0000000009");
+        RequestQueue queue = queue("b-2-x-0000000007", "a-1-x-0000000003", "c-3-s-0000000009");
 
-        assertThat(holders(line)).containsExactly("a-1-x-0000000003");
-        assertThat(line.waiters()).extracting(NodeName::name).containsExactly("b-2-x-0000000007", "c-3-s-0000000009");
+        assertThat(holders(queue)).containsExactly("a-1-x-0000000003");
+        assertThat(queue.waiters()).extracting(NodeName::name).containsExactly("b-2-x-0000000007", "c-3-s-0000000009");
     }
 
     @Test
     void readersHoldTogetherUntilAWriterAsks() {
-        RequestQueue line = line("a-1-s-0000000001", "b-2-s-0000000002", "c-3-x-0000000003", "d-4-s-0000000004");
+        RequestQueue queue = queue("a-1-s-0000000001", "b-2-s-0000000002", "c-3-x-0000000003", "d-4-s-0000000004");
 
-        assertThat(line.holders()).hasSize(2);
-        assertThat(line.of("d-4-s-0000000004").behind()).contains("c-3-x-0000000003");
-        assertThat(line.of("d-4-s-0000000004").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
-        assertThat(line.of("c-3-x-0000000003").behind()).contains("b-2-s-0000000002");
-        assertThat(line.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.NONE);
+        assertThat(queue.holders()).hasSize(2);
+        assertThat(queue.of("d-4-s-0000000004").behind()).contains("c-3-x-0000000003");
+        assertThat(queue.of("d-4-s-0000000004").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
+        assertThat(queue.of("c-3-x-0000000003").behind()).contains("b-2-s-0000000002");
+        assertThat(queue.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.NONE);
     }
 
     @Test
     void permitsGoToTheFirstThatFitsAndNobodyPassesIt() {
-        RequestQueue line = line("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003");
+        RequestQueue queue = queue("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003");
 
-        assertThat(line.holders()).hasSize(1);
-        assertThat(line.permitsOut()).isEqualTo(2);
-        assertThat(line.of("b-2-p2c3-0000000002").kind()).isEqualTo(QueuePosition.Kind.FIRST);
-        assertThat(line.of("c-3-p1c9-0000000003").behind()).contains("b-2-p2c3-0000000002");
+        assertThat(queue.holders()).hasSize(1);
+        assertThat(queue.permitsOut()).isEqualTo(2);
+        assertThat(queue.of("b-2-p2c3-0000000002").kind()).isEqualTo(QueuePosition.Kind.FIRST);
+        assertThat(queue.of("c-3-p1c9-0000000003").behind()).contains("b-2-p2c3-0000000002");
     }
 
     @Test
     void eachIsBoundByItsOwnViewOfTheCapacity() {
-        assertThat(line("a-1-p1c1-0000000001", "b-2-p1c2-0000000002", "c-3-p1c2-0000000003")
+        assertThat(queue("a-1-p1c1-0000000001", "b-2-p1c2-0000000002", "c-3-p1c2-0000000003")
                         .holders())
                 .hasSize(2);
     }
 
     @Test
     void aWriterThatHeldHasNobodyBeforeIt() {
-        RequestQueue line = line("a-1-x-0000000001", "b-2-x-0000000002", "c-3-x-0000000003");
+        RequestQueue queue = queue("a-1-x-0000000001", "b-2-x-0000000002", "c-3-x-0000000003");
 
-        assertThat(line.of("b-2-x-0000000002").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
-        assertThat(line.of("c-3-x-0000000003").behind()).contains("b-2-x-0000000002");
-        assertThat(line.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT_IF_IT_HELD);
+        assertThat(queue.of("b-2-x-0000000002").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT);
+        assertThat(queue.of("c-3-x-0000000003").behind()).contains("b-2-x-0000000002");
+        assertThat(queue.of("c-3-x-0000000003").then()).isEqualTo(QueuePosition.Knowledge.ALL_LEFT_IF_IT_HELD);
     }
 
     @Test
     void whatIsNotOursIsPassedOver() {
-        assertThat(line("lock-0000000001", "", "a-1-z-0000000001", "a-1-p-0000000001", "a-1-x-none")
+        assertThat(queue("lock-0000000001", "", "a-1-z-0000000001", "a-1-p-0000000001", "a-1-x-none")
                         .isEmpty())
                 .isTrue();
-        assertThat(line().of("a-1-x-0000000001")).isEqualTo(QueuePosition.ABSENT);
+        assertThat(queue().of("a-1-x-0000000001")).isEqualTo(QueuePosition.ABSENT);
     }
 
     @Test
     void aTicketSaysAllThatDecides() {
-        NodeName ticket = NodeName.parse("1f-a-p3c12-0000000042").orElseThrow();
+        NodeName name = NodeName.parse("1f-a-p3c12-0000000042").orElseThrow();
 
-        assertThat(ticket.name()).isEqualTo("1f-a-p3c12-0000000042");
-        assertThat(ticket.mode()).isEqualTo(LockMode.PERMITS);
-        assertThat(ticket.permits()).isEqualTo(3);
-        assertThat(ticket.capacity()).isEqualTo(12);
-        assertThat(ticket.number()).isEqualTo(42);
+        assertThat(name.name()).isEqualTo("1f-a-p3c12-0000000042");
+        assertThat(name.mode()).isEqualTo(LockMode.PERMITS);
+        assertThat(name.permits()).isEqualTo(3);
+        assertThat(name.capacity()).isEqualTo(12);
+        assertThat(name.number()).isEqualTo(42);
     }
 
     @ParameterizedTest
@@ -105,9 +106,9 @@ class RequestQueueTest {
 
     @Test
     void aNoteOutlivesItsText() {
-        NodeData note = NodeData.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")));
+        NodeData data = NodeData.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")));
 
-        assertThat(NodeData.parse(note.bytes())).isEqualTo(note);
+        assertThat(NodeData.parse(data.bytes())).isEqualTo(data);
         assertThat(NodeData.parse(null).owner().client()).isEqualTo("?");
     }
 

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a client knows about a line without asking, what that saves, and that it is never wrong. */
-class AnchorNodeTest {
+/** What a client knows about a queue without asking, what that saves, and that it is never wrong. */
+class ContainerTest {
     // ZooKeeper looks for a null in it, which a List.of does not allow.
     private static final List<ACL> ANYONE =
             Collections.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("world", "anyone")));
@@ -78,18 +78,18 @@ class AnchorNodeTest {
     }
 
     /** The client has used the lock often enough, and knows that it would be the first again. */
-    private int untilItIsPledged() throws Exception {
+    private int untilItIsAnchored() throws Exception {
         other.lock(name + "-other").acquire().release();
-        pairs(client, name, AnchorNode.BEFORE + 1);
+        pairs(client, name, Container.BEFORE + 1);
         await().until(() -> nodes().size() == 1);
         pairs(client, name, 2);
         try (Lease lease = client.lock(name).acquire()) {
             assertThat(lease.isHeld()).isTrue();
-            String ticket = nodes().stream()
+            String request = nodes().stream()
                     .filter(node -> !node.startsWith("pledge-"))
                     .findFirst()
                     .orElseThrow();
-            return NodeName.parse(ticket).orElseThrow().number();
+            return NodeName.parse(request).orElseThrow().number();
         }
     }
 
@@ -119,7 +119,7 @@ class AnchorNodeTest {
 
     @Test
     void nobodyIsPassedBecauseOfWhatIsKnown() throws Exception {
-        int last = untilItIsPledged();
+        int last = untilItIsAnchored();
 
         try (Lease held = other.lock(name).acquire()) {
             assertThat(client.lock(name).tryAcquire()).isEmpty();
@@ -132,8 +132,8 @@ class AnchorNodeTest {
     }
 
     @Test
-    void whoeverDeletesThePledgeByHandMakesNobodyBelieve() throws Exception {
-        int last = untilItIsPledged();
+    void whoeverDeletesTheAnchorByHandMakesNobodyBelieve() throws Exception {
+        int last = untilItIsAnchored();
         String path = containerMadeAnewUpTo(last);
 
         // Its number would be the one that it counts on.
@@ -144,8 +144,8 @@ class AnchorNodeTest {
     }
 
     @Test
-    void anAnswerThatOvertakesTheEndOfThePledgeIsNotBelieved() throws Exception {
-        int last = untilItIsPledged();
+    void anAnswerThatOvertakesTheEndOfTheAnchorIsNotBelieved() throws Exception {
+        int last = untilItIsAnchored();
         Future<Optional<Lease>> taken;
         try (HeldUpEvents untold = new HeldUpEvents(client.unwrap(ZooKeeper.class))) {
             String first = containerMadeAnewUpTo(last);
@@ -157,7 +157,7 @@ class AnchorNodeTest {
         assertThat(taken.get()).isEmpty();
     }
 
-    /** Numbers begin anew; returns the node of that number, which is the first in line. */
+    /** Numbers begin anew; returns the node of that number, which is the first in the queue. */
     private String containerMadeAnewUpTo(int last) throws Exception {
         ZooKeeper tool = handle();
         for (String node : nodes()) {
@@ -178,8 +178,8 @@ class AnchorNodeTest {
 
     @Test
     @Tag("soak")
-    void aPledgeKeepsNoContainerForEver() throws Exception {
-        untilItIsPledged();
+    void anAnchorKeepsNoContainerForEver() throws Exception {
+        untilItIsAnchored();
 
         for (int i = 0; i <= Containers.KEPT; i++) {
             client.lock(name + "-" + i).acquire().release();
