@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Where servers are reached that announce other addresses of themselves, as behind a NAT, a container's port or a proxy. A
- * provider whose clients learn addresses from its servers lists {@link #OPTION} among its options and dials
+ * Where servers are reached that announce other addresses of themselves, as behind a NAT, a container's port or a
+ * proxy. A provider whose clients learn addresses from its servers lists {@link #OPTION} among its options and dials
  * {@link #reach(String)} of each.
  *
  * @param addresses from {@code host:port} as announced to {@code host:port} to be dialled

@@ -3,7 +3,10 @@ package io.keyway.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request was ended because its waiting was part of a deadlock. Nothing is held by this call; it may be tried again. */
+/**
+ * The request was ended because its waiting was part of a deadlock. Nothing is held by this call; it may be tried
+ * again.
+ */
 public final class DeadlockException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
  * {@link JavaLocks#reentrant(LockClient)} gives locks that are, by thread and name.
  *
  * <p>All methods throw {@link ClientClosedException} once the client is closed. A thread that was interrupted holds
- * nothing: the request is withdrawn, and a grant that is under way goes back. Rules LK-301 to LK-313 and LK-401 to LK-412.
+ * nothing: the request is withdrawn, and a grant that is under way goes back. Rules LK-301 to LK-313 and LK-401 to
+ * LK-412.
  */
 public interface DistributedLock {
 
@@ -50,8 +51,8 @@ public interface DistributedLock {
     Optional<Lease> tryAcquire(Duration wait) throws InterruptedException;
 
     /**
-     * As {@link #acquire()} without blocking. Completing the future otherwise, as by cancel or orTimeout, withdraws the request.
-     * Dependents run on the event executor, where nobody may wait for another future of this client.
+     * As {@link #acquire()} without blocking. Completing the future otherwise, as by cancel or orTimeout, withdraws the
+     * request. Dependents run on the event executor, where nobody may wait for another future of this client.
      */
     CompletableFuture<Lease> acquireAsync();
 

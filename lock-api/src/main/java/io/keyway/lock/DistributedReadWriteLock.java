@@ -4,7 +4,10 @@ package io.keyway.lock;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The two modes of one lock: {@code client.lock(n)} and {@code client.readWriteLock(n).write()} are the same. Rules LK-1201 to LK-1206. */
+/**
+ * The two modes of one lock: {@code client.lock(n)} and {@code client.readWriteLock(n).write()} are the same. Rules
+ * LK-1201 to LK-1206.
+ */
 public interface DistributedReadWriteLock {
 
     /** Returns the name. */
@@ -17,10 +20,10 @@ public interface DistributedReadWriteLock {
     DistributedLock write();
 
     /**
-     * Turns a read lease into a write lease without a gap, within {@code wait}; zero or less asks once and does not wait.
-     * If it succeeds {@code read} is RELEASED in the same step, and the new lease has its options and a higher token; if
-     * it does not, {@code read} is held as before. Of two readers that want this at once the second gets an empty answer
-     * at once, since each would wait for the other.
+     * Turns a read lease into a write lease without a gap, within {@code wait}; zero or less asks once and does not
+     * wait. If it succeeds {@code read} is RELEASED in the same step, and the new lease has its options and a higher
+     * token; if it does not, {@code read} is held as before. Of two readers that want this at once the second gets an
+     * empty answer at once, since each would wait for the other.
      *
      * @param read a SHARED lease of this lock and this client
      * @throws UnsupportedFeatureException without UPGRADE, before anything is sent
@@ -33,8 +36,9 @@ public interface DistributedReadWriteLock {
     Optional<Lease> tryUpgrade(Lease read, Duration wait) throws InterruptedException;
 
     /**
-     * Turns a write lease into a read lease without a gap, within the request timeout. {@code write} is RELEASED as soon
-     * as this is sent, since other readers may be granted before the answer is here; an interrupt is kept for later.
+     * Turns a write lease into a read lease without a gap, within the request timeout. {@code write} is RELEASED as
+     * soon as this is sent, since other readers may be granted before the answer is here; an interrupt is kept for
+     * later.
      *
      * @param write an EXCLUSIVE lease of this lock and this client
      * @return the new lease, with the options of {@code write} and a higher token

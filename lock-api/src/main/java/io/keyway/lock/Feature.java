@@ -9,7 +9,9 @@ public enum Feature {
     READ_WRITE,
     /** Semaphores. */
     SEMAPHORE,
-    /** Tokens that are unique per grant and rise strictly per name, under the condition in {@link Guarantees#tokens()}. */
+    /**
+     * Tokens that are unique per grant and rise strictly per name, under the condition in {@link Guarantees#tokens()}.
+     */
     FENCING,
     /** Waiters are granted in the order of their arrival. */
     FIFO,

@@ -71,8 +71,8 @@ public final class FenceGuard {
     }
 
     /**
-     * Notes the token, and returns whether it is the highest seen so far. For effects that are ordered by themselves; what
-     * is checked here can be overtaken before it is done.
+     * Notes the token, and returns whether it is the highest seen so far. For effects that are ordered by themselves;
+     * what is checked here can be overtaken before it is done.
      *
      * @throws IllegalStateException if the name is new and the guard is full
      */

@@ -12,12 +12,12 @@ public final class JavaLocks {
      *   <li>A thread that locks again shares its first lease and token; the lease is released with the last unlock.
      *   <li>Unlock by a thread that does not hold it throws {@code IllegalMonitorStateException}.
      *   <li>If the lease is lost, {@code currentLease().state()} says so, a nested lock or tryLock throws
-     *       {@link LeaseLostException}, and unlock returns normally, so that an exception under way is not hidden: check
-     *       {@code ensureHeld()} before an effect, or before the last unlock.
+     *       {@link LeaseLostException}, and unlock returns normally, so that an exception under way is not hidden:
+     *       check {@code ensureHeld()} before an effect, or before the last unlock.
      *   <li>{@code lock()} is not ended by an interrupt and keeps its place in the queue.
-     *   <li>{@code lock()} waits for a future of the client, so that it must not be called where the client completes its
-     *       futures: in a {@link LockListener}, in a dependent of a future, or elsewhere on the event executor, if that has no
-     *       other thread. It would wait for ever.
+     *   <li>{@code lock()} waits for a future of the client, so that it must not be called where the client completes
+     *       its futures: in a {@link LockListener}, in a dependent of a future, or elsewhere on the event executor, if
+     *       that has no other thread. It would wait for ever.
      *   <li>{@code newCondition()} throws {@code UnsupportedOperationException}.
      * </ul>
      *

@@ -7,11 +7,11 @@ import java.util.concurrent.CompletionStage;
 /**
  * A held lock. The lease <em>is</em> the ownership: any thread may use or close it.
  *
- * <p>What the state says is a belief. The holder stops believing at the deadline (the send time of the last request that
- * the authority answered, plus 3/4 ttl); the authority gives the lock to another one ttl after it received that request
- * at the earliest. So a live holder has about a quarter of the ttl to stop. A suspended program can act after its lease
- * ended: where that would do damage, hand {@link #token()} to the resource and let it refuse lower ones. Rules LK-501 to
- * LK-515, LK-701 to LK-708 and LK-801 to LK-807.
+ * <p>What the state says is a belief. The holder stops believing at the deadline (the send time of the last request
+ * that the authority answered, plus 3/4 ttl); the authority gives the lock to another one ttl after it received that
+ * request at the earliest. So a live holder has about a quarter of the ttl to stop. A suspended program can act after
+ * its lease ended: where that would do damage, hand {@link #token()} to the resource and let it refuse lower ones.
+ * Rules LK-501 to LK-515, LK-701 to LK-708 and LK-801 to LK-807.
  */
 public interface Lease extends AutoCloseable {
 
@@ -36,7 +36,10 @@ public interface Lease extends AutoCloseable {
     /** Returns the number of permits; 1 for a lock. */
     int permits();
 
-    /** Returns the fencing token: unique to this grant, and higher than all earlier ones of the name where FENCING is declared. */
+    /**
+     * Returns the fencing token: unique to this grant, and higher than all earlier ones of the name where FENCING is
+     * declared.
+     */
     long token();
 
     /** Returns the ttl as granted. */
@@ -66,8 +69,8 @@ public interface Lease extends AutoCloseable {
     CompletionStage<LeaseLoss> lost();
 
     /**
-     * Ends the lease, waiting at most {@code requestTimeout} for the answer. Keeps the interrupt flag and is not ended by
-     * it. A repeated call returns the outcome of the first.
+     * Ends the lease, waiting at most {@code requestTimeout} for the answer. Keeps the interrupt flag and is not ended
+     * by it. A repeated call returns the outcome of the first.
      */
     ReleaseOutcome release();
 

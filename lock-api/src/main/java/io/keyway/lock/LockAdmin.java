@@ -3,7 +3,10 @@ package io.keyway.lock;
 
 import java.util.Optional;
 
-/** Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. Rules LK-1101 to LK-1106. */
+/**
+ * Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. Rules
+ * LK-1101 to LK-1106.
+ */
 public interface LockAdmin {
 
     /**
@@ -29,8 +32,8 @@ public interface LockAdmin {
     /**
      * Ends one grant by its token, never the next one.
      *
-     * @param reason reaches the holder as {@link LeaseLoss#detail} where the provider can tell it; at most 512 bytes of UTF-8 do, control
-     *     characters as spaces
+     * @param reason reaches the holder as {@link LeaseLoss#detail} where the provider can tell it; at most 512 bytes of
+     *     UTF-8 do, control characters as spaces
      * @return false if that grant was not in force any more, as when it was broken before
      * @throws UnsupportedFeatureException without BREAK, before anything is sent
      * @throws OutcomeUnknownException if the store gave no answer

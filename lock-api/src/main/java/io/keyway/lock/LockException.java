@@ -4,7 +4,10 @@ package io.keyway.lock;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a lock operation may fail with. Each kind answers a question: may I still hold it, may I retry, did I err? Rules LK-1401 to LK-1406. */
+/**
+ * What a lock operation may fail with. Each kind answers a question: may I still hold it, may I retry, did I err? Rules
+ * LK-1401 to LK-1406.
+ */
 public abstract class LockException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

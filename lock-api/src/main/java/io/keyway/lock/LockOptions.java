@@ -8,7 +8,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** How a lock is to be held; each field may be left open, to be decided by the client's options, the URL or the default. */
+/**
+ * How a lock is to be held; each field may be left open, to be decided by the client's options, the URL or the default.
+ */
 public final class LockOptions {
     /** The shortest ttl of any provider. */
     public static final Duration MIN_TTL = Duration.ofMillis(100);

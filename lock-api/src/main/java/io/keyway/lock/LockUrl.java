@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * lock:jdbc:&lt;whatever the driver takes&gt;
  * </pre>
  *
- * <p>Of the first form each part is split first and percent-decoded once; {@code +} is a plus. The second is opaque: the
- * text after {@code lock:} goes to the driver verbatim, but for parameters named {@code lock.<option>}, which are ours.
- * {@link #toString()} is masked; only providers call {@link #reveal()}. Rules LK-201 to LK-207.
+ * <p>Of the first form each part is split first and percent-decoded once; {@code +} is a plus. The second is opaque:
+ * the text after {@code lock:} goes to the driver verbatim, but for parameters named {@code lock.<option>}, which are
+ * ours. {@link #toString()} is masked; only providers call {@link #reveal()}. Rules LK-201 to LK-207.
  */
 public final class LockUrl {
     private final String text;
@@ -83,7 +83,9 @@ public final class LockUrl {
         return parts.provider;
     }
 
-    /** Returns the word after the provider, if the URL has one; the driver's of an opaque one, as {@code postgresql}. */
+    /**
+     * Returns the word after the provider, if the URL has one; the driver's of an opaque one, as {@code postgresql}.
+     */
     public Optional<String> protocol() {
         return parts.protocol;
     }

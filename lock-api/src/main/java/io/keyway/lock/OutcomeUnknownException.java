@@ -3,7 +3,10 @@ package io.keyway.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request was sent and not answered: it may have taken effect. What it may have left is cleaned up in the background. */
+/**
+ * The request was sent and not answered: it may have taken effect. What it may have left is cleaned up in the
+ * background.
+ */
 public final class OutcomeUnknownException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -38,7 +38,9 @@ public final class UnsupportedFeatureException extends LockException {
         return new UnsupportedFeatureException(message, null);
     }
 
-    /** Returns the missing feature; empty if the {@code require} option named something else, or more than one thing. */
+    /**
+     * Returns the missing feature; empty if the {@code require} option named something else, or more than one thing.
+     */
     public Optional<Feature> feature() {
         return Optional.ofNullable(feature);
     }

@@ -55,7 +55,9 @@ final class UrlMask {
         return text.substring(0, separator + 1) + Secrets.MASK + text.substring(at);
     }
 
-    /** Returns where a user may start when no // says it: after lock:word:, or after the three words of a driver's URL. */
+    /**
+     * Returns where a user may start when no // says it: after lock:word:, or after the three words of a driver's URL.
+     */
     private static int afterWords(String text, int at) {
         int words = text.startsWith("lock:jdbc:") ? 4 : 2;
         int start = 0;

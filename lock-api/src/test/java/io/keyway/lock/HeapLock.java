@@ -11,7 +11,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A lock of this JVM without time: leases end when they are released, or when a test says so. First come, first served. */
+/**
+ * A lock of this JVM without time: leases end when they are released, or when a test says so. First come, first served.
+ */
 final class HeapLock implements DistributedLock {
     private final Deque<CompletableFuture<Lease>> waiters = new ArrayDeque<>();
     private HeapLease holder;

@@ -33,14 +33,15 @@ public sealed interface Attempt {
     }
 
     /**
-     * Others stand before the request. Also the answer to one that does not queue, of which the kit reads only the holders
-     * then: it is over, {@link LockEngine.Sink#refused}, and is withdrawn only if an earlier attempt was not answered.
+     * Others stand before the request. Also the answer to one that does not queue, of which the kit reads only the
+     * holders then: it is over, {@link LockEngine.Sink#refused}, and is withdrawn only if an earlier attempt was not
+     * answered.
      *
-     * @param recheckWithin ask again within this time, even without a signal; the kit does after three quarters of it at
-     *     the earliest. It does not shorten it to the ttl: if a place that nothing is heard of ends after its ttl, a longer
-     *     time loses the place. A quarter of the ttl, or less, leaves time for attempts that fail
-     * @param ahead how many stand before it, where the store knows: all that hold, and those that wait before it. If it is
-     *     empty, or more than {@code holders} has, the kit takes it that others wait before it
+     * @param recheckWithin ask again within this time, even without a signal; the kit does after three quarters of it
+     *     at the earliest. It does not shorten it to the ttl: if a place that nothing is heard of ends after its ttl, a
+     *     longer time loses the place. A quarter of the ttl, or less, leaves time for attempts that fail
+     * @param ahead how many stand before it, where the store knows: all that hold, and those that wait before it. If it
+     *     is empty, or more than {@code holders} has, the kit takes it that others wait before it
      * @param holders who holds, where the store knows; may be some of many
      * @param broken the grant of this very request, if it was broken and its place stands still: nothing else is done
      *     then. The kit, which knows that nobody believes in it if it hears this, answers by
@@ -63,9 +64,9 @@ public sealed interface Attempt {
     }
 
     /**
-     * The request can never be granted, and nothing of it is left: of {@link LockBackend#convert}, and of an attempt whose
-     * request was withdrawn (which may as well throw {@link NotExecutedException}). That another holds the lock is
-     * {@link Waiting}, also for a request that does not queue.
+     * The request can never be granted, and nothing of it is left: of {@link LockBackend#convert}, and of an attempt
+     * whose request was withdrawn (which may as well throw {@link NotExecutedException}). That another holds the lock
+     * is {@link Waiting}, also for a request that does not queue.
      *
      * @param holders who holds, where the store knows
      */

@@ -4,8 +4,8 @@ package io.keyway.lock.spi;
 import java.time.Duration;
 
 /**
- * The end of a call, on the monotonic clock: made from the {@code limit} of a verb when it is called, and asked before each
- * step for what is left. It only tells the time: whether an interrupt ends a step is up to what waits. Immutable.
+ * The end of a call, on the monotonic clock: made from the {@code limit} of a verb when it is called, and asked before
+ * each step for what is left. It only tells the time: whether an interrupt ends a step is up to what waits. Immutable.
  */
 public final class Deadline {
     private final long atNanos;
@@ -30,8 +30,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns what is left in whole milliseconds, rounded down, but at least 1, also if nothing is left: for sockets and
-     * drivers, to which 0 is without end.
+     * Returns what is left in whole milliseconds, rounded down, but at least 1, also if nothing is left: for sockets
+     * and drivers, to which 0 is without end.
      */
     public int millis() {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos() / 1_000_000));
@@ -49,7 +49,10 @@ public final class Deadline {
         }
     }
 
-    /** Returns this one or, if it is sooner, the end of a call that begins now: for a step that must not use up all that is left. */
+    /**
+     * Returns this one or, if it is sooner, the end of a call that begins now: for a step that must not use up all that
+     * is left.
+     */
     public Deadline orSooner(Duration limit) {
         Deadline other = after(limit);
         return other.atNanos - atNanos < 0 ? other : this;

@@ -25,17 +25,18 @@ import java.util.function.Supplier;
 public interface LockBackend extends AutoCloseable {
 
     /**
-     * Connects, as far as the store needs it before the first verb; called first, again if it failed, and not any more once
-     * it has returned. A {@link io.keyway.lock.LockException} that is not retryable fails each request that needs the store.
-     * What it writes is visible to every later verb. No limit is passed: it takes at most the client's {@code connectTimeout},
-     * which a provider reads from its {@link OpenRequest}, and ends early when its thread is interrupted.
+     * Connects, as far as the store needs it before the first verb; called first, again if it failed, and not any more
+     * once it has returned. A {@link io.keyway.lock.LockException} that is not retryable fails each request that needs
+     * the store. What it writes is visible to every later verb. No limit is passed: it takes at most the client's
+     * {@code connectTimeout}, which a provider reads from its {@link OpenRequest}, and ends early when its thread is
+     * interrupted.
      */
     void start(Signals signals, Incarnation client) throws Exception;
 
     /**
-     * Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. With a grant, new
-     * or from an earlier attempt, the ttl runs anew from this attempt: belief is counted from the clock before it. A
-     * request that does not queue leaves nothing at the store unless it is granted.
+     * Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. With a grant,
+     * new or from an earlier attempt, the ttl runs anew from this attempt: belief is counted from the clock before it.
+     * A request that does not queue leaves nothing at the store unless it is granted.
      */
     Attempt attempt(Request request, Duration limit) throws Exception;
 
@@ -45,18 +46,19 @@ public interface LockBackend extends AutoCloseable {
      * here, by {@code wanted.id()}: asked again and again, idempotent, kept alive, withdrawn.
      *
      * <ul>
-     *   <li>From SHARED to EXCLUSIVE it waits for the other readers, before all that queue: nobody is granted meanwhile, no
-     *       newcomer and no other reader either. It is shown as the first that waits, in mode EXCLUSIVE, and {@code held}
-     *       stays, with the term that its renewals give it. Of two that wait, the second is {@link Attempt.Refused}, at
-     *       once: each would wait for the other. One that does not queue is asked once, and is in nobody's way.
+     *   <li>From SHARED to EXCLUSIVE it waits for the other readers, before all that queue: nobody is granted
+     *       meanwhile, no newcomer and no other reader either. It is shown as the first that waits, in mode EXCLUSIVE,
+     *       and {@code held} stays, with the term that its renewals give it. Of two that wait, the second is
+     *       {@link Attempt.Refused}, at once: each would wait for the other. One that does not queue is asked once, and
+     *       is in nobody's way.
      *   <li>From EXCLUSIVE to SHARED it never waits.
      *   <li>With {@link Attempt.Granted} {@code held} is over, and what has taken its place has a token of its own,
      *       higher than all before, and a whole ttl; {@link io.keyway.lock.LockStatus.Holder#since} goes on.
-     *   <li>A {@code held} that is not in force, by id and token, or was broken, is refused; an upgrade that waits ends with
-     *       {@code held}.
-     *   <li>{@link #withdraw} of an upgrade that waits leaves {@code held} alone. Of one that was granted, while none of its
-     *       renewals has arrived, it makes the grant what it was: SHARED, by the id and token of {@code held}, for what is
-     *       left of the upgrade's term. Of a downgrade it ends the grant.
+     *   <li>A {@code held} that is not in force, by id and token, or was broken, is refused; an upgrade that waits ends
+     *       with {@code held}.
+     *   <li>{@link #withdraw} of an upgrade that waits leaves {@code held} alone. Of one that was granted, while none
+     *       of its renewals has arrived, it makes the grant what it was: SHARED, by the id and token of {@code held},
+     *       for what is left of the upgrade's term. Of a downgrade it ends the grant.
      * </ul>
      */
     default Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
@@ -67,8 +69,8 @@ public interface LockBackend extends AutoCloseable {
     List<Answer> renew(List<Grant> grants, Duration limit) throws Exception;
 
     /**
-     * Ends the grant if it is in force; idempotent by {@code grant.id()} and token. Of one that was broken it frees the place,
-     * and answers NOT_HELD; its request may be attempted again then ({@link Attempt.Waiting#broken}).
+     * Ends the grant if it is in force; idempotent by {@code grant.id()} and token. Of one that was broken it frees the
+     * place, and answers NOT_HELD; its request may be attempted again then ({@link Attempt.Waiting#broken}).
      */
     Answer release(Grant grant, Duration limit) throws Exception;
 
@@ -92,21 +94,21 @@ public interface LockBackend extends AutoCloseable {
     }
 
     /**
-     * Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. What it does to a grant
-     * that changed its mode is said at {@link #convert}.
+     * Ends the queue place and the grant of that id; no later attempt of it succeeds. Idempotent. What it does to a
+     * grant that changed its mode is said at {@link #convert}.
      *
-     * <p>The id is remembered, also one that was never heard of, for longer than any message of its attempts can be under way.
-     * The kit calls this when each of them has returned or thrown: what may still arrive is the message of one that threw. It
-     * withdraws what it gives up; and what was released, or did not queue and was answered by {@link Attempt.Waiting},
-     * if an earlier attempt of it was not answered, though nothing of it stands any more.
+     * <p>The id is remembered, also one that was never heard of, for longer than any message of its attempts can be
+     * under way. The kit calls this when each of them has returned or thrown: what may still arrive is the message of
+     * one that threw. It withdraws what it gives up; and what was released, or did not queue and was answered by
+     * {@link Attempt.Waiting}, if an earlier attempt of it was not answered, though nothing of it stands any more.
      */
     void withdraw(Request request, Duration limit) throws Exception;
 
     /**
-     * Whether each verb surely ends within its limit, and at once when its thread is interrupted, whatever the store and
-     * the network do (rule LK-1505 asks it of all). The kit then lets a caller that waits anyhow make the call on its own
-     * thread, which saves two changes of thread; otherwise calls run on threads of the kit, and one that outlasts its
-     * limit keeps no caller.
+     * Whether each verb surely ends within its limit, and at once when its thread is interrupted, whatever the store
+     * and the network do (rule LK-1505 asks it of all). The kit then lets a caller that waits anyhow make the call on
+     * its own thread, which saves two changes of thread; otherwise calls run on threads of the kit, and one that
+     * outlasts its limit keeps no caller.
      */
     default boolean prompt() {
         return false;
@@ -136,24 +138,27 @@ public interface LockBackend extends AutoCloseable {
     /** Returns what the store promises. */
     Guarantees guarantees();
 
-    /** As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. As {@link #show}, it shows what was broken and has not ended. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. As {@link #show}, it shows what was broken and has
+     * not ended.
+     */
     default LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
     }
 
     /**
-     * As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. A grant that was broken is shown among the holders for as long
-     * as its place is kept.
+     * As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. A grant that was broken is shown among the holders
+     * for as long as its place is kept.
      */
     default Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
     }
 
     /**
-     * As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. The place is kept until its holder has released it, or
-     * its ttl has passed (rule LK-1105); meanwhile it is not in force: a further break is false, {@link #renew} and
-     * {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor takes it away, since
-     * it may be one that was lost and comes late, while the holder believes: it is answered by
+     * As {@link io.keyway.lock.LockAdmin#breakLease}; needed with BREAK. The place is kept until its holder has
+     * released it, or its ttl has passed (rule LK-1105); meanwhile it is not in force: a further break is false,
+     * {@link #renew} and {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor
+     * takes it away, since it may be one that was lost and comes late, while the holder believes: it is answered by
      * {@link Attempt.Waiting#broken}.
      */
     default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
@@ -175,13 +180,14 @@ public interface LockBackend extends AutoCloseable {
     default void close() throws Exception {}
 
     /**
-     * How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time only.
+     * How a store speaks unasked. All but {@code ended} and {@code endedAll} are hints: one that is lost costs time
+     * only.
      *
-     * <p>Called by any thread, also within a verb, {@link LockBackend#start} included: what is said there is heard before the
-     * verb's answer. But for {@link #awaitDelivery} none of them waits for a verb. A store speaks when it has left its own
-     * locks: the kit does on the calling thread what follows, and in time that a test moves ({@link TimeSource#manual()}) this
-     * includes the next verb of the client that is told, in the midst of what such a lock guards. On the machine's clock
-     * other threads make the verbs, and would wait for the lock.
+     * <p>Called by any thread, also within a verb, {@link LockBackend#start} included: what is said there is heard
+     * before the verb's answer. But for {@link #awaitDelivery} none of them waits for a verb. A store speaks when it
+     * has left its own locks: the kit does on the calling thread what follows, and in time that a test moves
+     * ({@link TimeSource#manual()}) this includes the next verb of the client that is told, in the midst of what such a
+     * lock guards. On the machine's clock other threads make the verbs, and would wait for the lock.
      */
     interface Signals {
         /**
@@ -191,7 +197,8 @@ public interface LockBackend extends AutoCloseable {
         void recheck(LockKey key);
 
         /**
-         * As {@link #recheck(LockKey)}, by a store that knows whose turn has come: that request is attempted now, and no other.
+         * As {@link #recheck(LockKey)}, by a store that knows whose turn has come: that request is attempted now, and
+         * no other.
          *
          * @param request its id
          */
@@ -206,12 +213,13 @@ public interface LockBackend extends AutoCloseable {
         default void recheckAll() {}
 
         /**
-         * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is granted, and
-         * its waiter is told without another call. It may be lost or doubled, but what it says is believed.
+         * As {@link #recheck(LockKey)}, by a store that knows already what the attempt would come to: the request is
+         * granted, and its waiter is told without another call. It may be lost or doubled, but what it says is
+         * believed.
          *
-         * @param word what the attempt would return; asked when the kit takes it, in one order with the answers to attempts, and
-         *     while none of this request is under way, so that neither a pause nor an answer that came in between makes it
-         *     wrong. Empty if that is not known any more: then the request is attempted
+         * @param word what the attempt would return; asked when the kit takes it, in one order with the answers to
+         *     attempts, and while none of this request is under way, so that neither a pause nor an answer that came in
+         *     between makes it wrong. Empty if that is not known any more: then the request is attempted
          */
         default void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
             recheck(request.key());
@@ -221,12 +229,14 @@ public interface LockBackend extends AutoCloseable {
         void doubt(String why);
 
         /**
-         * That grant is over, by the store's word. To BROKEN the kit answers by {@link LockBackend#release}, as soon as the
-         * lease is lost: a store that waits for it, at most until the grant would have expired, keeps rule LK-1105.
+         * That grant is over, by the store's word. To BROKEN the kit answers by {@link LockBackend#release}, as soon as
+         * the lease is lost: a store that waits for it, at most until the grant would have expired, keeps rule LK-1105.
          */
         void ended(LockKey key, long token, LeaseLoss.Cause cause);
 
-        /** As {@link #ended(LockKey, long, LeaseLoss.Cause)}, with a sentence for people, such as who broke it and why. */
+        /**
+         * As {@link #ended(LockKey, long, LeaseLoss.Cause)}, with a sentence for people, such as who broke it and why.
+         */
         default void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
             ended(key, token, cause);
         }

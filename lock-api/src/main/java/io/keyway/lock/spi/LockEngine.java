@@ -20,7 +20,8 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule LK-1508.
+ * What the façade stands on: requests go in, grants and their ends come out by {@link Sink}; nothing blocks. Rule
+ * LK-1508.
  *
  * <p>The engine asks again, connects again, renews what it has granted, watches the deadlines and gives back what has
  * lapsed, a quarter of the ttl later or when {@link Hold#release} says that its owner has stopped (rule LK-516).
@@ -36,16 +37,17 @@ public interface LockEngine extends AutoCloseable {
     void submit(Request request, Sink sink);
 
     /**
-     * As {@link #submit}, by a thread that waits for the outcome: the engine may use it for what it has to ask, for at most
-     * the client's request timeout. An interrupt ends that early and is kept. It need not.
+     * As {@link #submit}, by a thread that waits for the outcome: the engine may use it for what it has to ask, for at
+     * most the client's request timeout. An interrupt ends that early and is kept. It need not.
      */
     default void submitWaiting(Request request, Sink sink) {
         submit(request, sink);
     }
 
     /**
-     * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was called, by
-     * this thread, and before anything else is told to the sink. False: nothing happened; use {@link #submit}.
+     * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was
+     * called, by this thread, and before anything else is told to the sink. False: nothing happened; use
+     * {@link #submit}.
      */
     default boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
@@ -67,8 +69,8 @@ public interface LockEngine extends AutoCloseable {
 
     /**
      * Ends the queue place of the request, and its grant if one comes; idempotent. May come before {@link #submit} has
-     * returned, again, and when the request is over. The sink is told nothing of it. A grant that is being told already need not
-     * be ended: the façade releases it.
+     * returned, again, and when the request is over. The sink is told nothing of it. A grant that is being told already
+     * need not be ended: the façade releases it.
      */
     void withdraw(Request request);
 
@@ -104,9 +106,9 @@ public interface LockEngine extends AutoCloseable {
     }
 
     /**
-     * Ends the engine within {@code closeTimeout}. The façade has withdrawn what waits, told the leases and called release on
-     * them before: the engine sends that, as far as there is time, and what it cannot send is left to expire. It calls no sink
-     * afterwards.
+     * Ends the engine within {@code closeTimeout}. The façade has withdrawn what waits, told the leases and called
+     * release on them before: the engine sends that, as far as there is time, and what it cannot send is left to
+     * expire. It calls no sink afterwards.
      */
     @Override
     void close();
@@ -114,8 +116,8 @@ public interface LockEngine extends AutoCloseable {
     /** Where the fate of one request goes; called in order, one at a time, never under a lock of the engine. */
     interface Sink {
         /**
-         * The request is queued, so the authority has answered: a wait that comes to its end is empty from now on, and no
-         * {@link io.keyway.lock.LockUnavailableException}. May be repeated when its place changes.
+         * The request is queued, so the authority has answered: a wait that comes to its end is empty from now on, and
+         * no {@link io.keyway.lock.LockUnavailableException}. May be repeated when its place changes.
          *
          * @param ahead for people; whether it counts the holders is up to the engine
          * @param holders for people
@@ -123,21 +125,21 @@ public interface LockEngine extends AutoCloseable {
         void waiting(OptionalInt ahead, List<Owner> holders);
 
         /**
-         * Final, for {@code queue=false} and conversions: held by another. Not followed by a withdrawal: nothing of the request
-         * is left. Over a backend, what {@link Attempt.Waiting} is for a request that does not queue, and
+         * Final, for {@code queue=false} and conversions: held by another. Not followed by a withdrawal: nothing of the
+         * request is left. Over a backend, what {@link Attempt.Waiting} is for a request that does not queue, and
          * {@link Attempt.Refused}.
          */
         void refused(List<Owner> holders);
 
         /**
-         * The request has its grant. Once only: what a second call brings is released by its token, even if it is the same, and
-         * so is a grant whose request was withdrawn or has failed.
+         * The request has its grant. Once only: what a second call brings is released by its token, even if it is the
+         * same, and so is a grant whose request was withdrawn or has failed.
          */
         void granted(Hold hold, long token);
 
         /**
-         * The grant may be in trouble; belief goes on until its deadline. Before a grant: why nothing is answered yet; the
-         * request goes on.
+         * The grant may be in trouble; belief goes on until its deadline. Before a grant: why nothing is answered yet;
+         * the request goes on.
          */
         void doubt(String why);
 
@@ -147,7 +149,10 @@ public interface LockEngine extends AutoCloseable {
         /** Final: the hold is over, by the engine's or the store's word. When it returns the lease is LOST. */
         void ended(LeaseLoss.Cause cause, String detail);
 
-        /** Final, before a grant, for what asking again cannot cure. Not followed by a withdrawal: the engine cleans up what may stand. */
+        /**
+         * Final, before a grant, for what asking again cannot cure. Not followed by a withdrawal: the engine cleans up
+         * what may stand.
+         */
         void failed(LockException e);
     }
 
@@ -156,7 +161,10 @@ public interface LockEngine extends AutoCloseable {
         /** Returns the ttl as granted. */
         Duration ttl();
 
-        /** Returns the end of belief on {@link #time()}: echo + 3/4 ttl. It moves forward with each extension; a volatile read. */
+        /**
+         * Returns the end of belief on {@link #time()}: echo + 3/4 ttl. It moves forward with each extension; a
+         * volatile read.
+         */
         long deadlineNanos();
 
         /**
@@ -196,8 +204,8 @@ public interface LockEngine extends AutoCloseable {
         void disconnected(String server, String why);
 
         /**
-         * Waits until what the engine has told its sinks so far has reached the application's listeners and futures; for
-         * engines whose time a test moves. Returns at once if called by one of them.
+         * Waits until what the engine has told its sinks so far has reached the application's listeners and futures;
+         * for engines whose time a test moves. Returns at once if called by one of them.
          *
          * @param limit of real time
          */

@@ -27,8 +27,8 @@ public interface LockProvider {
     }
 
     /**
-     * Opens a client, mostly by {@link OpenRequest#over(LockBackend)} or {@link OpenRequest#over(LockEngine)}. The URL's
-     * options have been checked against {@link ProviderInfo#options()} and the common ones.
+     * Opens a client, mostly by {@link OpenRequest#over(LockBackend)} or {@link OpenRequest#over(LockEngine)}. The
+     * URL's options have been checked against {@link ProviderInfo#options()} and the common ones.
      *
      * @throws io.keyway.lock.LockException if it cannot
      */

@@ -17,8 +17,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
 /**
- * The limit: an ephemeral sequential node is created and deleted, each with an answer, on ZooKeeper's own client. What no lock
- * on ephemeral sequential nodes can do without, and no more than that, so that nothing is safe:
+ * The limit: an ephemeral sequential node is created and deleted, each with an answer, on ZooKeeper's own client. What
+ * no lock on ephemeral sequential nodes can do without, and no more than that, so that nothing is safe:
  *
  * <ul>
  *   <li>alone, nobody is asked whether the node is the first;

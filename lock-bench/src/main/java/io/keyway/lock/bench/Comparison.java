@@ -13,9 +13,9 @@ import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 
 /**
- * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median of
- * the rounds that count. Those before them warm up, in turn too: what one contender makes the compiler assume of code that all
- * of them run, the next one refutes, and it is compiled anew.
+ * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median
+ * of the rounds that count. Those before them warm up, in turn too: what one contender makes the compiler assume of
+ * code that all of them run, the next one refutes, and it is compiled anew.
  */
 final class Comparison {
 

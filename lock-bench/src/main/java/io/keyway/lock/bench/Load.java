@@ -17,7 +17,10 @@ import java.util.function.LongSupplier;
 /** Threads that take and free locks as fast as they can. */
 final class Load implements AutoCloseable {
 
-    /** What a round came to: pairs of acquire and release for each thread, what the server was asked and what processor time this JVM used meanwhile. */
+    /**
+     * What a round came to: pairs of acquire and release for each thread, what the server was asked and what processor
+     * time this JVM used meanwhile.
+     */
     record Round(List<Long> pairs, Duration took, long requests, Duration processor) {
 
         long sum() {

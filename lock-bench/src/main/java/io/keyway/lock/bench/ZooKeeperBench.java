@@ -76,8 +76,8 @@ final class ZooKeeperBench implements Callable<Integer> {
     }
 
     /**
-     * The clients of a contender go to one server each, in turn: a leader answers its own clients faster, and by chance one
-     * contender would be there and another not.
+     * The clients of a contender go to one server each, in turn: a leader answers its own clients faster, and by chance
+     * one contender would be there and another not.
      */
     private Contender.Opener spread(String list, OpenerAt opener) {
         String[] each = list.split(",", -1);

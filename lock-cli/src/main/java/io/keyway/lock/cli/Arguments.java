@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words of a command line, split at the first {@code --}: what stands before it is ours, what follows belongs to the
- * command to be run, whatever it looks like.
+ * The words of a command line, split at the first {@code --}: what stands before it is ours, what follows belongs to
+ * the command to be run, whatever it looks like.
  *
  * @param ours the words for keyway
  * @param command the words of the command; null when there is no {@code --}

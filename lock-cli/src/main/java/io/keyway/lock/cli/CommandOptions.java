@@ -71,7 +71,10 @@ final class CommandOptions {
         return this;
     }
 
-    /** The byte of a second process that must be dead before the client counts as dead; it also says that there is something to stop before a broken lock is somebody else's. */
+    /**
+     * The byte of a second process that must be dead before the client counts as dead; it also says that there is
+     * something to stop before a broken lock is somebody else's.
+     */
     CommandOptions guard(long position) {
         option("guard").ifPresent(option -> set(option, position));
         return this;

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * A command that runs while a lease is held. The lease is released when all processes of the command have ended: like
  * with flock(1), a process that it left in the background keeps the lock.
  *
- * <p>When the lease expires, the command has an eighth of the ttl to end by itself: belief ends at three quarters of the
- * ttl, so nobody else is granted the lock before that. When it ends in another way, somebody else may hold the lock
+ * <p>When the lease expires, the command has an eighth of the ttl to end by itself: belief ends at three quarters of
+ * the ttl, so nobody else is granted the lock before that. When it ends in another way, somebody else may hold the lock
  * already, and the command is killed.
  */
 final class GuardedCommand {

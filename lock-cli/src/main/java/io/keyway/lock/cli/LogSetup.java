@@ -35,7 +35,10 @@ final class LogSetup {
         System.setProperty("org.slf4j.simpleLogger.showLogName", "false");
     }
 
-    /** Netty starts the flight recorder otherwise, which takes longer than everything else. To be called before it loads. */
+    /**
+     * Netty starts the flight recorder otherwise, which takes longer than everything else. To be called before it
+     * loads.
+     */
     static void recording() {
         System.setProperty("io.netty.jfr.enabled", "false");
     }

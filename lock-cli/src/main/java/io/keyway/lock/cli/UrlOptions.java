@@ -51,8 +51,8 @@ final class UrlOptions {
     }
 
     /**
-     * Opens a client to run a command. On this machine it never serves the others, which Ctrl-Z would stop, and it counts
-     * as dead only when the supervisor is dead too.
+     * Opens a client to run a command. On this machine it never serves the others, which Ctrl-Z would stop, and it
+     * counts as dead only when the supervisor is dead too.
      */
     LockClient openToRun(Console console, Supervision supervision) {
         LockUrl parsed = url(console);

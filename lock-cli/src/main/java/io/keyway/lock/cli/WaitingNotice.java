@@ -16,8 +16,8 @@ import java.util.Optional;
 
 /**
  * Says on standard error whom a request waits for: one line that changes on a terminal, a line per change in a log.
- * Nothing is said about a lock that is free, nor of its holder before the request is known to wait: who holds it, when the
- * answer is merely slow, need not stand in the way.
+ * Nothing is said about a lock that is free, nor of its holder before the request is known to wait: who holds it, when
+ * the answer is merely slow, need not stand in the way.
  */
 final class WaitingNotice implements Runnable, AutoCloseable {
     private static final long FIRST_NANOS = 200_000_000;

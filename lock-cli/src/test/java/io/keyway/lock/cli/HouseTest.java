@@ -17,7 +17,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The arrows of the house point downward: command line, providers and compatibility kit, API. This module sees them all. */
+/**
+ * The arrows of the house point downward: command line, providers and compatibility kit, API. This module sees them
+ * all.
+ */
 class HouseTest {
     private static final String API = "io.keyway.lock";
     private static final String SPI = "io.keyway.lock.spi";

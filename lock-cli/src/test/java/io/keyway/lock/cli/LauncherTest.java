@@ -20,7 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The launcher script in a small tree of its own, with a Maven and a Java that only write down how they were called. */
+/**
+ * The launcher script in a small tree of its own, with a Maven and a Java that only write down how they were called.
+ */
 class LauncherTest {
     @TempDir
     Path directory;

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** `keyway member` as real processes: how they start, what a crash and a lost directory cost, how a list is changed. What they say is what an operator reads. */
+/**
+ * `keyway member` as real processes: how they start, what a crash and a lost directory cost, how a list is changed.
+ * What they say is what an operator reads.
+ */
 class MemberProcessesTest {
     private static final String OPEN = "is open";
 

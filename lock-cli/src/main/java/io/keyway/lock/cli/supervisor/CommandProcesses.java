@@ -11,14 +11,16 @@ import java.util.Optional;
  * The processes of one command: the command itself, its descendants, whatever carries the mark of this run in its
  * environment, and whatever was one of these at an earlier look.
  *
- * <p>Neither the tree nor the mark is enough. A daemon leaves the tree when its parent ends, but it keeps the environment
- * that it was started with; a program that clears the environment of its children is still their ancestor. Only a program
- * that does both, before anybody looked, escapes.
+ * <p>Neither the tree nor the mark is enough. A daemon leaves the tree when its parent ends, but it keeps the
+ * environment that it was started with; a program that clears the environment of its children is still their ancestor.
+ * Only a program that does both, before anybody looked, escapes.
  *
  * <p>Thread-safe.
  */
 public final class CommandProcesses {
-    /** Whoever has this variable in its environment belongs to no command, like a member that serves other clients too. */
+    /**
+     * Whoever has this variable in its environment belongs to no command, like a member that serves other clients too.
+     */
     public static final String DETACHED = "KEYWAY_DETACHED";
 
     /** The supervisor of a run inside of this one has it; it is ended after all others, for it guards some of them. */

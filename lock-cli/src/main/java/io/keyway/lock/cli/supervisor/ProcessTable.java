@@ -13,6 +13,8 @@ interface ProcessTable {
     @Nullable
     ProcessEntry find(long pid);
 
-    /** The environment that the process was started with, {@code NAME=value} ended by NUL; empty when it cannot be read. */
+    /**
+     * The environment that the process was started with, {@code NAME=value} ended by NUL; empty when it cannot be read.
+     */
     byte[] environment(long pid);
 }

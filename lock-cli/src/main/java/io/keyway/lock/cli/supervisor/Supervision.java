@@ -83,7 +83,10 @@ public final class Supervision implements AutoCloseable {
         return over;
     }
 
-    /** The lease is good until {@code at} on this process's {@link System#nanoTime()}; then the command has {@code graceNanos} to end. */
+    /**
+     * The lease is good until {@code at} on this process's {@link System#nanoTime()}; then the command has
+     * {@code graceNanos} to end.
+     */
     public synchronized void leaseUntil(long at, long graceNanos) {
         deadline = at;
         grace = graceNanos;
@@ -112,7 +115,9 @@ public final class Supervision implements AutoCloseable {
         }
     }
 
-    /** To be called before the command is started; returns when the supervisor will know, whatever happens to keyway. */
+    /**
+     * To be called before the command is started; returns when the supervisor will know, whatever happens to keyway.
+     */
     public void starting() throws IOException, InterruptedException {
         CountDownLatch told = new CountDownLatch(1);
         synchronized (this) {
@@ -180,7 +185,10 @@ public final class Supervision implements AutoCloseable {
         tell(line, () -> {});
     }
 
-    /** Sends a line, then runs {@code then}; before a supervisor is ready nothing is sent, as it is told everything then. */
+    /**
+     * Sends a line, then runs {@code then}; before a supervisor is ready nothing is sent, as it is told everything
+     * then.
+     */
     private void tell(String line, Runnable then) {
         SupervisorProcess to = current;
         if (to == null || outbox.isShutdown() || !(currentIsReady || line.equals(SupervisorProtocol.END))) {

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The process that makes sure that a command does not outlive its lock.
  *
- * <p><b>Who is whose parent.</b> {@code keyway run} starts two children: first this one, then the command. The command is
- * keyway's own child, since only a parent learns an exit code, and since a child of this process would inherit the
+ * <p><b>Who is whose parent.</b> {@code keyway run} starts two children: first this one, then the command. The command
+ * is keyway's own child, since only a parent learns an exit code, and since a child of this process would inherit the
  * ignored signals. All three stay in one process group, so the command can read the terminal, Ctrl-C reaches it without
- * help, and the shell sees the job stop at Ctrl-Z: keyway and the command stop, this process ignores the signal and goes
- * on counting. If the job stays stopped beyond the lease, the command is killed where it stands and keyway, continued,
- * finds its lock lost.
+ * help, and the shell sees the job stop at Ctrl-Z: keyway and the command stop, this process ignores the signal and
+ * goes on counting. If the job stays stopped beyond the lease, the command is killed where it stands and keyway,
+ * continued, finds its lock lost.
  *
- * <p><b>What it is told</b>, line by line on standard input ({@link SupervisorProtocol}): the end of the lease with each extension,
- * and the command's pid. <b>What it does</b>: at the deadline, SIGTERM; a grace later, SIGKILL, again and again until
- * nothing of the command is left. When its input ends, keyway is dead: SIGKILL at once.
+ * <p><b>What it is told</b>, line by line on standard input ({@link SupervisorProtocol}): the end of the lease with
+ * each extension, and the command's pid. <b>What it does</b>: at the deadline, SIGTERM; a grace later, SIGKILL, again
+ * and again until nothing of the command is left. When its input ends, keyway is dead: SIGKILL at once.
  *
  * <p><b>Why it survives.</b> A shell ignores INT, TERM, HUP, QUIT and the stop signals and then becomes this virtual
  * machine, which runs with {@code -Xrs} and so leaves them ignored. If it dies nevertheless, keyway starts another.
