@@ -60,7 +60,8 @@ class ApplicationTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                Path.of("target", "classes") + File.pathSeparator + Files.readString(Path.of("target", "runtime.classpath")),
+                Path.of("target", "classes") + File.pathSeparator
+                        + Files.readString(Path.of("target", "runtime.classpath")),
                 "application.Application"));
         command.addAll(urls);
         Process application = new ProcessBuilder(command)

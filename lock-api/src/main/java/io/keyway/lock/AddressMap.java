@@ -20,8 +20,8 @@ public record AddressMap(Map<String, String> addresses) {
     public static final Option<AddressMap> OPTION = Option.parsed(
                     "addressMap", AddressMap.class, AddressMap::parse, "announced>dialled, joined by commas")
             .withDefault(NONE)
-            .withDescription(
-                    "where to reach servers that announce other addresses, as in a:7400>127.0.0.1:9001,b:7400>127.0.0.1:9002");
+            .withDescription("where to reach servers that announce other addresses, as in "
+                    + "a:7400>127.0.0.1:9001,b:7400>127.0.0.1:9002");
 
     /** Copies the map. */
     public AddressMap {

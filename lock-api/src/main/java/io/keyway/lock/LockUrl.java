@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The address of a coordination store.
  *
  * <pre>
- * lock:&lt;provider&gt;[:&lt;protocol&gt;]://[user[:password]@]host[:port][,host[:port]...][/path][?option=value&amp;...]
+ * lock:PROVIDER[:PROTOCOL]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/PATH][?OPTION=VALUE&amp;...]
  * lock:jdbc:&lt;whatever the driver takes&gt;
  * </pre>
  *

@@ -23,7 +23,8 @@ class OpaqueUrlTest {
                 "lock:jdbc:h2:mem:x;lock.ttl=5s;MODE=MySQL                | jdbc:h2:mem:x;MODE=MySQL",
                 "lock:jdbc:h2:mem:x;MODE=MySQL;lock.ttl=5s                | jdbc:h2:mem:x;MODE=MySQL",
                 "lock:jdbc:h2:mem:x;INIT=a\\;lock.ttl=b                   | jdbc:h2:mem:x;INIT=a\\;lock.ttl=b",
-                "lock:jdbc:sqlserver://db:1;password={a;lock.ttl=5s};b=c  | jdbc:sqlserver://db:1;password={a;lock.ttl=5s};b=c",
+                "lock:jdbc:sqlserver://db:1;password={a;lock.ttl=5s};b=c  | "
+                        + "jdbc:sqlserver://db:1;password={a;lock.ttl=5s};b=c",
                 "lock:jdbc:sqlserver://db:1;lock.ttl=5s                   | jdbc:sqlserver://db:1",
                 "lock:jdbc:oracle:thin:@//db:1521/x?lock.ttl=5s           | jdbc:oracle:thin:@//db:1521/x",
                 "lock:jdbc:postgresql://db/app?a=%20+%zz&b                | jdbc:postgresql://db/app?a=%20+%zz&b",

@@ -67,8 +67,8 @@ class RequirementsTest {
                         "option require: \"readwrite\" is not known; did you mean read-write? Known are ");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CommonOptions.REQUIRE.parse("fencing,readwrite"))
-                .withMessageStartingWith(
-                        "option require: \"fencing,readwrite\" is not known at \"readwrite\"; did you mean read-write?");
+                .withMessageStartingWith("option require: \"fencing,readwrite\" is not known at \"readwrite\";"
+                        + " did you mean read-write?");
     }
 
     @Test

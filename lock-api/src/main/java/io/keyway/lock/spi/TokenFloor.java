@@ -34,10 +34,10 @@ public record TokenFloor(String url, long wanted) {
      */
     public boolean isAbove(long stored) {
         if (stored > wanted) {
-            throw new InvalidLockUrlException(
-                    url + " asks for tokenFloor=" + wanted
-                            + ", but another client has given the store tokenFloor=" + stored
-                            + ", and it is only raised. Write that one into this URL too, or leave it out: all clients get tokens above it.");
+            throw new InvalidLockUrlException(url + " asks for tokenFloor=" + wanted
+                    + ", but another client has given the store tokenFloor=" + stored
+                    + ", and it is only raised. Write that one into this URL too, or leave it out: all clients "
+                    + "get tokens above it.");
         }
         return stored < wanted;
     }

@@ -30,7 +30,7 @@ final class ArchiveWarmup {
             Class.forName(name);
         }
         Path directory = Files.createTempDirectory("keyway");
-        int code = rehearse("lock:native:local://" + directory.resolve("locks") + "?host=inprocess");
+        int code = warmUp("lock:native:local://" + directory.resolve("locks") + "?host=inprocess");
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(each);
@@ -39,11 +39,11 @@ final class ArchiveWarmup {
         System.exit(code);
     }
 
-    private static int rehearse(String url) {
+    private static int warmUp(String url) {
         CommandTree tree = new CommandTree(Console.ofThisProcess());
         tree.execute("providers");
-        tree.execute("break", "--url", url, "rehearsal", "--reason", "rehearsal");
+        tree.execute("break", "--url", url, "warm-up", "--reason", "warm-up");
         tree.execute("show", "--url", url);
-        return tree.execute("run", "--url", url, "rehearsal", "--", "true");
+        return tree.execute("run", "--url", url, "warm-up", "--", "true");
     }
 }

@@ -7,13 +7,13 @@ final class CommandException extends RuntimeException {
 
     private final int exitCode;
 
-    CommandException(int exitCode, String sentence) {
-        super(sentence);
+    CommandException(int exitCode, String message) {
+        super(message);
         this.exitCode = exitCode;
     }
 
-    CommandException(int exitCode, String sentence, Throwable cause) {
-        super(sentence, cause);
+    CommandException(int exitCode, String message, Throwable cause) {
+        super(message, cause);
         this.exitCode = exitCode;
     }
 

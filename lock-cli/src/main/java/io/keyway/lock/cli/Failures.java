@@ -28,7 +28,7 @@ final class Failures {
             failure.printStackTrace(console.err());
         }
         if (failure instanceof CommandException refusal) {
-            console.say(sentence(refusal));
+            console.say(message(refusal));
             return refusal.exitCode();
         }
         if (failure instanceof InvalidLockUrlException
@@ -36,11 +36,11 @@ final class Failures {
                 || failure instanceof ProviderNotFoundException
                 || failure instanceof IllegalArgumentException
                 || (failure instanceof LockUnavailableException refusal && !refusal.retryable())) {
-            console.say(sentence(failure));
+            console.say(message(failure));
             return ExitCode.USAGE;
         }
         if (failure instanceof LockException) {
-            console.say(sentence(failure));
+            console.say(message(failure));
             return ExitCode.UNAVAILABLE;
         }
         console.say("this should not happen: " + failure + " (KEYWAY_DEBUG=1 shows where).");
@@ -48,7 +48,7 @@ final class Failures {
     }
 
     /** The message on one line, with a full stop. */
-    static String sentence(Throwable failure) {
+    static String message(Throwable failure) {
         String message = failure.getMessage();
         String line = message == null || message.isBlank()
                 ? failure.getClass().getSimpleName()
@@ -56,7 +56,7 @@ final class Failures {
         if (failure instanceof ProviderNotFoundException) {
             line = FOR_BUILDS.matcher(line).replaceFirst("");
         }
-        String told = shortened(line) + place(failure, line);
+        String told = shortened(line) + server(failure, line);
         return told.endsWith(".") || told.endsWith("?") || told.endsWith("!") ? told : told + ".";
     }
 
@@ -69,16 +69,16 @@ final class Failures {
     }
 
     /**
-     * As {@link #sentence}, for a failure after which keyway goes on trying by itself: without advice and full stop.
+     * As {@link #message}, for a failure after which keyway goes on trying by itself: without advice and full stop.
      */
     static String trouble(Throwable failure) {
-        return ADVICE.matcher(sentence(failure)).replaceAll("").replaceFirst("[.;]$", "") + "; retrying";
+        return ADVICE.matcher(message(failure)).replaceAll("").replaceFirst("[.;]$", "") + "; retrying";
     }
 
     /** Who did not answer, for instance the process that serves this machine, where the message does not say it. */
-    private static String place(Throwable failure, String line) {
+    private static String server(Throwable failure, String line) {
         String server = failure instanceof LockException known ? known.server().orElse("") : "";
-        String place = server.substring(server.indexOf(':') + 1);
-        return place.isEmpty() || line.endsWith(".") || line.contains(place) ? "" : " (" + server + ")";
+        String address = server.substring(server.indexOf(':') + 1);
+        return address.isEmpty() || line.endsWith(".") || line.contains(address) ? "" : " (" + server + ")";
     }
 }

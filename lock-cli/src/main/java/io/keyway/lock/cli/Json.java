@@ -31,7 +31,7 @@ final class Json {
         out.append(",\"holders\":");
         list(
                 status.holders(),
-                holder -> party(
+                holder -> participant(
                         holder.client(),
                         holder.mode(),
                         holder.permits(),
@@ -42,7 +42,7 @@ final class Json {
         out.append(",\"waiters\":");
         list(
                 status.waiters(),
-                waiter -> party(
+                waiter -> participant(
                         waiter.client(),
                         waiter.mode(),
                         waiter.permits(),
@@ -53,7 +53,7 @@ final class Json {
         out.append('}');
     }
 
-    private void party(
+    private void participant(
             String client,
             LockMode mode,
             int permits,

@@ -9,7 +9,7 @@ final class LogSetup {
      * Keeps their logs out of what the user reads, but for warnings of providers; `KEYWAY_DEBUG=1` lets all through. To
      * be called before anything logs.
      */
-    static void logging(Console console) {
+    static void forCommands(Console console) {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
         System.setProperty("org.slf4j.simpleLogger.log.io.keyway", "warn");
         System.setProperty("org.slf4j.simpleLogger.showThreadName", "false");
@@ -26,7 +26,7 @@ final class LogSetup {
      *
      * @param member without quotes
      */
-    static void memberLogging(String member, boolean debug) {
+    static void forMember(String member, boolean debug) {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
         System.setProperty("org.slf4j.simpleLogger.log.io.keyway", debug ? "debug" : "info");
         System.setProperty("org.slf4j.simpleLogger.showDateTime", "true");
@@ -39,7 +39,7 @@ final class LogSetup {
      * Netty starts the flight recorder otherwise, which takes longer than everything else. To be called before it
      * loads.
      */
-    static void recording() {
+    static void withoutFlightRecorder() {
         System.setProperty("io.netty.jfr.enabled", "false");
     }
 }

@@ -10,9 +10,9 @@ public final class Main {
         Console console = Console.ofThisProcess();
         // A member's log begins when it is known which one it is.
         if (!console.debug() && !(args.length > 0 && args[0].equals("member"))) {
-            LogSetup.logging(console);
+            LogSetup.forCommands(console);
         }
-        LogSetup.recording();
+        LogSetup.withoutFlightRecorder();
         int code = new CommandTree(console).execute(args);
         console.out().flush();
         System.exit(code);

@@ -32,7 +32,8 @@ import picocli.CommandLine.TypeConversionException;
         mixinStandardHelpOptions = true,
         description =
                 "Runs a member of a cluster, whose locks clients find under lock:native://MEMBERS/NAME. The names are"
-                        + " partitioned among the members, not replicated: while one is down, its names wait for its restart.")
+                        + " partitioned among the members, not replicated: while one is down, its names wait for its "
+                        + "restart.")
 final class MemberCommand implements Callable<Integer> {
     private final Console console;
 
@@ -75,7 +76,8 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--init",
             description =
-                    "Says that this cluster has never run before, so that its very first start need not wait for old leases.")
+                    "Says that this cluster has never run before, so that its very first start need not wait for old "
+                            + "leases.")
     private boolean init;
 
     @Option(
@@ -91,7 +93,8 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = MaxTtl.class,
             description =
-                    "The longest lease of the cluster, and so the silence after a crash; all members and clients say the same. Default: 60s.")
+                    "The longest lease of the cluster, and so the silence after a crash; all members and clients say "
+                            + "the same. Default: 60s.")
     private Duration maxTtl = NativeOptions.MAX_TTL.defaultValue().orElseThrow();
 
     @Option(
@@ -99,7 +102,8 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "" + MemberConfig.SHARDS,
             description =
-                    "Into how many parts each member divides its names, 1 to 64; all members say the same. Default: ${DEFAULT-VALUE}.")
+                    "Into how many parts each member divides its names, 1 to 64; all members say the same. Default: "
+                            + "${DEFAULT-VALUE}.")
     private int shards = MemberConfig.SHARDS;
 
     @Option(
@@ -107,7 +111,8 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "N",
             converter = TokenFloor.class,
             description =
-                    "What all fencing tokens of this member are to exceed from this start on, for a cluster that takes the place of another store; all members say the same.")
+                    "What all fencing tokens of this member are to exceed from this start on, for a cluster that takes "
+                            + "the place of another store; all members say the same.")
     private long tokenFloor;
 
     @Option(
@@ -137,7 +142,8 @@ final class MemberCommand implements Callable<Integer> {
     @Option(
             names = "--insecure",
             description =
-                    "Listen on another address than the loopback one for everybody: without a secret, and without certificates of clients.")
+                    "Listen on another address than the loopback one for everybody: without a secret, and without "
+                            + "certificates of clients.")
     private boolean insecure;
 
     MemberCommand(Console console) {
@@ -161,20 +167,20 @@ final class MemberCommand implements Callable<Integer> {
     }
 
     private ClusterMember start(Runnable ended) {
-        MemberConfig plan = plan();
+        MemberConfig config = config();
         try {
-            return ClusterMember.start(plan, ended);
+            return ClusterMember.start(config, ended);
         } catch (IOException e) {
-            throw new CommandException(ExitCode.UNAVAILABLE, Failures.sentence(e), e);
+            throw new CommandException(ExitCode.UNAVAILABLE, Failures.message(e), e);
         }
     }
 
-    private MemberConfig plan() {
+    private MemberConfig config() {
         if (listen == null || members == null) {
             throw new IllegalStateException("picocli demands both");
         }
         NodeId self = node == null ? listen : node;
-        LogSetup.memberLogging(self.toString(), console.debug());
+        LogSetup.forMember(self.toString(), console.debug());
         if (!members.members().contains(self)) {
             throw new IllegalArgumentException("--members " + members + " does not have "
                     + (node == null ? "--listen " : "--node ") + self

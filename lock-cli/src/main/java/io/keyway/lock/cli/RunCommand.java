@@ -98,24 +98,24 @@ final class RunCommand implements Callable<Integer> {
         CommandLineWords words = CommandLineWords.check(command, console.environment());
         try (Supervision supervision = supervise();
                 LockClient client = target.openToRun(console, supervision)) {
-            LockRequest wish = wish(client, lockName, words);
-            return run(client, wish, words, supervision);
+            LockRequest request = request(client, lockName, words);
+            return run(client, request, words, supervision);
         }
     }
 
-    private int run(LockClient client, LockRequest wish, CommandLineWords words, Supervision supervision) {
+    private int run(LockClient client, LockRequest request, CommandLineWords words, Supervision supervision) {
         Signals signals = Signals.interrupting(Thread.currentThread());
         try {
-            Optional<Lease> lease = acquire(client, wish, signals);
+            Optional<Lease> lease = acquire(client, request, signals);
             if (lease.isEmpty()) {
-                console.say(wish.key() + " was not acquired "
+                console.say(request.key() + " was not acquired "
                         + (wait == null || wait.isZero() ? "at once." : "within " + Durations.show(wait) + "."));
                 return ExitCode.NOT_ACQUIRED;
             }
             try {
                 return new GuardedCommand(console, words, lease.get(), supervision, signals).run();
             } catch (CommandException nothingWasRun) {
-                keepNoLonger(client, wish.key(), lease.get());
+                keepNoLonger(client, request.key(), lease.get());
                 throw nothingWasRun;
             }
         } catch (InterruptedException e) {
@@ -132,7 +132,7 @@ final class RunCommand implements Callable<Integer> {
             client.admin().breakLease(key, released.token(), "its command could not be started");
         } catch (LockException e) {
             console.say(key + " may be kept for " + Durations.show(atLeast) + ", though nothing was run: "
-                    + Failures.sentence(e));
+                    + Failures.message(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -146,7 +146,7 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private LockRequest wish(LockClient client, LockName lockName, CommandLineWords words) {
+    private LockRequest request(LockClient client, LockName lockName, CommandLineWords words) {
         LockOptions options = LockOptions.none().withMetadata(Map.of("command", words.shortName()));
         if (ttl != null) {
             options = options.withTtl(ttl);
@@ -182,9 +182,10 @@ final class RunCommand implements Callable<Integer> {
                 + (others.isEmpty() ? "." : "; " + String.join(" and ", others) + have);
     }
 
-    private Optional<Lease> acquire(LockClient client, LockRequest wish, Signals signals) throws InterruptedException {
-        try (WaitingNotice notice = WaitingNotice.begin(console, client, wish.key())) {
-            Optional<Lease> lease = wait == null ? Optional.of(wish.acquire()) : wish.tryAcquire(wait);
+    private Optional<Lease> acquire(LockClient client, LockRequest request, Signals signals)
+            throws InterruptedException {
+        try (WaitingNotice notice = WaitingNotice.begin(console, client, request.key())) {
+            Optional<Lease> lease = wait == null ? Optional.of(request.acquire()) : request.tryAcquire(wait);
             if (signals.received() != 0) {
                 lease.ifPresent(Lease::close);
                 throw new InterruptedException();

@@ -25,7 +25,7 @@ final class StatusText {
             out.append('\n');
             for (LockStatus.Holder holder : status.holders()) {
                 out.append(holder.kept().isPresent() ? "  kept after  " : "  held by     ");
-                party(out, holder.client(), holder.mode(), holder.permits(), holder.since());
+                participant(out, holder.client(), holder.mode(), holder.permits(), holder.since());
                 holder.kept().ifPresent(left -> out.append(", free in ").append(Durations.show(left)));
                 rest(out, holder.token(), holder.metadata());
             }
@@ -35,14 +35,14 @@ final class StatusText {
             int place = 0;
             for (LockStatus.Waiter waiter : status.waiters()) {
                 out.append(String.format(Locale.ROOT, "  waiting %2d  ", ++place));
-                party(out, waiter.client(), waiter.mode(), waiter.permits(), waiter.since());
+                participant(out, waiter.client(), waiter.mode(), waiter.permits(), waiter.since());
                 rest(out, waiter.token(), waiter.metadata());
             }
         }
         return out.toString();
     }
 
-    private static void party(StringBuilder out, String client, LockMode mode, int permits, Duration since) {
+    private static void participant(StringBuilder out, String client, LockMode mode, int permits, Duration since) {
         out.append(printable(client)).append(" for ").append(Durations.show(since));
         switch (mode) {
             case EXCLUSIVE -> {

@@ -28,13 +28,13 @@ final class WrongUsage {
 
     int report(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
-        console.say(sentence(failure));
+        console.say(message(failure));
         console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
         console.err().println("More: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
     }
 
-    private String sentence(ParameterException failure) {
+    private String message(ParameterException failure) {
         if (failure instanceof UnmatchedArgumentException unmatched) {
             return unmatched(unmatched);
         }
@@ -47,9 +47,9 @@ final class WrongUsage {
             String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
             // What parses the value may have named the option of a URL already.
             String bare = name.replaceFirst("^-+", "");
-            return name + ": " + Failures.sentence(wrong).replaceFirst("^option " + Pattern.quote(bare) + ": ", "");
+            return name + ": " + Failures.message(wrong).replaceFirst("^option " + Pattern.quote(bare) + ": ", "");
         }
-        return Failures.sentence(failure);
+        return Failures.message(failure);
     }
 
     private String unmatched(UnmatchedArgumentException failure) {

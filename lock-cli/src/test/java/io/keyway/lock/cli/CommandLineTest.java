@@ -44,7 +44,8 @@ class CommandLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "64 |                              | say what to do: run, show, break, providers, member, tck, version or help.",
+                "64 |                              | say what to do: run, show, break, providers, member, tck, version "
+                        + "or help.",
                 "64 | fly                          | there is no command fly.",
                 "64 | lock                         | there is no command lock; did you mean run?",
                 "64 | status                       | there is no command status; did you mean show?",
@@ -59,7 +60,8 @@ class CommandLineTest {
                 "64 | run n                        | say what to run after --, as in: keyway run n -- sleep 5.",
                 "64 | run n --                     | say what to run after --",
                 "64 | run n true                   | put -- before the command: keyway run n -- true",
-                "64 | run --wait 5s n ls -l a'b     | put -- before the command: keyway run --wait 5s n -- ls -l 'a'\\''b'",
+                "64 | run --wait 5s n ls -l a'b     | put -- before the command: keyway run --wait 5s n -- ls -l "
+                        + "'a'\\''b'",
                 "64 | run -- true                  | Missing required parameter: 'NAME'",
                 "64 | run --shard n -- true        | there is no option --shard; did you mean --shared?",
                 "64 | show --jsn                   | there is no option --jsn; did you mean --json?",
@@ -82,9 +84,11 @@ class CommandLineTest {
                 "127| run n -- no-such-program-here | no-such-program-here is not found on the PATH.",
                 "64 | show a b                     | nothing is known about the argument b.",
                 "64 | show a//b                    | a//b",
-                "64 | member                       | Missing required options: '--listen=HOST:PORT', '--members=HOST:PORT,...'",
+                "64 | member                       | Missing required options: '--listen=HOST:PORT', "
+                        + "'--members=HOST:PORT,...'",
                 "64 | member --listen a --members a:1 | \"a\" has no port: write host:port",
-                "64 | member --listen a:1 --members b:1 | --members b:1 does not have --listen a:1; say with --node which of them this is.",
+                "64 | member --listen a:1 --members b:1 | --members b:1 does not have --listen a:1; say with --node "
+                        + "which of them this is.",
                 "64 | member --listen a:1 --node c:1 --members b:1 | does not have --node c:1.",
                 "64 | member --listen 0.0.0.0:7400 --node a:1 --members a:1 | --secret-file",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --shards 65 | 65 shards: 1 to 64.",

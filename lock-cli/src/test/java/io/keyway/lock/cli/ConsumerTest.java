@@ -188,8 +188,8 @@ class ConsumerTest {
             }
             if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
                 jars.add(Installation.jar(path, directory.resolve((forZooKeeper ? "z" : "") + jars.size() + ".jar")));
-            } else if (entry.matches(
-                            ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-|zookeeper|curator)[^/]*\\.jar")
+            } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
+                            + "json-|zookeeper|curator)[^/]*\\.jar")
                     && !entry.contains("-tests")) {
                 jars.add(entry);
             }

@@ -40,8 +40,8 @@ final class Installation {
                 Path path = Path.of(entry);
                 if (!entry.isEmpty() && Files.isDirectory(path)) {
                     jars.add(jar(path, directory.resolve(jars.size() + ".jar")));
-                } else if (entry.matches(
-                        ".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|json-|zookeeper)[^/]*\\.jar")) {
+                } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
+                        + "json-|zookeeper)[^/]*\\.jar")) {
                     jars.add(entry);
                 }
             }

@@ -126,11 +126,11 @@ class OutputTest {
     @Test
     void aFailureNamesWhoDidNotAnswerUnlessItsMessageDoes() {
         String server = "local:/locks (host: process 7)";
-        assertThat(Failures.sentence(new LockUnavailableException("no answer", null, server, null)))
+        assertThat(Failures.message(new LockUnavailableException("no answer", null, server, null)))
                 .isEqualTo("no answer (local:/locks (host: process 7)).");
-        assertThat(Failures.sentence(new LockUnavailableException("nobody hosts /locks", null, "local:/locks", null)))
+        assertThat(Failures.message(new LockUnavailableException("nobody hosts /locks", null, "local:/locks", null)))
                 .isEqualTo("nobody hosts /locks.");
-        assertThat(Failures.sentence(new LockUnavailableException("no answer", null, null, null)))
+        assertThat(Failures.message(new LockUnavailableException("no answer", null, null, null)))
                 .isEqualTo("no answer.");
     }
 
@@ -138,10 +138,10 @@ class OutputTest {
     void longOptionsOfAUrlAreLeftOut() {
         String hosts = "lock:native://127.0.0.1:7401,127.0.0.1:7402/keyway";
         String map = "?addressMap=127.0.0.1:7401>10.1.2.3:9001,127.0.0.1:7402>10.1.2.3:9002&ttl=10s";
-        assertThat(Failures.sentence(new LockUnavailableException(
+        assertThat(Failures.message(new LockUnavailableException(
                         "No answer about lock x within 2s from " + hosts + map + ". Try again.", null, null, null)))
                 .isEqualTo("No answer about lock x within 2s from " + hosts + ". Try again.");
-        assertThat(Failures.sentence(new LockUnavailableException("from " + hosts + "?ttl=5s: no", null, null, null)))
+        assertThat(Failures.message(new LockUnavailableException("from " + hosts + "?ttl=5s: no", null, null, null)))
                 .isEqualTo("from " + hosts + "?ttl=5s: no.");
     }
 

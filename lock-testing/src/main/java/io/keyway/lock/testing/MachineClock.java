@@ -21,9 +21,9 @@ final class MachineClock {
      */
     static void check(long before, long theirs, long after) {
         if (theirs - before < 0 || after - theirs < 0) {
-            throw new AssertionError(
-                    "a process read " + theirs + " between " + before + " and " + after
-                            + ": System.nanoTime() of two processes does not compare on this machine, so no history can be judged");
+            throw new AssertionError("a process read " + theirs + " between " + before + " and " + after
+                    + ": System.nanoTime() of two processes does not compare on this machine, so no history "
+                    + "can be judged");
         }
     }
 }

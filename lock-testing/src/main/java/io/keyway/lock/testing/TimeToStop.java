@@ -58,7 +58,8 @@ final class TimeToStop implements Rule {
                 violations.add(new Violation(
                         NAME,
                         "granted " + RecordedHold.ms(other.got(), deadline)
-                                + " ms after the deadline of one that had lost it, which had not said that it has stopped",
+                                + " ms after the deadline of one that had lost it, which had not said that it has "
+                                + "stopped",
                         List.of(hold, other)));
                 return;
             }
