@@ -7,6 +7,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
 import io.keyway.lock.kit.Kit;
+import io.keyway.lock.kit.table.RowBackend;
+import io.keyway.lock.kit.table.RowStore;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -68,5 +70,10 @@ public record OpenRequest(
     /** Returns the client that stands on that backend. */
     public LockClient over(LockBackend backend) {
         return Kit.open(this, between.backend(backend));
+    }
+
+    /** Returns the client that stands on that store of rows, whose queues are the kit's. */
+    public LockClient over(RowStore store) {
+        return over(new RowBackend(store, time::nanoTime));
     }
 }

@@ -1,0 +1,154 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one request has in a row. Immutable. Times are nanoseconds of the store's clock, of any origin; a token or a time
+ * that the write which brings it has yet to give is {@link Row#STAMP}.
+ *
+ * @param client whose request it is, as the text of its incarnation
+ * @param request what was asked; with {@code client} its id is unique for ever
+ * @param state what the entry is
+ * @param token of a holder its fencing token; of an upgrade that waits the token of the grant that it upgrades; else 0
+ * @param since when it joined the queue, or was granted, in whichever mode
+ * @param heard when its client was heard of last; of {@link State#KEPT} the time of its grant
+ * @param lasts how long after {@code heard} it ends if nothing more is heard, in nanoseconds
+ * @param reason why it was broken; empty if it was not
+ * @param before what an upgraded holder was, until its client has shown by a renewal that it knows of the upgrade
+ */
+public record Entry(
+        String client,
+        Request request,
+        State state,
+        long token,
+        long since,
+        long heard,
+        long lasts,
+        String reason,
+        @Nullable Entry before) {
+
+    /** What an entry is. */
+    public enum State {
+        /** A grant in force. */
+        HOLDING,
+        /** A grant that was broken: its place stays until its holder has released it, or its term has passed. */
+        BROKEN,
+        /** No grant any more: its place stays for the rest of the time that it was to be held at least. */
+        KEPT,
+        /** A reader that waits to become the writer, before all that queue; its own grant is another entry. */
+        UPGRADING,
+        /** In the queue. */
+        WAITING,
+        /** Nothing but the memory of a request that no attempt may bring back. */
+        WITHDRAWN
+    }
+
+    /** Checks that nothing is null. */
+    public Entry {
+        Objects.requireNonNull(client, "client");
+        Objects.requireNonNull(request, "request");
+        Objects.requireNonNull(state, "state");
+        Objects.requireNonNull(reason, "reason");
+    }
+
+    /** Returns an entry that begins with the write that brings it: in the queue, a grant, or the memory of a withdrawal. */
+    static Entry begin(String client, Request request, State state, long lasts) {
+        long token = state == State.HOLDING ? Row.STAMP : 0;
+        return new Entry(client, request, state, token, Row.STAMP, Row.STAMP, lasts, "", null);
+    }
+
+    /** Returns the id of it in the store, unique for ever. */
+    public String id() {
+        return client + ":" + request.id();
+    }
+
+    /** Returns whether it is of that request. */
+    public boolean isOf(String someClient, long id) {
+        return request.id() == id && client.equals(someClient);
+    }
+
+    /** Returns whether it keeps others out: a grant in force, one that was broken, or the place of one that is kept. */
+    public boolean holds() {
+        return state == State.HOLDING || state == State.BROKEN || state == State.KEPT;
+    }
+
+    /** Returns whether it waits for its turn. */
+    public boolean waits() {
+        return state == State.WAITING || state == State.UPGRADING;
+    }
+
+    /** Returns the grant of a holder. */
+    public Grant grant() {
+        return new Grant(request.id(), request.key(), token, request.ttl(), "");
+    }
+
+    /** Returns when it ends if nothing more is heard of its client. */
+    public long ends() {
+        return heard + lasts;
+    }
+
+    /** The same, of a client that is heard of with this write. */
+    Entry heardNow(long newLasts) {
+        return new Entry(client, request, state, token, since, Row.STAMP, newLasts, reason, before);
+    }
+
+    Entry heardAt(long now) {
+        return new Entry(client, request, state, token, since, now, lasts, reason, before);
+    }
+
+    /** The same waiter, by what its latest attempt says. */
+    Entry asking(Request latest, long newLasts) {
+        return new Entry(client, latest, state, token, since, Row.STAMP, newLasts, reason, before);
+    }
+
+    /** The same holder in another mode, with a token of its own. */
+    Entry converted(Request wanted, long newLasts) {
+        Entry was = new Entry(client, request, state, token, since, heard, lasts, reason, null);
+        return new Entry(client, wanted, state, Row.STAMP, since, Row.STAMP, newLasts, reason, was);
+    }
+
+    /** The holder's client knows what it holds. */
+    Entry known() {
+        return before == null ? this : new Entry(client, request, state, token, since, heard, lasts, reason, null);
+    }
+
+    /** What it was before an upgrade, for what is left of the upgrade's term. */
+    Entry undone(Entry reader) {
+        return new Entry(client, reader.request(), state, reader.token(), since, heard, lasts, reason, null);
+    }
+
+    Entry broken(String why) {
+        return new Entry(client, request, State.BROKEN, token, since, heard, lasts, why, before);
+    }
+
+    /** No grant any more, and in place until {@code least} nanoseconds have passed since the grant was made. */
+    Entry kept(long least) {
+        return new Entry(client, request, State.KEPT, token, since, since, least, reason, null);
+    }
+
+    /** The reader behind an upgrade that waits. */
+    Entry upgrading(long held) {
+        return new Entry(client, request, State.UPGRADING, held, since, heard, lasts, reason, null);
+    }
+
+    boolean isStamped() {
+        return token != Row.STAMP && since != Row.STAMP && heard != Row.STAMP;
+    }
+
+    Entry stamped(long newToken, long now) {
+        return new Entry(
+                client,
+                request,
+                state,
+                token == Row.STAMP ? newToken : token,
+                since == Row.STAMP ? now : since,
+                heard == Row.STAMP ? now : heard,
+                lasts,
+                reason,
+                before);
+    }
+}

@@ -1,0 +1,405 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of queues and grants, as pure functions of a row. Each verb of a backend is one of them: it takes the row as it
+ * is, without what is over, and returns the row as it is to be, the answer, and who is to be told.
+ *
+ * <p>A request is granted when it stands first in the queue of its key and fits those that hold; nobody passes anybody
+ * (LK-310, LK-1203). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted from
+ * the last attempt or renewal that arrived (LK-502), or by a break, after which its place stays until its holder has
+ * answered (LK-1105); what was to be held at least for some time keeps its place for what is left of that (LK-520). A
+ * waiter keeps its place by attempts, and loses it after its term (LK-410).
+ *
+ * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call: a write is made before the time of the
+ * write is known, and says {@link Row#STAMP} in its place.
+ *
+ * <p>The single decisions can be overridden, by a store with another order for example. Thread-safe, and so must be what
+ * overrides it.
+ */
+public class RowRules {
+
+    /**
+     * A look at a row.
+     *
+     * @param now the store's clock when the row was read, in nanoseconds
+     * @param told whether the store tells who waits that its turn may have come
+     */
+    public record Look(long now, boolean told) {}
+
+    private static final Duration SHORTEST_RECHECK = Duration.ofMillis(10);
+
+    /** Longer than any message can be under way. */
+    private static final Duration WITHDRAWN_FOR = Duration.ofMinutes(1);
+
+    /** Makes the rules. */
+    public RowRules() {}
+
+    /** Returns whether nobody stands before that request; {@code waiter} is null if it has just come. */
+    protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+        return Objects.equals(row.first(), waiter);
+    }
+
+    /** Returns whether the request goes together with those that hold, by the capacity that it states itself (LK-1301). */
+    protected boolean admits(Row row, Request request) {
+        return switch (request.mode()) {
+            case EXCLUSIVE -> row.holders().isEmpty();
+            case SHARED ->
+                row.holders().stream().allMatch(holder -> holder.request().mode() == LockMode.SHARED);
+            case PERMITS -> row.permitsOut() + request.permits() <= request.capacity();
+        };
+    }
+
+    /** Returns how long one that is heard of is kept, in nanoseconds: a holder or a waiter. */
+    protected long term(Request request, boolean holds) {
+        return request.ttl().toNanos();
+    }
+
+    /** Returns how long after its grant a holder that is released keeps its place, in nanoseconds (LK-520). */
+    protected long keptFor(Request request) {
+        return request.holdAtLeast().toNanos();
+    }
+
+    /** Returns how long after its grant a holder whose term ends keeps its place, in nanoseconds (LK-520). */
+    protected long outlastsTermFor(Request request) {
+        return request.holdAtLeast().toNanos();
+    }
+
+    /** Returns the holder that a message about that grant is about: by its id and token, never by its client alone (LK-701). */
+    protected @Nullable Entry inForce(Row row, String client, Grant grant) {
+        return row.holder(client, grant);
+    }
+
+    /** Returns who is told that its turn may have come, now that {@code left} has left, or whoever it was if that is null. */
+    protected @Nullable Entry next(Row row, @Nullable Entry left) {
+        return row.first();
+    }
+
+    /**
+     * Returns within what time a waiter asks again though nothing was told; it also keeps its place by that. The first in
+     * the queue asks when somebody before it may be over, since a client that died tells nobody.
+     *
+     * @param ahead how many stand before it
+     */
+    protected Duration recheckWithin(Row row, Request request, int ahead, Look look) {
+        Duration longest = request.ttl().dividedBy(4);
+        if (!look.told()) {
+            return least(Duration.ofMillis(20L * ahead), longest);
+        }
+        long next = longest.toNanos();
+        for (Entry holder : row.holders()) {
+            next = Math.min(next, leaves(holder) - look.now());
+        }
+        Entry first = row.first();
+        if (first != null && request.id() != first.request().id()) {
+            next = Math.min(next, first.ends() - look.now());
+        }
+        return least(longest, Duration.ofNanos(Math.max(SHORTEST_RECHECK.toNanos(), next)));
+    }
+
+    private static Duration least(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** Returns how old the last word of a waiter must be for a new one to be written down, in nanoseconds. */
+    protected long rewrittenAfter(Request request) {
+        return request.ttl().toNanos() / 8;
+    }
+
+    /** Returns how long the row remembers a request that was withdrawn, in nanoseconds. */
+    protected long withdrawnFor(Request request) {
+        return Math.max(4 * request.ttl().toNanos(), WITHDRAWN_FOR.toNanos());
+    }
+
+    // --- What time does to a row ---
+
+    /** Returns when the entry leaves the row if nothing more is heard, by the store's clock. */
+    public final long leaves(Entry entry) {
+        long ends = entry.ends();
+        if (entry.state() != Entry.State.HOLDING) {
+            return ends;
+        }
+        long outlasts = entry.since() + outlastsTermFor(entry.request());
+        return outlasts - ends > 0 ? outlasts : ends;
+    }
+
+    /** Returns the row without what is over at that time; the very row if nothing is. */
+    public final Row expired(Row row, long now) {
+        boolean any = false;
+        for (Entry entry : row.entries()) {
+            any |= now - entry.ends() >= 0;
+        }
+        if (!any) {
+            return row.withoutOrphan();
+        }
+        Row left = row.keeping(entry -> now - leaves(entry) < 0);
+        return left.each(entry -> entry.state() == Entry.State.HOLDING && now - entry.ends() >= 0
+                        ? entry.kept(outlastsTermFor(entry.request()))
+                        : entry)
+                .withoutOrphan();
+    }
+
+    /** Returns when {@link #expired} may next bring forward somebody who waits; empty if nobody does. */
+    public final OptionalLong nextExpiry(Row row) {
+        Entry first = row.first();
+        if (first == null) {
+            return OptionalLong.empty();
+        }
+        long next = first.ends();
+        for (Entry holder : row.holders()) {
+            long leaves = leaves(holder);
+            next = leaves - next < 0 ? leaves : next;
+        }
+        return OptionalLong.of(next);
+    }
+
+    /** Returns who is told when {@link #expired} has made that of the row. */
+    public final List<Notice> noticesOfExpiry(Row before, Row after) {
+        boolean left = before.holders().size() > after.holders().size()
+                || before.waiters().size() > after.waiters().size();
+        return left ? wake(after, null) : List.of();
+    }
+
+    // --- The verbs ---
+
+    final Step<Attempt> attempt(Row row, String client, Request request, Look look) {
+        Entry holder = row.holder(client, request.id());
+        if (holder != null && holder.state() == Entry.State.BROKEN) {
+            // Its client may believe: this attempt may be one that was lost, and comes late.
+            Attempt broken = new Attempt.Waiting(
+                    recheckWithin(row, request, row.ahead(null), look),
+                    OptionalInt.empty(),
+                    row.owners(),
+                    Optional.of(holder.grant()));
+            return new Step<>(row, broken, List.of(), List.of(Notice.broken(holder)));
+        }
+        if (holder != null) {
+            Entry again = holder.heardNow(term(request, true));
+            return new Step<>(row.with(holder, again), granted(again), List.of(again), List.of());
+        }
+        Entry waiter = row.waiter(client, request.id());
+        if (isTurnOf(row, waiter, request) && admits(row, request)) {
+            Entry come = Entry.begin(client, request, Entry.State.HOLDING, term(request, true));
+            Row held = row.without(waiter).plus(come);
+            // There may be room for the next, too.
+            List<Notice> next = request.mode() == LockMode.EXCLUSIVE ? List.of() : wake(held, null);
+            return new Step<>(held, granted(come), List.of(come), next);
+        }
+        if (!request.queue()) {
+            return Step.nothing(row, waiting(row, null, request, look));
+        }
+        if (waiter == null) {
+            Entry come = Entry.begin(client, request, Entry.State.WAITING, term(request, false));
+            Attempt answer = waiting(row, null, request, look);
+            return new Step<>(row.plus(come), answer, List.of(come), List.of());
+        }
+        return goesOn(row, waiter, request, look);
+    }
+
+    /** A waiter asks again, and keeps its place by that. */
+    private Step<Attempt> goesOn(Row row, Entry waiter, Request request, Look look) {
+        Attempt answer = waiting(row, waiter, request, look);
+        if (look.now() - waiter.heard() < rewrittenAfter(request)
+                && waiter.request().equals(request)) {
+            return Step.nothing(row, answer);
+        }
+        Entry again = waiter.asking(request, term(request, false));
+        return new Step<>(row.with(waiter, again), answer, List.of(again), List.of());
+    }
+
+    final Step<Attempt> convert(Row row, String client, Grant held, Request wanted, Look look) {
+        Entry converted = row.holder(client, wanted.id());
+        if (converted != null && converted.state() == Entry.State.HOLDING) {
+            Entry again = converted.heardNow(term(wanted, true));
+            return new Step<>(row.with(converted, again), granted(again), List.of(again), List.of());
+        }
+        Entry holder = row.holder(client, held);
+        Entry upgrade = row.upgrade();
+        if (holder == null
+                || holder.state() == Entry.State.BROKEN
+                || (upgrade != null && !upgrade.isOf(client, wanted.id()))) {
+            return Step.nothing(row, new Attempt.Refused(row.owners()));
+        }
+        if (wanted.mode() == LockMode.EXCLUSIVE && row.holders().size() > 1) {
+            if (!wanted.queue()) {
+                return Step.nothing(row, waiting(row, null, wanted, look));
+            }
+            if (upgrade != null) {
+                return goesOn(row, upgrade, wanted, look);
+            }
+            Entry come = Entry.begin(client, wanted, Entry.State.WAITING, term(wanted, false))
+                    .upgrading(holder.token());
+            Row asked = row.plus(come);
+            return new Step<>(asked, waiting(asked, come, wanted, look), List.of(come), List.of());
+        }
+        Entry changed = holder.converted(wanted, term(wanted, true));
+        Row after = row.without(upgrade).with(holder, changed);
+        // A writer that has become a reader may leave room for others.
+        return new Step<>(after, granted(changed), List.of(changed), wake(after, null));
+    }
+
+    final Step<Answer> renew(Row row, String client, Grant grant) {
+        Entry holder = inForce(row, client, grant);
+        if (holder == null) {
+            return Step.nothing(row, Answer.NOT_HELD);
+        }
+        if (holder.state() == Entry.State.BROKEN) {
+            // Said again, before the answer: the holder learns why.
+            return new Step<>(row, Answer.NOT_HELD, List.of(), List.of(Notice.broken(holder)));
+        }
+        Entry again = holder.known().heardNow(term(holder.request(), true));
+        return new Step<>(row.with(holder, again), Answer.DONE, List.of(again), List.of());
+    }
+
+    /** Ends a grant; if {@code keeps}, its place stays for what is left of the time that it was to be held at least. */
+    final Step<Answer> release(Row row, String client, Grant grant, boolean keeps, long now) {
+        Entry holder = inForce(row, client, grant);
+        if (holder == null) {
+            return Step.nothing(row, Answer.NOT_HELD);
+        }
+        if (holder.state() == Entry.State.BROKEN) {
+            return ended(row, holder, Answer.NOT_HELD);
+        }
+        Entry kept = holder.kept(keptFor(holder.request()));
+        return keeps && now - kept.ends() < 0
+                ? new Step<>(row.with(holder, kept).withoutOrphan(), Answer.DONE, List.of(), List.of())
+                : ended(row, holder, Answer.DONE);
+    }
+
+    /** @param remembers whether an attempt of it may be under way, which must find that it was withdrawn */
+    final Step<Boolean> withdraw(Row row, String client, Request request, boolean remembers) {
+        Step<Boolean> step = withdrawn(row, client, request);
+        if (!remembers || row.hasWithdrawn(client, request.id())) {
+            return step;
+        }
+        Entry memory = Entry.begin(client, request, Entry.State.WITHDRAWN, withdrawnFor(request));
+        return new Step<>(step.row().plus(memory), step.answer(), List.of(memory), step.notices());
+    }
+
+    private Step<Boolean> withdrawn(Row row, String client, Request request) {
+        Entry waiter = row.waiter(client, request.id());
+        Entry upgrade = row.upgrade();
+        if (waiter == null && upgrade != null && upgrade.isOf(client, request.id())) {
+            waiter = upgrade;
+        }
+        if (waiter != null) {
+            return ended(row, waiter, true);
+        }
+        Entry holder = row.holder(client, request.id());
+        if (holder == null) {
+            return Step.nothing(row, true);
+        }
+        Entry reader = holder.before();
+        if (reader == null || holder.request().mode() != LockMode.EXCLUSIVE) {
+            return ended(row, holder, true);
+        }
+        Row undone = row.with(holder, holder.undone(reader));
+        return new Step<>(undone, true, List.of(), wake(undone, holder));
+    }
+
+    /** Ends the grant of that token. Its place is kept until its client has answered by a release, or its term has passed. */
+    final Step<Boolean> breakGrant(Row row, long token, String reason) {
+        for (Entry holder : row.holders()) {
+            if (holder.token() == token && holder.state() == Entry.State.KEPT) {
+                return ended(row, holder, true);
+            }
+            if (holder.token() == token && holder.state() == Entry.State.HOLDING) {
+                Entry broken = holder.broken(reason);
+                Row after = row.with(holder, broken).withoutOrphan();
+                return new Step<>(after, true, List.of(), List.of(Notice.broken(broken)));
+            }
+        }
+        return Step.nothing(row, false);
+    }
+
+    /** Returns who of that client may be granted now, for a store that tells all clients of each change. */
+    final List<Notice> noticesFor(String client, Row row) {
+        List<Notice> all = new ArrayList<>(1);
+        for (Entry entry : row.entries()) {
+            if (!entry.client().equals(client)) {
+                continue;
+            }
+            boolean turn = entry.state() == Entry.State.UPGRADING
+                    ? row.holders().size() == 1
+                    : entry.waits() && isTurnOf(row, entry, entry.request()) && admits(row, entry.request());
+            if (turn) {
+                all.add(Notice.turn(entry));
+            } else if (entry.state() == Entry.State.BROKEN) {
+                all.add(Notice.broken(entry));
+            }
+        }
+        return all;
+    }
+
+    /** Returns who holds and who waits, for people; empty if nobody does at that time. */
+    public final Optional<LockStatus> status(LockKey key, Row row, long now) {
+        List<LockStatus.Holder> holders = new ArrayList<>();
+        List<LockStatus.Waiter> waiters = new ArrayList<>();
+        for (Entry entry : row.entries()) {
+            long leaves = leaves(entry);
+            if (now - leaves >= 0) {
+                continue;
+            }
+            Request request = entry.request();
+            Duration since = Duration.ofNanos(Math.max(0, now - entry.since()));
+            if (entry.holds()) {
+                boolean kept = entry.state() == Entry.State.KEPT
+                        || (entry.state() == Entry.State.HOLDING && now - entry.ends() >= 0);
+                holders.add(new LockStatus.Holder(
+                        request.owner().client(),
+                        request.mode(),
+                        request.permits(),
+                        OptionalLong.of(entry.token()),
+                        since,
+                        request.owner().metadata(),
+                        kept ? Optional.of(Duration.ofNanos(leaves - now)) : Optional.empty()));
+            } else if (entry.waits()) {
+                waiters.add(new LockStatus.Waiter(
+                        request.owner().client(),
+                        request.mode(),
+                        request.permits(),
+                        OptionalLong.empty(),
+                        since,
+                        request.owner().metadata()));
+            }
+        }
+        return holders.isEmpty() && waiters.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new LockStatus(key, holders, waiters));
+    }
+
+    private <A> Step<A> ended(Row row, Entry left, A answer) {
+        Row after = row.without(left).withoutOrphan();
+        return new Step<>(after, answer, List.of(), wake(after, left));
+    }
+
+    private List<Notice> wake(Row row, @Nullable Entry left) {
+        Entry next = next(row, left);
+        return next == null ? List.of() : List.of(Notice.turn(next));
+    }
+
+    private static Attempt granted(Entry holder) {
+        return new Attempt.Granted(holder.grant());
+    }
+
+    private Attempt waiting(Row row, @Nullable Entry waiter, Request request, Look look) {
+        int ahead = row.ahead(waiter);
+        return new Attempt.Waiting(recheckWithin(row, request, ahead, look), OptionalInt.of(ahead), row.owners());
+    }
+}

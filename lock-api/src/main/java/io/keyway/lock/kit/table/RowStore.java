@@ -1,0 +1,188 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.LockBackend;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A store that keeps one row for each lock and semaphore, and can change a row in one step. It knows nothing of queues:
+ * {@link RowRules} decides, and {@link RowBackend} makes a {@link LockBackend} of it, with
+ * {@code request.over(store)} a client. Thread-safe; what is said of a backend's verbs holds for each call: it takes at
+ * most what is left of its deadline, ends early when its thread is interrupted, never retries, and throws
+ * {@link io.keyway.lock.spi.NotExecutedException} only if surely nothing was written.
+ *
+ * <p><b>Versions.</b> Each write gives its row a version of at least 1. The versions of one key only rise, also when its
+ * row has been forgotten in between and after a restart: a counter of the store (a revision, a sequence), or one of the
+ * key that outlasts its row. So the version serves as the token of the grant that the write makes. A floor of tokens
+ * ({@link io.keyway.lock.spi.TokenFloor}) is a floor of versions.
+ *
+ * <p><b>Times.</b> A row's times are of one clock that all clients of the store share and that does not jump, best the
+ * store's own: with each row comes the time at which it was read, and {@link Row#stamped} puts the time of a write where
+ * the row waits for it. A store without a clock whose leases say who lives drops the others when it reads
+ * ({@link Row#alive}).
+ */
+public interface RowStore extends AutoCloseable {
+
+    /** The version to expect of a row that nobody has read: whatever it is, if the key has no row, or a free one. */
+    long IF_FREE = 0;
+
+    /**
+     * A row as it stands in the store.
+     *
+     * @param row without any {@link Row#STAMP}; {@link Row#FREE} if there is none
+     * @param version of its last write; 0 if the store does not know the key
+     * @param now the time of this answer, by the clock of the row's times, in nanoseconds
+     */
+    record Stored(Row row, long version, long now) {
+        /** Checks that nothing is null. */
+        public Stored {
+            Objects.requireNonNull(row, "row");
+        }
+    }
+
+    /**
+     * A write of one row.
+     *
+     * @param key whose row
+     * @param expected the version that the row must have, or {@link #IF_FREE}
+     * @param row what is written. It may be forgotten if it is free
+     * @param heard the entries that are new, or go on, because their client was heard of. Where leases say who lives, the
+     *     lease of each is made or renewed, for {@link Entry#lasts} nanoseconds, before the write
+     * @param notices who is to be told of what when it is written. A store that can speak passes each to
+     *     {@link Listener#told} of its client; one whose clients watch their rows need not
+     */
+    record Write(LockKey key, long expected, Row row, List<Entry> heard, List<Notice> notices) {
+        /** Copies the lists. */
+        public Write {
+            Objects.requireNonNull(key, "key");
+            Objects.requireNonNull(row, "row");
+            heard = List.copyOf(heard);
+            notices = List.copyOf(notices);
+        }
+    }
+
+    /**
+     * What became of a write.
+     *
+     * @param done whether the row was written. If not, it had another version
+     * @param stored the row that stands now: what was written, or what stood in its way
+     */
+    record Written(boolean done, Stored stored) {
+        /** Checks that nothing is null. */
+        public Written {
+            Objects.requireNonNull(stored, "stored");
+        }
+    }
+
+    /**
+     * A key and its row.
+     *
+     * @param key the key
+     * @param stored its row
+     */
+    record Listed(LockKey key, Stored stored) {
+        /** Checks that nothing is null. */
+        public Listed {
+            Objects.requireNonNull(key, "key");
+            Objects.requireNonNull(stored, "stored");
+        }
+    }
+
+    /**
+     * A part of a listing.
+     *
+     * @param rows in an order of the store's
+     * @param next where to go on; empty on the last page
+     */
+    record Page(List<Listed> rows, Optional<String> next) {
+        /** Copies the list. */
+        public Page {
+            rows = List.copyOf(rows);
+            Objects.requireNonNull(next, "next");
+        }
+    }
+
+    /**
+     * How a store speaks unasked, when it has left its own locks. What is said is a hint: one that is lost costs time
+     * only.
+     */
+    interface Listener {
+        /** That was said to this client by a write of another, or of its own. */
+        void told(Notice notice);
+
+        /** That is how the row stands now; for a store whose clients watch their rows. */
+        void changed(LockKey key, Stored stored);
+
+        /** What concerns the connection, and loops in the background. */
+        LockBackend.Signals signals();
+    }
+
+    /**
+     * Connects, as {@link LockBackend#start}. A store that stands in no need of that says
+     * {@code listener.signals().connected(...)} all the same if it has a name for people.
+     */
+    default void start(Listener listener, Incarnation client) throws Exception {}
+
+    /** Returns the row of that key, as its last write left it. */
+    Stored read(LockKey key, Deadline deadline) throws Exception;
+
+    /**
+     * Writes a row in one step, if its version is the one expected, and says what stands there now. Any exception but
+     * {@link io.keyway.lock.spi.NotExecutedException} means that it may have been written, or may yet be.
+     */
+    Written write(Write write, Deadline deadline) throws Exception;
+
+    /** As {@link #write} of each, in order, each on its own; overridden where several go in one request. */
+    default List<Written> writeAll(List<Write> writes, Deadline deadline) throws Exception {
+        List<Written> all = new ArrayList<>(writes.size());
+        for (Write write : writes) {
+            all.add(write(write, deadline));
+        }
+        return all;
+    }
+
+    /**
+     * Returns the next rows of keys whose name begins with the prefix, free ones left out or not; needed with LIST.
+     *
+     * @param after where to go on, by the page before
+     * @param max the most rows; at least 1
+     */
+    default Page list(String prefix, Optional<String> after, int max, Deadline deadline) throws Exception {
+        throw new UnsupportedFeatureException(Feature.LIST, "this store");
+    }
+
+    /** Returns what the store offers; of what the rules offer by themselves see {@link RowBackend#FEATURES}. */
+    Set<Feature> features();
+
+    /** Returns what the store promises. */
+    Guarantees guarantees();
+
+    /** Returns the rules by which its rows change. */
+    default RowRules rules() {
+        return new RowRules();
+    }
+
+    /** As {@link LockBackend#prompt}. */
+    default boolean prompt() {
+        return false;
+    }
+
+    /** Returns something of the store's own, as its driver. */
+    default <T> Optional<T> unwrap(Class<T> type) {
+        return Optional.empty();
+    }
+
+    /** Disconnects. */
+    @Override
+    default void close() throws Exception {}
+}

@@ -1,0 +1,20 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import java.util.List;
+
+/**
+ * What a rule makes of a row.
+ *
+ * @param row as it is after the step; the very row that was given if the step changes nothing
+ * @param answer what the verb returns. The grant of an {@code Attempt.Granted} is read from the row once it is written,
+ *     when it has its token
+ * @param heard the entries that go on, or begin, because their client was heard of
+ * @param notices who is to be told of what, when the row is written; at once if nothing is written
+ */
+record Step<A>(Row row, A answer, List<Entry> heard, List<Notice> notices) {
+
+    static <A> Step<A> nothing(Row row, A answer) {
+        return new Step<>(row, answer, List.of(), List.of());
+    }
+}

@@ -1,0 +1,82 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.spi.Deadline;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** Rows as text in a map, with a version for each key that outlasts its row, as a table of a database would keep them. */
+final class MemoryRows implements RowStore {
+
+    private record Kept(String text, long version, long written) {}
+
+    private final Map<LockKey, Kept> rows = new HashMap<>();
+    long now = Long.MAX_VALUE - 1_000_000;
+    int reads;
+    int writes;
+
+    /** Runs once, before the next write is carried out: somebody else is faster. */
+    Runnable before = () -> {};
+
+    boolean loseReply;
+
+    @Override
+    public Stored read(LockKey key, Deadline deadline) {
+        reads++;
+        return stored(key);
+    }
+
+    private Stored stored(LockKey key) {
+        Kept kept = rows.get(key);
+        return kept == null
+                ? new Stored(Row.FREE, 0, now)
+                : new Stored(Row.parse(key, kept.text()).stamped(kept.version(), kept.written()), kept.version(), now);
+    }
+
+    @Override
+    public Written write(Write write, Deadline deadline) throws IOException {
+        writes++;
+        Runnable faster = before;
+        before = () -> {};
+        faster.run();
+        Stored stands = stored(write.key());
+        if (stands.version() != write.expected()
+                && (write.expected() != IF_FREE || !stands.row().isFree())) {
+            return new Written(false, stands);
+        }
+        rows.put(write.key(), new Kept(write.row().text(), stands.version() + 1, now));
+        if (loseReply) {
+            loseReply = false;
+            throw new IOException("the reply was lost");
+        }
+        return new Written(true, stored(write.key()));
+    }
+
+    @Override
+    public Set<Feature> features() {
+        return RowBackend.FEATURES;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return new Guarantees(
+                new Guarantee(Grade.ALWAYS, "in a test"),
+                new Guarantee(Grade.TIMED, "in a test"),
+                new Guarantee(Grade.ALWAYS, "in a test"),
+                new Guarantee(Grade.NO, "in a test"),
+                Duration.ofMillis(100),
+                Duration.ofHours(1));
+    }
+
+    int requests() {
+        return reads + writes;
+    }
+}

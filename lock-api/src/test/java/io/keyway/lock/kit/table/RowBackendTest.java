@@ -1,0 +1,196 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** How many requests the verbs cost over rows, and what becomes of writes that were overtaken or not answered. */
+class RowBackendTest {
+
+    private static final Duration TTL = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final LockKey KEY = LockKey.lock("orders/7");
+
+    private final MemoryRows store = new MemoryRows();
+    private final RowBackend first = backend();
+    private final RowBackend second = backend();
+    private long ids;
+
+    private RowBackend backend() {
+        RowBackend backend = new RowBackend(store, () -> store.now);
+        try {
+            backend.start(new NoSignals(), Incarnation.draw());
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        return backend;
+    }
+
+    private Request request(LockMode mode, boolean queue) {
+        return new Request(++ids, KEY, mode, 1, 1, TTL, queue, new Owner("somebody", Map.of()));
+    }
+
+    private Request exclusive() {
+        return request(LockMode.EXCLUSIVE, true);
+    }
+
+    private static Grant granted(Attempt attempt) {
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        return ((Attempt.Granted) attempt).grant();
+    }
+
+    private void pass(Duration time) {
+        store.now += time.toNanos();
+    }
+
+    @Test
+    void anAcquireThatNobodyContestsItsRenewalAndItsReleaseAreOneRequestEach() throws Exception {
+        Grant grant = granted(first.attempt(exclusive(), LIMIT));
+        assertThat(store.requests()).as("acquire").isEqualTo(1);
+        pass(TTL.dividedBy(2));
+        assertThat(first.renew(List.of(grant), LIMIT)).containsExactly(Answer.DONE);
+        assertThat(store.requests()).as("renewal").isEqualTo(2);
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+        assertThat(store.requests()).as("release").isEqualTo(3);
+        granted(second.attempt(exclusive(), LIMIT));
+        assertThat(store.requests()).as("acquire of a key that another had").isEqualTo(4);
+    }
+
+    @Test
+    void anAcquireThatFindsAHolderLooksAndQueuesByOneWriteMore() throws Exception {
+        Grant held = granted(first.attempt(exclusive(), LIMIT));
+        Request waiting = exclusive();
+        store.reads = 0;
+        store.writes = 0;
+        assertThat(second.attempt(waiting, LIMIT))
+                .isInstanceOfSatisfying(
+                        Attempt.Waiting.class,
+                        answer -> assertThat(answer.ahead()).hasValue(1));
+        assertThat(store.writes).as("the try, and the place in the queue").isEqualTo(2);
+        assertThat(store.reads).isZero();
+        assertThat(first.release(held, LIMIT)).isEqualTo(Answer.DONE);
+        assertThat(granted(second.attempt(waiting, LIMIT)).token()).isGreaterThan(held.token());
+    }
+
+    @Test
+    void aWaiterThatAsksAgainAtOnceWritesNothing() throws Exception {
+        granted(first.attempt(exclusive(), LIMIT));
+        Request waiting = exclusive();
+        second.attempt(waiting, LIMIT);
+        int writes = store.writes;
+        second.attempt(waiting, LIMIT);
+        assertThat(store.writes).isEqualTo(writes);
+        pass(TTL.dividedBy(4));
+        second.attempt(waiting, LIMIT);
+        assertThat(store.writes).as("it keeps its place").isEqualTo(writes + 1);
+    }
+
+    @Test
+    void whatIsRememberedIsNotTrustedLongerThanTheClientBelieves() throws Exception {
+        Grant grant = granted(first.attempt(exclusive(), LIMIT));
+        pass(TTL);
+        assertThat(first.renew(List.of(grant), LIMIT)).containsExactly(Answer.NOT_HELD);
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.NOT_HELD);
+        assertThat(store.writes).as("nothing was written for them").isEqualTo(1);
+    }
+
+    @Test
+    void whoIsOvertakenDecidesAnew() throws Exception {
+        store.before = () -> sure(second, exclusive());
+        assertThat(first.attempt(request(LockMode.EXCLUSIVE, false), LIMIT)).isInstanceOf(Attempt.Waiting.class);
+    }
+
+    @Test
+    void aReleaseThatIsOvertakenByAWaiterLeavesTheWaiter() throws Exception {
+        Grant grant = granted(first.attempt(exclusive(), LIMIT));
+        Request waiting = exclusive();
+        store.before = () -> waits(second, waiting);
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+        granted(second.attempt(waiting, LIMIT));
+    }
+
+    @Test
+    void anAttemptWhoseReplyWasLostIsGrantedOnce() throws Exception {
+        Request request = exclusive();
+        store.loseReply = true;
+        assertThatThrownBy(() -> first.attempt(request, LIMIT)).isInstanceOf(IOException.class);
+        Grant grant = granted(first.attempt(request, LIMIT));
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+        granted(second.attempt(exclusive(), LIMIT));
+    }
+
+    @Test
+    void aWriteThatComesAfterItsWithdrawalFindsThatItsRequestWasWithdrawn() throws Exception {
+        Request request = exclusive();
+        store.loseReply = true;
+        assertThatThrownBy(() -> first.attempt(request, LIMIT)).isInstanceOf(IOException.class);
+        first.withdraw(request, LIMIT);
+        RowStore.Stored stored = store.read(KEY, io.keyway.lock.spi.Deadline.after(LIMIT));
+        assertThat(stored.row().isFree())
+                .as("a write that supposes a free key fails")
+                .isFalse();
+        assertThatThrownBy(() -> first.attempt(request, LIMIT)).isInstanceOf(NotExecutedException.class);
+        Grant other = granted(second.attempt(exclusive(), LIMIT));
+        assertThat(second.release(other, LIMIT)).isEqualTo(Answer.DONE);
+        pass(Duration.ofMinutes(1));
+        granted(second.attempt(exclusive(), LIMIT));
+        stored = store.read(KEY, io.keyway.lock.spi.Deadline.after(LIMIT));
+        assertThat(stored.row().entries())
+                .as("what was remembered goes by itself")
+                .hasSize(1);
+    }
+
+    @Test
+    void aRequestWhoseAttemptsWereAllAnsweredLeavesNothing() throws Exception {
+        granted(first.attempt(exclusive(), LIMIT));
+        Request waiting = exclusive();
+        second.attempt(waiting, LIMIT);
+        second.withdraw(waiting, LIMIT);
+        RowStore.Stored stored = store.read(KEY, io.keyway.lock.spi.Deadline.after(LIMIT));
+        assertThat(stored.row().entries()).hasSize(1);
+        assertThatThrownBy(() -> second.attempt(waiting, LIMIT)).isInstanceOf(NotExecutedException.class);
+    }
+
+    @Test
+    void renewalsOfSeveralGrantsOfOneKeyAreOneWrite() throws Exception {
+        Grant one = granted(first.attempt(request(LockMode.SHARED, true), LIMIT));
+        Grant two = granted(first.attempt(request(LockMode.SHARED, true), LIMIT));
+        int before = store.requests();
+        Grant gone = new Grant(999, KEY, 1, TTL, "");
+        assertThat(first.renew(List.of(two, one), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
+        assertThat(store.requests()).isEqualTo(before + 1);
+        assertThat(first.renew(List.of(two, gone, one), LIMIT))
+                .containsExactly(Answer.DONE, Answer.NOT_HELD, Answer.DONE);
+    }
+
+    private static void sure(RowBackend backend, Request request) {
+        try {
+            granted(backend.attempt(request, LIMIT));
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void waits(RowBackend backend, Request request) {
+        try {
+            assertThat(backend.attempt(request, LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

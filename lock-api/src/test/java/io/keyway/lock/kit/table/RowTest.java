@@ -1,0 +1,156 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** A row as text, and what the rules keep up whatever is asked of it. */
+class RowTest {
+
+    private static final LockKey KEY = LockKey.semaphore("käse/1");
+    private static final LockKey LOCK = LockKey.lock("orders/7");
+    private static final Duration TTL = Duration.ofSeconds(10);
+
+    private final RowRules rules = new RowRules();
+
+    @Test
+    void aTextLeadsBackToItsRow() {
+        Owner owner = new Owner("näme with blanks", Map.of("a", "1\n2", "-", ""));
+        Request request = new Request(5, KEY, LockMode.PERMITS, 2, 7, TTL, true, owner, Duration.ofMillis(3));
+        Entry holder = new Entry("c1", request, Entry.State.HOLDING, 17, -5, Long.MAX_VALUE, 3, "", null);
+        Entry upgraded = Entry.begin("c2", request, Entry.State.HOLDING, 9)
+                .stamped(4, 8)
+                .converted(request, 11)
+                .broken("wörd - * \"quoted\"\nline");
+        Entry waiter = Entry.begin("", request, Entry.State.WAITING, 9);
+        Row row = new Row(List.of(holder, upgraded, waiter, Entry.begin("c", request, Entry.State.WITHDRAWN, 1)));
+        String text = row.text();
+        assertThat(Row.parse(KEY, text)).isEqualTo(row);
+        assertThat(text).matches("[ -~\n]*");
+        assertThat(text.lines()).hasSize(5);
+        assertThat(Row.parse(KEY, Row.FREE.text())).isEqualTo(Row.FREE);
+    }
+
+    @Test
+    void aTextOfAnotherProgramIsRefused() {
+        assertThatThrownBy(() -> Row.parse(KEY, "rows2\nHOLDING"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("semaphore käse/1")
+                .hasMessageContaining("rows2");
+        assertThatThrownBy(() -> Row.parse(KEY, "rows1\nHOLDING c 1"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no entry: HOLDING c 1");
+    }
+
+    /** One client of the random run, and what the rules have said to it. */
+    private record Asked(String client, Request request) {}
+
+    @Test
+    void whateverIsAskedTwoNeverHoldWhatExcludesEachOtherAndTokensRise() {
+        for (int seed = 0; seed < 300; seed++) {
+            run(new SplittableRandom(seed));
+        }
+    }
+
+    private void run(SplittableRandom random) {
+        Row row = Row.FREE;
+        long now = Long.MAX_VALUE - 50_000_000_000L;
+        long version = 0;
+        long lastToken = 0;
+        List<Asked> asked = new ArrayList<>();
+        for (int i = 0; i < 120; i++) {
+            now += random.nextLong(random.nextInt(10) == 0 ? 12_000_000_000L : 300_000_000L);
+            row = rules.expired(row, now);
+            if (asked.isEmpty() || random.nextInt(3) == 0) {
+                LockMode mode = random.nextBoolean() ? LockMode.SHARED : LockMode.EXCLUSIVE;
+                asked.add(new Asked(
+                        "c" + random.nextInt(4),
+                        new Request(i, LOCK, mode, 1, 1, TTL, random.nextInt(3) > 0, new Owner("o", Map.of()))));
+            }
+            Asked one = asked.get(random.nextInt(asked.size()));
+            Row after = act(random, row, one, i, now);
+            String text = after.text();
+            row = Row.parse(LOCK, text).stamped(++version, now);
+            List<Entry> holders = row.holders();
+            assertThat(holders.size() <= 1
+                            || holders.stream()
+                                    .allMatch(holder -> holder.request().mode() == LockMode.SHARED))
+                    .as(text)
+                    .isTrue();
+            for (Entry holder : holders) {
+                assertThat(holder.token()).as(text).isPositive();
+            }
+            if (after.grants()) {
+                assertThat(version).isGreaterThan(lastToken);
+                lastToken = version;
+            }
+            assertThat(row.entries().stream().map(Entry::id)).as(text).doesNotHaveDuplicates();
+            assertThat(row.waiters().stream().skip(1))
+                    .as(text)
+                    .noneMatch(waiter -> waiter.state() == Entry.State.UPGRADING);
+        }
+    }
+
+    private Row act(SplittableRandom random, Row row, Asked one, int step, long now) {
+        RowRules.Look look = new RowRules.Look(now, true);
+        String client = one.client();
+        Request request = one.request();
+        List<Entry> holders = row.holders();
+        Grant grant = holders.isEmpty()
+                ? new Grant(request.id(), LOCK, 1, TTL, "")
+                : holders.get(random.nextInt(holders.size())).grant();
+        return switch (random.nextInt(8)) {
+            case 0 -> rules.release(row, client, grant, false, now).row();
+            case 1 -> rules.withdraw(row, client, request, false).row();
+            case 2 -> rules.renew(row, client, grant).row();
+            case 3 -> rules.breakGrant(row, grant.token(), "why").row();
+            case 4 -> {
+                Request wanted = new Request(
+                        1000 + step,
+                        LOCK,
+                        random.nextBoolean() ? LockMode.EXCLUSIVE : LockMode.SHARED,
+                        1,
+                        1,
+                        TTL,
+                        true,
+                        request.owner());
+                String whose = holders.isEmpty() ? client : holders.get(0).client();
+                Grant held = holders.isEmpty() ? grant : holders.get(0).grant();
+                yield rules.convert(row, whose, held, wanted, look).row();
+            }
+            default -> rules.attempt(row, client, request, look).row();
+        };
+    }
+
+    @Test
+    void aPlaceThatIsKeptIsNoGrantAndEndsWithItsTime() {
+        Request request = new Request(
+                1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("o", Map.of()), Duration.ofSeconds(30));
+        RowRules.Look look = new RowRules.Look(0, true);
+        Row held = rules.attempt(Row.FREE, "c", request, look).row().stamped(3, 0);
+        Grant grant = held.holders().get(0).grant();
+        Row kept = rules.release(held, "c", grant, true, 5).row();
+        assertThat(rules.renew(kept, "c", grant).answer()).isEqualTo(Answer.NOT_HELD);
+        assertThat(rules.attempt(kept, "c", request, look).answer()).isInstanceOf(Attempt.Waiting.class);
+        long end = Duration.ofSeconds(30).toNanos();
+        assertThat(rules.expired(kept, end - 1).isFree()).isFalse();
+        assertThat(rules.expired(kept, end).isFree()).isTrue();
+        Row dead = rules.expired(held, TTL.toNanos());
+        assertThat(dead.holders().get(0).state()).isEqualTo(Entry.State.KEPT);
+        assertThat(rules.expired(dead, end).isFree()).isTrue();
+    }
+}
