@@ -4,6 +4,7 @@ package io.keyway.lock.testing;
 import io.keyway.lock.tck.history.History;
 import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.tck.history.Rule;
+import io.keyway.lock.tck.history.Rules;
 import io.keyway.lock.tck.history.Violation;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +29,7 @@ record WorkerHistory(History history, List<Silence> silences, boolean deathIsPro
      */
     List<Violation> violations() {
         Stream<Rule> own = Stream.of(new ExpiryBounds(silences, deathIsProven), new TimeToStop());
-        return history.violations(Stream.concat(Rule.ALL.stream(), own).toList());
+        return history.violations(Stream.concat(Rules.ALL.stream(), own).toList());
     }
 
     /**

@@ -11,7 +11,7 @@ import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.tck.history.History;
 import io.keyway.lock.tck.history.Interval;
 import io.keyway.lock.tck.history.RecordedHold;
-import io.keyway.lock.tck.history.Rule;
+import io.keyway.lock.tck.history.Rules;
 import io.keyway.lock.tck.history.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -166,7 +166,7 @@ class RulesTest {
         second.answered(new HeldAnswer(true, 30, 31, 750));
         holds.add(second);
         assertThat(broken()).containsExactly("R5 tokens");
-        assertThat(new History(holds).violations(Rule.ALL))
+        assertThat(new History(holds).violations(Rules.ALL))
                 .singleElement()
                 .satisfies(violation -> assertThat(violation.holds()).containsExactly(first, second));
     }

@@ -27,12 +27,12 @@ public final class BackendProbe {
     private static final long FIRST_ID = 1L << 40;
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
-    private final CheckContext context;
+    private final CheckClients context;
     private final LockBackend backend;
     private final Owner owner;
     private long ids = FIRST_ID;
 
-    private BackendProbe(CheckContext context, LockBackend backend, String role) {
+    private BackendProbe(CheckClients context, LockBackend backend, String role) {
         this.context = context;
         this.backend = backend;
         this.owner = new Owner("tck-" + role, Map.of());
@@ -42,7 +42,7 @@ public final class BackendProbe {
      * Of that client, which has been connected when it returns; gives the check up if its provider is built in another
      * way.
      */
-    static BackendProbe of(CheckContext context, LockClient client, String role) throws InterruptedException {
+    static BackendProbe of(CheckClients context, LockClient client, String role) throws InterruptedException {
         LockBackend backend;
         try {
             backend = client.unwrap(LockBackend.class);

@@ -1,7 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
-import io.keyway.lock.tck.checks.AllChecks;
+import io.keyway.lock.tck.CheckInfo;
+import io.keyway.lock.tck.TckConfig;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
@@ -9,21 +10,49 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Every check of the kit, in the order of the rules. */
-final class Catalog {
-    private Catalog() {}
+/** Checks, in the order of the rules. */
+public final class Catalog {
+    private final List<CheckSpec> specs;
 
-    static List<CheckSpec> all() {
+    private Catalog(List<CheckSpec> specs) {
+        this.specs = specs;
+    }
+
+    /** The checks of these objects. */
+    public static Catalog of(List<?> objects) {
         List<CheckSpec> specs = new ArrayList<>();
-        AllChecks.all().forEach(checks -> specs.addAll(of(checks)));
+        objects.forEach(each -> specs.addAll(specs(each)));
         specs.sort(Comparator.comparingInt(
                         (CheckSpec spec) -> Integer.parseInt(spec.rules().get(0).substring(3)))
                 .thenComparing(spec -> spec.id()));
-        return List.copyOf(specs);
+        return new Catalog(List.copyOf(specs));
+    }
+
+    List<CheckSpec> all() {
+        return specs;
+    }
+
+    /** Those that a run makes or gives a reason for. */
+    List<CheckSpec> planned(TckConfig config) {
+        return specs.stream()
+                .filter(spec -> config.profile().includes(spec.check().from()))
+                .filter(spec ->
+                        config.only().isEmpty() || config.only().stream().anyMatch(spec::named))
+                .toList();
+    }
+
+    /** The ids of those that a run makes or gives a reason for. */
+    public List<String> ids(TckConfig config) {
+        return planned(config).stream().map(CheckSpec::id).toList();
+    }
+
+    /** What anybody may know of them. */
+    public List<CheckInfo> infos() {
+        return specs.stream().map(CheckSpec::info).toList();
     }
 
     /** The checks of one object, in no order. */
-    static List<CheckSpec> of(Object checks) {
+    static List<CheckSpec> specs(Object checks) {
         List<CheckSpec> specs = new ArrayList<>();
         for (Method method : checks.getClass().getDeclaredMethods()) {
             Check check = method.getAnnotation(Check.class);

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.tck.Verdict;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -9,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** How a check says that the provider broke the rule, or that it cannot tell. */
-abstract class Expectations {
+public abstract class Expectations {
     private final List<String> notes = new CopyOnWriteArrayList<>();
 
     /** Fails the check unless {@code ok}; {@code otherwise} says what was seen and what should have been. */
@@ -77,5 +78,11 @@ abstract class Expectations {
 
     List<String> notes() {
         return notes;
+    }
+
+    /** A duration for people. */
+    public static String text(Duration time) {
+        long millis = time.toMillis();
+        return millis < 10_000 ? millis + " ms" : millis / 1000 + " s";
     }
 }

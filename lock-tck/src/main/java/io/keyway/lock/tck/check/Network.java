@@ -3,6 +3,7 @@ package io.keyway.lock.tck.check;
 
 import io.keyway.lock.AddressMap;
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.Verdict;
@@ -12,24 +13,31 @@ import io.keyway.lock.tck.proxy.FaultProxy;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 /** The links between a check's clients and the servers of the subject: a proxy before each server, all broken alike. */
 public final class Network implements AutoCloseable {
-    private final CheckContext context;
+    private static final int NAMES = 12;
+    private static final Duration SHORT = Duration.ofMillis(500);
+
+    private final CheckClients context;
     private final List<FaultProxy> proxies;
     private final LockUrl url;
 
-    private Network(CheckContext context, List<FaultProxy> proxies, LockUrl url) {
+    private Network(CheckClients context, List<FaultProxy> proxies, LockUrl url) {
         this.context = context;
         this.proxies = proxies;
         this.url = url;
     }
 
-    static Network before(CheckContext context, RunContext run) throws IOException, InterruptedException {
+    static Network before(CheckClients context, RunContext run) throws IOException, InterruptedException {
         Map<String, FaultProxy> proxies = new LinkedHashMap<>();
         try {
             for (LockUrl.Host host : run.url().hosts()) {
@@ -52,7 +60,7 @@ public final class Network implements AutoCloseable {
                     .orElse(map -> url(context, run, map))
                     .url(addresses));
             Network network = new Network(context, List.copyOf(proxies.values()), through);
-            if (!run.links().areThese(network, context)) {
+            if (!run.links().areProxied(network::isOnAllWays)) {
                 throw context.skipped(
                         Verdict.INCONCLUSIVE,
                         "clients go round the proxies, since the servers tell them other addresses; supply "
@@ -67,7 +75,35 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    private static String url(CheckContext context, RunContext run, Map<String, String> proxies) {
+    /** Whether nothing is granted while all proxies are black holes; heals them. */
+    private boolean isOnAllWays() throws InterruptedException {
+        ClientOptions options = ClientOptions.defaults().withName("tck-links");
+        try (LockClient client = context.openUnrecorded(url, options.withRequestTimeout(SHORT))) {
+            client.lock(context.freshName()).acquire().release();
+            if (connections() == 0) {
+                return false;
+            }
+            blackHole();
+            List<CompletableFuture<Optional<Lease>>> attempts = new ArrayList<>();
+            for (int i = 0; i < NAMES; i++) {
+                attempts.add(client.lock(context.freshName()).tryAcquireAsync(SHORT));
+            }
+            return attempts.stream().noneMatch(Network::isGranted);
+        } finally {
+            reset();
+            heal();
+        }
+    }
+
+    private static boolean isGranted(CompletableFuture<Optional<Lease>> attempt) {
+        try {
+            return attempt.join().isPresent();
+        } catch (CompletionException e) {
+            return false;
+        }
+    }
+
+    private static String url(CheckClients context, RunContext run, Map<String, String> proxies) {
         if (!run.options().contains(AddressMap.OPTION.name())) {
             return ProxiedUrl.of(run.url(), proxies);
         }

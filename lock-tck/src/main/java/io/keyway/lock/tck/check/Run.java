@@ -18,7 +18,6 @@ import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.ProviderInfo;
-import io.keyway.lock.tck.CheckInfo;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckListener;
@@ -54,6 +53,7 @@ import org.jspecify.annotations.Nullable;
 public final class Run {
     private static final int FRAMES = 8;
 
+    private final Catalog catalog;
     private final TckSubject subject;
     private final TckConfig config;
     private final TckListener listener;
@@ -64,29 +64,12 @@ public final class Run {
     private record Opened(
             ProviderInfo info, Scope reach, boolean overBackend, Set<Feature> features, Guarantees guarantees) {}
 
-    /** A run of that subject. */
-    public Run(TckSubject subject, TckConfig config, TckListener listener) {
+    /** A run of these checks, as far as the configuration has them, of that subject. */
+    public Run(Catalog catalog, TckSubject subject, TckConfig config, TckListener listener) {
+        this.catalog = catalog;
         this.subject = subject;
         this.config = config;
         this.listener = listener;
-    }
-
-    /** The ids of the checks that the run makes or gives a reason for, in order. */
-    public static List<String> planned(TckConfig config) {
-        return specs(config).stream().map(CheckSpec::id).toList();
-    }
-
-    /** Every check of the kit, in order. */
-    public static List<CheckInfo> checks() {
-        return Catalog.all().stream().map(CheckSpec::info).toList();
-    }
-
-    private static List<CheckSpec> specs(TckConfig config) {
-        return Catalog.all().stream()
-                .filter(spec -> config.profile().includes(spec.check().from()))
-                .filter(spec ->
-                        config.only().isEmpty() || config.only().stream().anyMatch(spec::named))
-                .toList();
     }
 
     /** Makes the run. */
@@ -118,7 +101,7 @@ public final class Run {
                 new AtomicBoolean(),
                 clock,
                 word);
-        List<CheckSpec> specs = specs(config);
+        List<CheckSpec> specs = catalog.planned(config);
         listener.opened(result(opened, url.toString(), null, List.of()));
         listener.planned(specs.size());
         Map<String, CheckResult> results = new ConcurrentHashMap<>();
@@ -315,7 +298,7 @@ public final class Run {
             return result.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             StringBuilder text = new StringBuilder("opening the URL, taking one lock and closing did not end within "
-                    + CheckContext.text(limit) + "; it stands at");
+                    + Expectations.text(limit) + "; it stands at");
             for (StackTraceElement frame : thread.getStackTrace()) {
                 text.append("\n    at ").append(frame);
             }

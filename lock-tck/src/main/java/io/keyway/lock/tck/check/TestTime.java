@@ -99,7 +99,7 @@ abstract class TestTime extends Expectations {
     /** Lets time pass until the condition holds; fails the check if it does not within that time. */
     public void until(String what, Duration limit, Callable<Boolean> condition) throws InterruptedException {
         if (!happens(limit, condition)) {
-            throw CheckFailure.of("within " + CheckContext.text(limit) + " it did not happen that " + what, null);
+            throw CheckFailure.of("within " + text(limit) + " it did not happen that " + what, null);
         }
     }
 

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -90,7 +92,7 @@ final class EnduranceChecks {
             each.get();
         }
         t.expectEqual(
-                "the order of grants of five that waited for long with a ttl of " + CheckContext.text(t.longer(8)),
+                "the order of grants of five that waited for long with a ttl of " + text(t.longer(8)),
                 List.of(0, 1, 2, 3, 4),
                 order);
     }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -33,14 +35,13 @@ final class ExpiryChecks {
         Duration remaining = lease.remaining();
         t.expect(
                 remaining.compareTo(three) <= 0,
-                "remaining() says " + CheckContext.text(remaining) + ", more than 3/4 of the ttl, "
-                        + CheckContext.text(three));
+                "remaining() says " + text(remaining) + ", more than 3/4 of the ttl, " + text(three));
         t.passUntil(got + three.toNanos() + 1);
         // No tolerance: whoever computes it from the clock at this call cannot answer otherwise.
         t.expect(
                 !lease.isHeld(),
                 "3/4 of the ttl after its grant a lease that was never renewed still says that it is held, with "
-                        + CheckContext.text(lease.remaining()) + " remaining");
+                        + text(lease.remaining()) + " remaining");
         t.expectEqual("the state after the deadline", Lease.State.LOST, lease.state());
         t.expectEqual("remaining() after the deadline", Duration.ZERO, lease.remaining());
     }
@@ -55,8 +56,8 @@ final class ExpiryChecks {
         boolean held = lease.isHeld();
         t.expect(
                 held || t.now() - half > 0,
-                "a lease of " + CheckContext.text(lease.ttl())
-                        + " that is not renewed ended within half of its ttl, state " + lease.state());
+                "a lease of " + text(lease.ttl()) + " that is not renewed ended within half of its ttl, state "
+                        + lease.state());
     }
 
     @Check(rules = "LK-503 LK-501", from = Profile.SMOKE)
@@ -113,14 +114,14 @@ final class ExpiryChecks {
             long went = first.minus(second).toNanos();
             t.expect(
                     second.isZero() || went >= later - between - rounding,
-                    "while " + CheckContext.text(Duration.ofNanos(later - between)) + " passed, remaining() went from "
-                            + CheckContext.text(first) + " to " + CheckContext.text(second)
+                    "while " + text(Duration.ofNanos(later - between)) + " passed, remaining() went from "
+                            + text(first) + " to " + text(second)
                             + ", though nothing renews the lease");
             t.expect(
                     first.isZero() || went <= after - before + rounding,
-                    "while at most " + CheckContext.text(Duration.ofNanos(after - before))
-                            + " passed, remaining() went from " + CheckContext.text(first) + " to "
-                            + CheckContext.text(second));
+                    "while at most " + text(Duration.ofNanos(after - before))
+                            + " passed, remaining() went from " + text(first) + " to "
+                            + text(second));
             t.expect(!first.isNegative() && !second.isNegative(), "remaining() is negative");
         }
     }
@@ -180,7 +181,7 @@ final class ExpiryChecks {
             t.never(
                     !t.goesOnAt(sent + lease.ttl().toNanos() * i / 8 - 1_000_000, waits, earliest),
                     "a second client was granted what the first had within " + i + "/8 of the ttl, "
-                            + CheckContext.text(lease.ttl())
+                            + text(lease.ttl())
                             + ", after the request of a holder that had not released; 6/8 belong to the holder");
         }
         waits.get();
@@ -218,8 +219,8 @@ final class ExpiryChecks {
         // One that was renewed after all, at half of the ttl, would take half as long again.
         t.expect(
                 best < most,
-                "a lease without renewal came free after " + CheckContext.text(Duration.ofNanos(best))
-                        + ", its ttl was " + CheckContext.text(longer)
+                "a lease without renewal came free after " + text(Duration.ofNanos(best))
+                        + ", its ttl was " + text(longer)
                         + "; its client should have given it back at the end of that");
     }
 
@@ -238,9 +239,9 @@ final class ExpiryChecks {
         boolean held = lease.isHeld();
         t.expect(
                 held || t.now() - sent >= limit.toNanos(),
-                "a lease with maxHold " + CheckContext.text(limit) + " ended before that, state " + lease.state());
+                "a lease with maxHold " + text(limit) + " ended before that, state " + lease.state());
         t.passUntil(got + limit.toNanos() + 1);
-        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + CheckContext.text(limit));
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + text(limit));
         LeaseLoss loss = LossChecks.lossOf(t, lease);
         t.expectEqual("the cause of the loss", LeaseLoss.Cause.MAX_HOLD, loss.cause());
         Task<Optional<Lease>> next = t.start(
@@ -261,8 +262,7 @@ final class ExpiryChecks {
         Duration remaining = lease.remaining();
         t.expect(
                 remaining.compareTo(limit) <= 0,
-                "remaining() says " + CheckContext.text(remaining) + ", more than the maxHold of "
-                        + CheckContext.text(limit));
+                "remaining() says " + text(remaining) + ", more than the maxHold of " + text(limit));
         t.passUntil(got + limit.toNanos() + 1);
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold of a quarter of the ttl");
         t.expectEqual(

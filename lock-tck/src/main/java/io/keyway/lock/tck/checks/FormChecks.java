@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -82,15 +84,15 @@ final class FormChecks {
         for (Duration wait : new Duration[] {limit, Duration.ZERO, Duration.ofSeconds(-1)}) {
             long before = t.now();
             Task<Optional<Lease>> waits =
-                    t.start("tryAcquire(" + CheckContext.text(wait) + ")", () -> form.tryAcquire(client, wait));
+                    t.start("tryAcquire(" + text(wait) + ")", () -> form.tryAcquire(client, wait));
             if (wait.equals(limit)) {
                 t.expect(
                         t.goesOnAt(before + limit.toNanos() * 3 / 4, waits, before + limit.toNanos()),
-                        "a wait of " + CheckContext.text(limit) + " for what is held ended within 3/4 of that");
+                        "a wait of " + text(limit) + " for what is held ended within 3/4 of that");
             }
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + CheckContext.text(wait) + " for what is held had not ended half a ttl later");
+                    "a wait of " + text(wait) + " for what is held had not ended half a ttl later");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of what another client holds");
         }
         CompletableFuture<Lease> cancelled = form.acquireAsync(client);
@@ -123,7 +125,7 @@ final class FormChecks {
         Lease lease = form.acquire(t.client("holder"), LockOptions.none().withMaxHold(limit));
         long got = t.now();
         t.passUntil(got + limit.toNanos() + 1);
-        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + CheckContext.text(limit));
+        t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + text(limit));
         t.expectEqual(
                 "the cause of the loss",
                 LeaseLoss.Cause.MAX_HOLD,

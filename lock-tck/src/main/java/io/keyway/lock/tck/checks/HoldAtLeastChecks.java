@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -164,8 +166,8 @@ final class HoldAtLeastChecks {
         return client.lock(t.name())
                 .with(t.terms().withHoldAtLeast(atLeast))
                 .tryAcquire()
-                .orElseThrow(() -> t.failure("a free lock was refused to a request that is to be held at least for "
-                        + CheckContext.text(atLeast)));
+                .orElseThrow(() -> t.failure(
+                        "a free lock was refused to a request that is to be held at least for " + text(atLeast)));
     }
 
     private static void notBefore(CheckContext t, LockClient rival, long sent, Duration atLeast, String how)
@@ -179,14 +181,14 @@ final class HoldAtLeastChecks {
 
     private static void isKept(CheckContext t, Task<Long> taken, long sent, Duration atLeast, String what)
             throws InterruptedException {
-        String kept = what + " and was to be held at least for " + CheckContext.text(atLeast);
+        String kept = what + " and was to be held at least for " + text(atLeast);
         // Clocks may differ by a little.
         long end = sent + atLeast.toNanos() / 100 * 98;
         for (Duration piece = atLeast.dividedBy(8); !taken.isDone() && t.now() - end < 0; ) {
             t.passUntil(Math.min(end, t.now() + piece.toNanos()));
         }
         long early = taken.isDone() ? end - taken.get() : 0;
-        t.never(early > 0, kept + " went to the next " + CheckContext.text(Duration.ofNanos(early)) + " too early");
+        t.never(early > 0, kept + " went to the next " + text(Duration.ofNanos(early)) + " too early");
         t.expect(
                 t.endsWithin(t.ttl(1, 2).plus(atLeast.dividedBy(50)), taken),
                 kept + " is not free when that time has passed, and half a ttl more");

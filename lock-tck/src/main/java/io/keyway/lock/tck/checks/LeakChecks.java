@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -206,7 +208,7 @@ final class LeakChecks {
         boolean none = t.happens(t.patience(), () -> network.connections() == 0);
         t.expect(
                 none,
-                "of " + before + " connections of a client " + network.connections() + " stand "
-                        + CheckContext.text(t.patience()) + " after its close()");
+                "of " + before + " connections of a client " + network.connections() + " stand " + text(t.patience())
+                        + " after its close()");
     }
 }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
@@ -182,12 +184,12 @@ final class ListingChecks {
         t.expectEqual("the number of holders and waiters shown", 2, since.size());
         t.expect(
                 since.get(0).compareTo(t.ttl()) >= 0,
-                "a holder is said to hold since " + CheckContext.text(since.get(0)) + ", and got the lock more than "
-                        + CheckContext.text(t.ttl(5, 4)) + " ago; its renewals are no grants");
+                "a holder is said to hold since " + text(since.get(0)) + ", and got the lock more than "
+                        + text(t.ttl(5, 4)) + " ago; its renewals are no grants");
         t.expect(
                 since.get(1).compareTo(t.ttl()) >= 0,
-                "a waiter is said to wait since " + CheckContext.text(since.get(1)) + ", and was there "
-                        + CheckContext.text(t.ttl(5, 4)) + " ago; it only asked again");
+                "a waiter is said to wait since " + text(since.get(1)) + ", and was there " + text(t.ttl(5, 4))
+                        + " ago; it only asked again");
         lease.release();
         waits.get().release();
     }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -50,7 +52,7 @@ final class LongWaitChecks {
         held.release();
         t.expect(
                 t.endsWithin(t.ttl().multipliedBy(2), stays),
-                "a waiter that had asked for " + CheckContext.text(longWait(t))
+                "a waiter that had asked for " + text(longWait(t))
                         + " and is not heard any more held up the next one for two ttl");
         stays.get().release();
         link.heal();
@@ -73,7 +75,7 @@ final class LongWaitChecks {
         Task<Lease> takes = t.acquiring("the next client's acquire", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl().multipliedBy(2), takes),
-                "a holder that had waited for " + CheckContext.text(longWait(t))
+                "a holder that had waited for " + text(longWait(t))
                         + " is not heard any more, and two ttl later its lock is not free");
         t.never(silent.isHeld(), "the silent holder believes, and another has the lock");
         takes.get().release();
@@ -115,7 +117,7 @@ final class LongWaitChecks {
             t.never(
                     leases.get(i).isHeld(),
                     "a lease that nobody renews, and that had to wait for its turn, is believed to be held for another "
-                            + CheckContext.text(leases.get(i).remaining()) + ", and a rival has the lock");
+                            + text(leases.get(i).remaining()) + ", and a rival has the lock");
             after.release();
         }
     }
@@ -141,11 +143,11 @@ final class LongWaitChecks {
         held.release();
         t.expect(
                 !late.isGranted(second),
-                "a waiter was to ask again within " + CheckContext.text(waiting.recheckWithin()) + ", and "
-                        + CheckContext.text(t.ttl(1, 8))
+                "a waiter was to ask again within " + text(waiting.recheckWithin()) + ", and "
+                        + text(t.ttl(1, 8))
                         + " after that, an attempt having failed, who came later was granted before it: its place "
                         + "was lost, its ttl being "
-                        + CheckContext.text(t.ttl()));
+                        + text(t.ttl()));
         early.release(early.grantedInTime(first, "the first in the queue was not granted, and the lock is free"));
         late.withdraw(second);
     }

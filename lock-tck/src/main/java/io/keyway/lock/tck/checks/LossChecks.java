@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -74,7 +76,7 @@ final class LossChecks {
                 "the loss says held for " + loss.heldFor() + ", and the lease was asked for " + most + " ago");
         t.expect(
                 loss.heldFor().compareTo(lease.ttl().dividedBy(4)) >= 0,
-                "the loss of a lease whose belief lasted 3/4 of " + CheckContext.text(lease.ttl()) + " says held for "
+                "the loss of a lease whose belief lasted 3/4 of " + text(lease.ttl()) + " says held for "
                         + loss.heldFor());
     }
 
@@ -148,7 +150,7 @@ final class LossChecks {
         t.note("told " + late / 1000 + " us after the deadline at best");
         t.expect(
                 late <= 50_000_000,
-                "of " + leases + " losses none was told earlier than " + CheckContext.text(Duration.ofNanos(late))
+                "of " + leases + " losses none was told earlier than " + text(Duration.ofNanos(late))
                         + " after its deadline; 50 ms are allowed");
     }
 

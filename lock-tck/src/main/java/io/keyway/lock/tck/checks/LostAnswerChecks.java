@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -134,9 +136,9 @@ final class LostAnswerChecks {
             Task<Lease> takes = t.acquiring("the acquire of another client", next, name);
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
-                    which(lost) + ", and what it had left was still in the way " + CheckContext.text(t.ttl(5, 2))
+                    which(lost) + ", and what it had left was still in the way " + text(t.ttl(5, 2))
                             + " after the link was healed: it was not given back, but left to its ttl of "
-                            + CheckContext.text(longer));
+                            + text(longer));
             takes.get().release();
             // The connection stands again, with all that a grant of that term needs.
             t.call(

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -62,7 +64,7 @@ final class ReactionChecks {
         long earliest = end + lease.ttl().toNanos() / 4;
         t.never(
                 !t.goesOnAt(earliest - MILLISECOND, waits, earliest),
-                "the next client was granted the lock before a quarter of the ttl, " + CheckContext.text(lease.ttl())
+                "the next client was granted the lock before a quarter of the ttl, " + text(lease.ttl())
                         + ", had passed since the loss was due: its former holder has had no time to stop");
         t.expect(!lease.isHeld(), "a quarter of the ttl after its end a lease is held");
         waits.get().release();
@@ -88,6 +90,6 @@ final class ReactionChecks {
         t.expect(
                 best < longer.toNanos() / 4,
                 "the owner of a lost lease had released it, and the next client waited for another "
-                        + CheckContext.text(Duration.ofNanos(best)) + ", a quarter of the ttl, as if it had not");
+                        + text(Duration.ofNanos(best)) + ", a quarter of the ttl, as if it had not");
     }
 }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -101,8 +103,8 @@ final class RenewalChecks {
             Lease lease = all.get(i);
             t.expect(
                     lease.isHeld(),
-                    "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of "
-                            + CheckContext.text(lease.ttl()) + ", was not renewed: its state is " + lease.state());
+                    "lease " + (i + 1) + " of " + leases + " of one client, with a ttl of " + text(lease.ttl())
+                            + ", was not renewed: its state is " + lease.state());
         }
         List<CompletableFuture<Optional<Lease>>> attempts = all.stream()
                 .map(lease -> second.lock(lease.name()).tryAcquireAsync(Duration.ZERO))
@@ -157,9 +159,9 @@ final class RenewalChecks {
         }
         t.expect(
                 best.compareTo(least) >= 0,
-                "of all renewals within 3 ttl none came when more than " + CheckContext.text(best)
+                "of all renewals within 3 ttl none came when more than " + text(best)
                         + " of belief was left; sent at half of the ttl it leaves a quarter, "
-                        + CheckContext.text(t.ttl(1, 4)));
+                        + text(t.ttl(1, 4)));
     }
 
     @Check(rules = "LK-508", needs = Feature.LIST)

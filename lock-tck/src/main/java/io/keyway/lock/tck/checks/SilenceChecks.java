@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.DistributedSemaphore;
@@ -77,12 +79,12 @@ final class SilenceChecks {
                             + "was over");
             t.never(
                     !t.goesOnAt(earliest - MILLISECOND, waits, earliest),
-                    "the next client was granted the lock before the ttl of the silent holder, "
-                            + CheckContext.text(t.ttl()) + " from the last renewal that it was answered, was over");
+                    "the next client was granted the lock before the ttl of the silent holder, " + text(t.ttl())
+                            + " from the last renewal that it was answered, was over");
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
                     "the lock of a holder that is not heard any more is not free half a ttl after its ttl, "
-                            + CheckContext.text(t.ttl()) + ", was over");
+                            + text(t.ttl()) + ", was over");
             Lease after = waits.get();
             t.expect(!lease.isHeld(), "the silent holder believes, and another has the lock");
             link.heal();
@@ -110,7 +112,7 @@ final class SilenceChecks {
             t.expect(
                     !lease.isHeld(),
                     "3/4 of the ttl after the last answer that it can have heard a holder believes, with "
-                            + CheckContext.text(lease.remaining()) + " remaining");
+                            + text(lease.remaining()) + " remaining");
             t.expectEqual("the state", Lease.State.LOST, lease.state());
             LeaseLoss loss = LossChecks.lossOf(t, lease);
             t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
@@ -172,8 +174,7 @@ final class SilenceChecks {
             link.heal();
             t.expect(
                     lease.isHeld(),
-                    "a silence of a tenth of the ttl has cost a lease; " + CheckContext.text(lease.remaining())
-                            + " remaining");
+                    "a silence of a tenth of the ttl has cost a lease; " + text(lease.remaining()) + " remaining");
             t.pass(t.ttl(1, 4));
         }
         t.expect(lease.isHeld(), "short silences, a quarter of the ttl apart, have cost a lease");
@@ -311,7 +312,7 @@ final class SilenceChecks {
         t.expect(
                 soon,
                 "a thread was interrupted in an acquire that got no answer, and had not come back "
-                        + CheckContext.text(t.isVirtual() ? t.ttl(1, 2) : t.patience()) + " later");
+                        + text(t.isVirtual() ? t.ttl(1, 2) : t.patience()) + " later");
         t.expectType(
                 "an acquire whose thread was interrupted",
                 InterruptedException.class,
@@ -319,7 +320,7 @@ final class SilenceChecks {
         Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
-                "an acquire whose thread was interrupted still stands in the way " + CheckContext.text(t.ttl(5, 2))
+                "an acquire whose thread was interrupted still stands in the way " + text(t.ttl(5, 2))
                         + " after the link was healed");
         takes.get().release();
         t.pass(t.ttl());

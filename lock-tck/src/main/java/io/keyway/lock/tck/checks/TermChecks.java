@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
@@ -82,7 +84,7 @@ final class TermChecks {
             t.neverBefore(
                     sent + shortest(term) - Duration.ofSeconds(1).toNanos(),
                     free,
-                    "a grant with a ttl of " + CheckContext.text(term)
+                    "a grant with a ttl of " + text(term)
                             + (each.equals(renewed) ? ", which was renewed," : "")
                             + " was over when 3/4 of that had passed");
             probe.release(each);
@@ -135,10 +137,10 @@ final class TermChecks {
             long tolerance = ttl.toNanos() / (t.isVirtual() ? 16 : 4);
             t.expect(
                     least <= ttl.toNanos() + tolerance,
-                    "of some grants with a ttl of " + CheckContext.text(ttl)
+                    "of some grants with a ttl of " + text(ttl)
                             + ", begun one after the other and never renewed,"
                             + (again ? " of locks that had been held with a longer ttl before," : "")
-                            + " each lasted at least " + CheckContext.text(Duration.ofNanos(least))
+                            + " each lasted at least " + text(Duration.ofNanos(least))
                             + ": its term is not the ttl that it says");
         }
     }
@@ -171,8 +173,8 @@ final class TermChecks {
         long lasted = taken.get() - sent;
         t.never(
                 lasted < shortest(term),
-                "a grant with a ttl of " + CheckContext.text(term) + " was over within "
-                        + CheckContext.text(Duration.ofNanos(lasted)) + " of " + from
+                "a grant with a ttl of " + text(term) + " was over within "
+                        + text(Duration.ofNanos(lasted)) + " of " + from
                         + ": another client has the lock, and the holder may believe");
     }
 
@@ -198,10 +200,10 @@ final class TermChecks {
         Task<Long> endOfOften = timeOfTaking(t, rival, t.name());
         Task<Long> endOfOnce = timeOfTaking(t, rival, t.name("once"));
         long end = endOfOnce.get();
-        String often = "a grant with a ttl of " + CheckContext.text(brief.ttl()) + ", renewed " + TIMES
-                + " times at once beside one with a ttl of " + CheckContext.text(first.ttl());
+        String often = "a grant with a ttl of " + text(brief.ttl()) + ", renewed " + TIMES
+                + " times at once beside one with a ttl of " + text(first.ttl());
         boolean free = t.happens(t.ttl(1, 2), endOfOften::isDone);
-        String late = often + ", was in force still when one of " + CheckContext.text(once.ttl())
+        String late = often + ", was in force still when one of " + text(once.ttl())
                 + " had ended that was granted before and not renewed: each renewal must give it one ttl of its own, "
                 + "from its arrival";
         t.never(!free && quick, late);
@@ -209,8 +211,8 @@ final class TermChecks {
         long sooner = end - endOfOften.get();
         t.expect(
                 sooner >= t.ttl().toNanos(),
-                often + ", ended " + CheckContext.text(Duration.ofNanos(sooner)) + " before one of "
-                        + CheckContext.text(once.ttl())
+                often + ", ended " + text(Duration.ofNanos(sooner)) + " before one of "
+                        + text(once.ttl())
                         + " that was granted before and not renewed: the shorter ttl is not kept as it was asked "
                         + "for, or not from the last renewal");
         link.heal();

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
@@ -160,8 +162,8 @@ final class UnansweredVerbChecks {
         for (Map.Entry<String, Task<?>> call : calls.entrySet()) {
             t.expect(
                     call.getValue().isDone(),
-                    call.getKey() + "() with a limit of " + CheckContext.text(LIMIT) + " had not ended "
-                            + CheckContext.text(MUCH_LATER) + " after it was called while nothing answers");
+                    call.getKey() + "() with a limit of " + text(LIMIT) + " had not ended " + text(MUCH_LATER)
+                            + " after it was called while nothing answers");
         }
         link.heal();
         probe.withdrawInTime(next);

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
@@ -33,7 +35,7 @@ final class UnknownOutcomeChecks {
     private static void within(CheckContext t, String what, Duration limit, Task<?> task) throws InterruptedException {
         t.expect(
                 t.endsWithin(limit.plus(t.ttl(1, 4)), task),
-                what + " should take " + CheckContext.text(limit) + " at most, and took longer");
+                what + " should take " + text(limit) + " at most, and took longer");
     }
 
     @Check(rules = "LK-401 LK-305 LK-402 LK-1405", requires = Requirement.LINK)
@@ -100,9 +102,9 @@ final class UnknownOutcomeChecks {
         Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
         t.expect(
                 t.endsWithin(t.ttl(5, 2), takes),
-                "a grant that nobody heard of was still in the way " + CheckContext.text(t.ttl(5, 2))
+                "a grant that nobody heard of was still in the way " + text(t.ttl(5, 2))
                         + " after the link was" + " healed: it was not given back, but left to its ttl of "
-                        + CheckContext.text(longer));
+                        + text(longer));
         t.expect(takes.get().isHeld(), "a lease is not held when it is handed out");
         t.pass(t.ttl());
     }
@@ -174,7 +176,7 @@ final class UnknownOutcomeChecks {
             Task<Lease> takes = t.acquiring("the acquire of the next client", next, name);
             t.expect(
                     t.endsWithin(t.ttl(5, 2), takes),
-                    "a release was not answered, and " + CheckContext.text(t.ttl(5, 2))
+                    "a release was not answered, and " + text(t.ttl(5, 2))
                             + " after the link was healed the lock"
                             + " is not free: the release did not go on in the background");
             takes.get().release();

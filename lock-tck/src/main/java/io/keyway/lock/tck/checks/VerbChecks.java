@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.Attempt;
@@ -107,8 +109,8 @@ final class VerbChecks {
         t.pass(t.ttl(5, 2));
         t.expect(
                 !probe.isGranted(late),
-                "a request with a ttl of " + CheckContext.text(t.longer(4)) + " was granted "
-                        + CheckContext.text(t.ttl(5, 2))
+                "a request with a ttl of " + text(t.longer(4)) + " was granted "
+                        + text(t.ttl(5, 2))
                         + " after its withdrawal: its first attempt may have been under way for so long");
     }
 
@@ -201,8 +203,8 @@ final class VerbChecks {
         Duration free = Objects.requireNonNull(best.remove("that is free"));
         best.forEach((which, time) -> t.expect(
                 time.minus(free).compareTo(Duration.ofMillis(150)) < 0,
-                "an attempt of a lock " + which + " took " + CheckContext.text(time)
-                        + " at best, and of one that is free " + CheckContext.text(free)
+                "an attempt of a lock " + which + " took " + text(time)
+                        + " at best, and of one that is free " + text(free)
                         + ": a caller that will not wait waits, and others of its client with it"));
         probe.withdraw(waits);
         holder.release(held);

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedSemaphore;
@@ -37,10 +39,10 @@ final class WaitChecks {
             // Up to just before the limit: nothing may have ended it.
             t.expect(
                     t.goesOnAt(before + limit.toNanos() * 7 / 8, waits, before + limit.toNanos()),
-                    "a wait of " + CheckContext.text(limit) + " for a lock that is held ended within 7/8 of that");
+                    "a wait of " + text(limit) + " for a lock that is held ended within 7/8 of that");
             t.expect(
                     t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + CheckContext.text(limit) + " had not ended 3/8 of the ttl after that");
+                    "a wait of " + text(limit) + " had not ended 3/8 of the ttl after that");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
         }
         t.expect(held.isHeld(), "somebody waited for a lock, and its holder's lease ended");

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
@@ -67,12 +69,11 @@ final class WakeUpChecks {
         if (judged == 0) {
             throw t.skipped(
                     Verdict.INCONCLUSIVE,
-                    "in " + ROUNDS + " rounds it took longer than " + CheckContext.text(limit)
+                    "in " + ROUNDS + " rounds it took longer than " + text(limit)
                             + " until those that wait had"
                             + " asked: a wake-up cannot be told from another question of theirs");
         }
-        throw t.failure(otherwise + " within " + CheckContext.text(limit) + "; rounds judged: " + judged
-                + "; WAKE_UP is declared");
+        throw t.failure(otherwise + " within " + text(limit) + "; rounds judged: " + judged + "; WAKE_UP is declared");
     }
 
     @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST, from = Profile.SMOKE)

@@ -8,6 +8,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.history.RecordingClient.RecordingLease;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -44,7 +45,7 @@ public final class Recorder {
      */
     public synchronized Optional<Breach> breach(boolean fencing) {
         History history = new History(List.copyOf(holds));
-        return history.violations(Rule.ALL).stream()
+        return history.violations(Rules.ALL).stream()
                 .filter(violation -> fencing || !violation.rule().startsWith("R5"))
                 .findFirst()
                 .map(violation -> {

@@ -12,6 +12,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.wrap.ForwardingClient;
 import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
@@ -21,6 +22,7 @@ import io.keyway.lock.tck.wrap.LeaseFutures;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** A client whose requests and leases are written down. */
 final class RecordingClient extends ForwardingClient {
@@ -223,6 +225,66 @@ final class RecordingClient extends ForwardingClient {
                     return true;
                 });
             });
+        }
+    }
+
+    /** A lease whose answers are written down. */
+    static final class RecordingLease extends ForwardingLease {
+        private final Recorder recorder;
+        private final RecordedHold hold;
+
+        RecordingLease(Recorder recorder, RecordedHold hold, Lease to) {
+            super(to);
+            this.recorder = recorder;
+            this.hold = hold;
+        }
+
+        RecordedHold hold() {
+            return hold;
+        }
+
+        boolean isOver() {
+            return hold.isReleasing() || !hold.losses().isEmpty();
+        }
+
+        @Override
+        public boolean isHeld() {
+            long before = recorder.now();
+            long remaining = to().remaining().toNanos();
+            boolean held = to().isHeld();
+            recorder.answered(hold, new HeldAnswer(held, before, recorder.now(), remaining));
+            return held;
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            beforeRelease();
+            ReleaseOutcome outcome = to().release();
+            recorder.released(hold, outcome);
+            return outcome;
+        }
+
+        @Override
+        public CompletionStage<ReleaseOutcome> releaseAsync() {
+            beforeRelease();
+            return to().releaseAsync().whenComplete((outcome, failure) -> {
+                if (outcome != null) {
+                    recorder.released(hold, outcome);
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            beforeRelease();
+            to().close();
+        }
+
+        private void beforeRelease() {
+            if (!hold.isReleasing()) {
+                isHeld();
+            }
+            recorder.releasing(hold);
         }
     }
 }

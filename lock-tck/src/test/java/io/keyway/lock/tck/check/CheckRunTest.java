@@ -195,7 +195,7 @@ class CheckRunTest {
     }
 
     private static CheckResult resultOf(String name, Duration stall, RunContext run) {
-        CheckSpec spec = Catalog.of(new Samples()).stream()
+        CheckSpec spec = Catalog.specs(new Samples()).stream()
                 .filter(each -> each.id().endsWith("/" + name))
                 .findFirst()
                 .orElseThrow();
