@@ -4,6 +4,7 @@ package io.keyway.lock.peer.lease;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.queue.Admission;
 import io.keyway.lock.peer.queue.LockDirectory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.WrongMember;
@@ -31,6 +32,6 @@ public final class LeaseMembers implements MachineFactory {
         if (key.equals(LeaseKeys.DIRECTORY)) {
             return new LockDirectory();
         }
-        return owned.test(key.id()) ? new LockManager(key, settings) : new WrongMember(key);
+        return owned.test(key.id()) ? new LockManager(key, settings, Admission.EXCLUSIVE) : new WrongMember(key);
     }
 }

@@ -54,15 +54,20 @@ public final class GrantTable {
      */
     public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
         List<Entry> table = new ArrayList<>();
-        boolean complete = true;
         if (cell.machine(LockKeys.directory(algorithm)) instanceof LockDirectory directory) {
             for (String name : directory.names()) {
-                if (cell.machine(new Key(algorithm, name)) instanceof LockManager manager) {
-                    complete &= manager.export(table, now);
+                Key key = new Key(algorithm, name);
+                if (cell.machine(key) instanceof LockManager manager) {
+                    if (manager.closed()) {
+                        return Optional.empty();
+                    }
+                    for (HeldGrant grant : manager.grants) {
+                        table.add(new Entry(key, grant.peer, grant.export(now)));
+                    }
                 }
             }
         }
-        return complete ? Optional.of(table) : Optional.empty();
+        return Optional.of(table);
     }
 
     /** Reads what {@link Entry#write} wrote. */

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
-final class HeldGrant {
+final class HeldGrant implements Admission.Claim {
     /** The session of a grant that was taken over from before a clean end and that nobody has re-asserted. */
     static final Peer NOBODY = new Peer(0);
 
@@ -34,7 +34,7 @@ final class HeldGrant {
     final long since;
     /** How long after {@link #since} others are kept out at the least, in nanoseconds; 0 for no such time. */
     final long atLeast;
-    /** The grant is over, and its place is kept for the rest of that time. Its session is {@link #NOBODY}. */
+    /** The grant is over, and keeps others out for the rest of that time. Its session is {@link #NOBODY}. */
     boolean kept;
     /** The end of an imported grant; of no meaning for others. */
     long until;
@@ -71,16 +71,31 @@ final class HeldGrant {
         this.atLeast = atLeast;
     }
 
+    @Override
+    public LockMode mode() {
+        return mode;
+    }
+
+    @Override
+    public int permits() {
+        return permits;
+    }
+
+    /** Whether it may lie idle in a cache: who asks gets an answer. */
+    boolean recallable() {
+        return mode == LockMode.EXCLUSIVE && !kept;
+    }
+
     boolean imported() {
         return peer.equals(NOBODY) && !kept;
     }
 
-    /** When its place is free, if the grant is over. */
+    /** When others may come in, if the grant is over. */
     long keptUntil() {
         return since + atLeast;
     }
 
-    /** Whether its place would be kept if the grant were over. */
+    /** Whether it would be kept if it were over. */
     boolean keepsAt(long now) {
         return atLeast > 0 && keptUntil() - now > 0;
     }
@@ -99,7 +114,7 @@ final class HeldGrant {
     }
 
     /** The holder as far as the manager knows. */
-    Participant party(long now) {
+    Participant participant(long now) {
         return new Participant(owner, mode, permits, token, now - since, kept ? Math.max(1, keptUntil() - now) : 0);
     }
 

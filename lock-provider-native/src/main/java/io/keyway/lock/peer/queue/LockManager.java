@@ -15,6 +15,7 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
@@ -24,15 +25,38 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The manager of one lock name: who holds it, who waits, and which token comes next. A repaired form of the source's LockManager; docs/algorithms/lease.md numbers the repairs.
+ * The manager of one lock name at its member: who holds it, who waits, and which token comes next. A repaired form of the
+ * source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
- * <p>A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions (expiry, end of session), and by nothing else. Its place may be kept for longer ({@link KeptNames}). While anybody waits, the holder knows that it is
- * wanted. At rest, nothing of the name is left but the cell's floor of tokens.
+ * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
+ * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
+ * requests are in the queue, in the order of their users' calls. <i>Opening</i>: the member has restarted and is in
+ * quarantine; requests queue, holders re-assert. <i>Closed</i>: two re-asserted what only one can have had; nothing is
+ * granted for the length of a quarantine.
+ *
+ * <p><b>States of a grant</b> ({@link HeldGrant}). <i>Held</i> by a session. <i>Imported</i> from before a clean end of the
+ * member: nobody has claimed it yet, and it ends when nobody can believe in it. <i>Kept</i>: it is over and was to be held
+ * at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it, and no
+ * message finds it but a break, and the word of the client to which it came too late that nobody used it.
+ *
+ * <p><b>Messages</b> of clients. ACQUIRE queues a request; GRANTED, NOT_GRANTED or, while it waits, PLACE answer it.
+ * WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which it
+ * may have cached, to give it back: ACCEPTED ends the grant, DENIED says that it is in use. REASSERT claims a grant after a
+ * restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have answered
+ * QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the ANSWER. The
+ * sessions say when a grant expires, when a session is over, when it is heard again, and when the quarantine is over.
+ *
+ * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions
+ * (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over all grants of
+ * the name, whether they reached somebody or not. Grants that stand together are {@link Admission#admits admitted}
+ * together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, a holder that could
+ * cache the lock knows that it is wanted. A request that does not wait is in the queue only while a recall of its own, or the
+ * quarantine, is unanswered.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
     private static final int CLOSED = 1;
-    private static final int INQUIRY = 2;
+    private static final int STATUS = 2;
     private static final int KEPT = 3;
 
     /** How many of the first waiters are told each change of their place. */
@@ -40,19 +64,25 @@ public class LockManager implements Machine {
 
     private final Key key;
     private final LockSettings settings;
+    private final Admission admission;
     final List<HeldGrant> grants = new ArrayList<>(1);
-    private @Nullable WaitQueue waits;
-    private @Nullable StatusQueries inquiries;
+    private @Nullable WaitQueue queue;
+    private @Nullable StatusQueries questions;
+
     /** The highest token that is used up. */
     private long last;
 
-    private Reassertion restart = new Reassertion();
+    /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
+    private long closedUntil = Turn.NEVER;
 
-    private boolean joined;
+    /** The directory lists this name. */
+    private boolean listed;
 
-    public LockManager(Key key, LockSettings settings) {
+    /** A name at rest. */
+    public LockManager(Key key, LockSettings settings, Admission admission) {
         this.key = key;
         this.settings = settings;
+        this.admission = admission;
     }
 
     @Override
@@ -68,17 +98,16 @@ public class LockManager implements Machine {
         } else if (message instanceof LockMessage.Withdraw withdraw) {
             withdraw(from, withdraw.request(), turn);
         } else if (message instanceof LockMessage.Revoked revoked) {
-            Breaks.revoked(from, revoked, this, turn);
-        } else if (message instanceof LockMessage.Reassert reassert) {
-            restart.reassert(from, reassert, this, turn);
+            revoked(from, revoked, turn);
+        } else if (message instanceof LockMessage.Reassert claim) {
+            reassert(from, claim, turn);
         } else if (message instanceof LockMessage.Show show) {
-            show(from, show, turn);
-        } else if (message instanceof LockMessage.Use use) {
-            if (inquiries != null && inquiries.answered(from, use, this, turn)) {
-                inquiries = null;
-            }
+            questions = questions == null ? new StatusQueries(key, STATUS) : questions;
+            questions.begin(from, show, grants, waiters(), turn);
+        } else if (message instanceof LockMessage.Use use && questions != null) {
+            questions.answered(from, use, grants, waiters(), turn);
         } else if (message instanceof LockMessage.Break request) {
-            Breaks.begin(from, request, this, turn);
+            breakGrant(from, request, turn);
         }
         settle(turn);
     }
@@ -92,12 +121,12 @@ public class LockManager implements Machine {
         } else if (call instanceof MemberView.Heard heard) {
             heard(heard.peer(), turn);
         } else if (call instanceof MemberView.Opening) {
-            if (waits != null) {
+            if (queue != null) {
                 turn.goal(LockGoal.GRANT_AFTER_QUARANTINE);
             }
             serve(turn);
         } else if (call instanceof LockCall.Import grant) {
-            restart.imported(grant, this, turn);
+            imported(grant, turn);
         } else if (call instanceof LockCall.Disown disowned) {
             HeldGrant grant = current(HeldGrant.NOBODY, disowned.token());
             finish(grant, grant == null ? 0 : grant.hi, turn);
@@ -110,12 +139,11 @@ public class LockManager implements Machine {
         if (slot == PATIENCE) {
             impatient(turn);
         } else if (slot == CLOSED) {
-            restart.due(this, turn);
-            serve(turn);
+            reopen(turn);
         } else if (slot == KEPT) {
-            KeptNames.due(this, turn);
-        } else if (inquiries != null && inquiries.due(this, turn)) {
-            inquiries = null;
+            endKept(turn);
+        } else if (questions != null) {
+            questions.due(grants, waiters(), turn);
         }
         settle(turn);
     }
@@ -123,42 +151,44 @@ public class LockManager implements Machine {
     // Requests
 
     private void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
-        RefusalCause never = request.mode() != LockMode.EXCLUSIVE
+        RefusalCause never = !admission.serves(request.mode())
                 ? RefusalCause.UNSUPPORTED
                 : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
         if (never != null) {
             turn.send(from, new LockMessage.NotGranted(key, request.request(), never, List.of()));
             return;
         }
-        WaitQueue queue = waits == null ? new WaitQueue() : waits;
-        waits = queue;
-        if (queue.find(from, request.request()) != null || granted(from, request.request()) != null) {
+        WaitQueue waits = queue == null ? new WaitQueue() : queue;
+        queue = waits;
+        if (waits.find(from, request.request()) != null || granted(from, request.request()) != null) {
             return;
         }
-        if (queue.size() >= settings.maxWaiters()) {
+        if (waits.size() >= settings.maxWaiters()) {
             turn.send(from, new LockMessage.NotGranted(key, request.request(), RefusalCause.CROWDED, List.of()));
             return;
         }
-        WaitQueue.Wait wait = queue.add(from, request, turn.now());
+        WaitQueue.Wait wait = waits.add(from, request, turn.now());
         turn.member().await(from, key, request.ttl());
         if (turn.member().quarantined()) {
             turn.member().awaitOpening(key);
         }
         serve(turn);
-        if (queue.find(from, request.request()) == wait) {
-            waits(wait, queue, turn);
+        if (waits.find(from, request.request()) == wait) {
+            mustWait(wait, waits, turn);
         }
     }
 
     /** The request could not be granted at once. */
-    private void waits(WaitQueue.Wait wait, WaitQueue queue, Turn turn) {
-        if (queue.size() > 1) {
+    private void mustWait(WaitQueue.Wait wait, WaitQueue waits, Turn turn) {
+        if (waits.size() > 1) {
             turn.goal(LockGoal.TWO_WAITERS);
         }
+        boolean recalled = false;
         for (HeldGrant grant : grants) {
-            if (grant.kept) {
-                continue; // nobody can give it back
+            if (!grant.recallable()) {
+                continue;
             }
+            recalled = true;
             if (wait.request.noWait()) {
                 recall(grant, turn);
                 wait.asked = grant.recalls;
@@ -168,31 +198,22 @@ public class LockManager implements Machine {
             }
         }
         if (wait.request.noWait()) {
-            if (KeptNames.anyIn(grants)) {
+            if (!grants.isEmpty() && !recalled) {
                 refuse(wait, RefusalCause.HELD, turn);
             }
-            armPatience(queue, turn);
+            armPatience(waits, turn);
         } else if (wait.request.wantPlace()) {
-            tellPlace(wait, queue.ahead(wait), turn);
-        }
-    }
-
-    private void recall(HeldGrant grant, Turn turn) {
-        if (settings.recallAtRenewal()) {
-            grant.recalls++;
-            if (!grant.recallLater) {
-                grant.recallLater = true;
-                turn.member().listen(grant.peer, key);
-            }
-        } else if (turn.send(grant.peer, new LockMessage.Recall(key, grant.token)) != 0) {
-            grant.recalls++;
+            tellPlace(wait, waits.ahead(wait), turn);
         }
     }
 
     private void withdraw(Peer from, long request, Turn turn) {
-        WaitQueue.Wait wait = waits == null ? null : waits.find(from, request);
+        WaitQueue.Wait wait = queue == null ? null : queue.find(from, request);
         if (wait != null) {
             leave(wait, turn);
+            if (!grants.isEmpty()) {
+                serve(turn); // whoever was behind it may go with those who hold
+            }
             return;
         }
         HeldGrant grant = granted(from, request);
@@ -203,33 +224,78 @@ public class LockManager implements Machine {
     }
 
     private void leave(WaitQueue.Wait wait, Turn turn) {
-        if (waits != null) {
-            waits.remove(wait);
+        if (queue != null) {
+            queue.remove(wait);
             turn.member().unawait(wait.peer, key, wait.request.ttl());
         }
     }
 
-    // Grants
-
-    /** Whether one more grant may stand beside those there are. Exclusive grants stand alone. */
-    private boolean admits(Turn turn) {
-        return grants.isEmpty() && !restart.closed() && !turn.member().quarantined();
+    private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
+        leave(wait, turn);
+        turn.send(wait.peer, new LockMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
     }
 
-    /** Grants to whoever is first, unless nothing may be granted now. */
-    void serve(Turn turn) {
-        while (waits != null && admits(turn)) {
-            WaitQueue.Wait first = firstHeard(waits, turn);
-            if (first == null) {
-                return;
+    private List<Participant> holders(Turn turn) {
+        List<Participant> holders = new ArrayList<>(grants.size());
+        for (HeldGrant grant : grants) {
+            holders.add(grant.participant(turn.now()));
+        }
+        return List.copyOf(holders);
+    }
+
+    private void impatient(Turn turn) {
+        if (queue == null) {
+            return;
+        }
+        for (WaitQueue.Wait wait : queue.noWaits()) {
+            if (turn.now() - wait.until >= 0) {
+                refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
             }
-            grant(first, waits, turn);
+        }
+        armPatience(queue, turn);
+    }
+
+    private static void armPatience(WaitQueue waits, Turn turn) {
+        long first = Turn.NEVER;
+        for (WaitQueue.Wait wait : waits.noWaits()) {
+            first = earlier(first, wait.until);
+        }
+        turn.timer(PATIENCE, first);
+    }
+
+    private static long earlier(long first, long at) {
+        return first == Turn.NEVER || at - first < 0 ? at : first;
+    }
+
+    // Grants
+
+    /** Grants to whoever is first, and to those behind it who may hold together with it, unless nothing may be granted now. */
+    private void serve(Turn turn) {
+        boolean served = false;
+        while (queue != null && !closed() && !turn.member().quarantined() && !heldAlone()) {
+            WaitQueue.Wait first = firstHeard(queue, turn);
+            if (first == null || !admission.admits(grants, first, first.request.limit())) {
+                break;
+            }
+            grant(first, queue, turn);
+            served = true;
+        }
+        if (served) {
+            refuseNoWaits(false, turn);
         }
     }
 
-    /** A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep their place. */
-    private WaitQueue.@Nullable Wait firstHeard(WaitQueue queue, Turn turn) {
-        for (WaitQueue.Wait wait : queue.all()) {
+    /** Whether nothing goes beside what is granted. */
+    private boolean heldAlone() {
+        return !grants.isEmpty() && grants.get(0).mode == LockMode.EXCLUSIVE;
+    }
+
+    /**
+     * A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep their
+     * place.
+     */
+    private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, Turn turn) {
+        for (WaitQueue.Wait wait : waits.all()) {
             if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
                 return wait;
             }
@@ -242,10 +308,11 @@ public class LockManager implements Machine {
         return null;
     }
 
-    private void grant(WaitQueue.Wait wait, WaitQueue queue, Turn turn) {
+    private void grant(WaitQueue.Wait wait, WaitQueue waits, Turn turn) {
         leave(wait, turn);
         LockMessage.Acquire request = wait.request;
-        long range = request.cache() && request.atLeast() == 0 ? Tokens.RANGE : 1;
+        boolean cacheable = request.cache() && request.atLeast() == 0 && request.mode() == LockMode.EXCLUSIVE;
+        long range = cacheable ? Tokens.RANGE : 1;
         long token = nextToken(range, turn);
         long hi = token + range - 1;
         HeldGrant grant = new HeldGrant(
@@ -262,8 +329,8 @@ public class LockManager implements Machine {
         grants.add(grant);
         turn.member().grant(wait.peer, key, token, request.ttl());
         promise(grant, turn);
-        refuseNoWaits(turn);
-        grant.wanted = !queue.isEmpty();
+        refuseNoWaits(true, turn);
+        grant.wanted = !waits.isEmpty();
         turn.send(wait.peer, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
     }
 
@@ -276,13 +343,33 @@ public class LockManager implements Machine {
 
     private long nextToken(long range, Turn turn) {
         MemberView member = turn.member();
-        long before = Math.max(last, Tokens.of(member.epoch(), member.floor()));
+        long before = highest(member);
         if (Tokens.counter(before) + range > Tokens.MAX_COUNTER) {
             turn.goal(LockGoal.COUNTER_USED_UP);
             member.nextEpoch(turn);
-            before = Math.max(last, Tokens.of(member.epoch(), member.floor()));
+            before = highest(member);
         }
         return before + 1;
+    }
+
+    /** No token up to this one is ever given again. */
+    private long highest(MemberView member) {
+        long highest = Math.max(last, Tokens.of(member.epoch(), member.floor()));
+        for (HeldGrant grant : grants) {
+            highest = Math.max(highest, grant.hi);
+        }
+        return highest;
+    }
+
+    /** Who does not wait gets its answer: all of them, or those who cannot hold together with those who do. */
+    private void refuseNoWaits(boolean onlyWhoCannotJoin, Turn turn) {
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.noWaits()) {
+                if (!onlyWhoCannotJoin || !admission.admits(grants, wait, wait.request.limit())) {
+                    refuse(wait, RefusalCause.HELD, turn);
+                }
+            }
+        }
     }
 
     /** The grant that a holder's message is about; null if it is over. */
@@ -305,17 +392,19 @@ public class LockManager implements Machine {
         return null;
     }
 
+    // The ends of grants
+
     private void released(Peer from, LockMessage.Release release, Turn turn) {
         HeldGrant grant = current(from, release.token());
         if (grant == null && release.used() < release.token()) {
-            KeptNames.unused(release.token(), this, turn);
+            unused(release.token(), turn);
         } else {
             finish(grant, release.used(), turn);
         }
     }
 
     /** The holder ended the grant, or nobody can believe in it any more. */
-    void finish(@Nullable HeldGrant grant, long used, Turn turn) {
+    private void finish(@Nullable HeldGrant grant, long used, Turn turn) {
         if (grant == null) {
             return;
         }
@@ -324,7 +413,7 @@ public class LockManager implements Machine {
         serve(turn);
     }
 
-    /** The grant ended by itself or by its holder's word: its place may stay. */
+    /** The grant ended by itself or by its holder's word: it may be kept. */
     private void over(HeldGrant grant, long used, boolean lost, Turn turn) {
         if (!keeps(grant, used, turn)) {
             // Whoever is breaking it has freed what else would be kept.
@@ -332,82 +421,16 @@ public class LockManager implements Machine {
         }
     }
 
-    boolean keeps(HeldGrant grant, long used, Turn turn) {
-        return KeptNames.keep(grant, used, this, turn);
-    }
-
-    /** That token is used up. */
-    void raise(long token) {
-        last = Math.max(last, token);
-    }
-
-    boolean othersWait() {
-        return waits != null && waits.waiting() > 0;
-    }
-
-    /** Adds all grants as a member takes them that starts after a clean end; false if more than grants keeps this name closed, which a table can't say. */
-    boolean export(List<GrantTable.Entry> table, long now) {
-        for (HeldGrant grant : grants) {
-            table.add(new GrantTable.Entry(key, grant.peer, grant.export(now)));
-        }
-        return !restart.closed();
-    }
-
     /** A token is never used twice, not even that of a grant which nobody took. */
-    void end(HeldGrant grant, long used, boolean broken, Turn turn) {
+    private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
         grants.remove(grant);
         raise(Math.max(grant.token, Math.min(used, grant.hi)));
         grant.answerBreakers(key, broken, turn);
     }
 
-    private void accepted(Peer from, LockMessage.Accepted accepted, Turn turn) {
-        HeldGrant grant = current(from, accepted.token());
-        if (grant != null) {
-            turn.goal(LockGoal.RECALL_ACCEPTED);
-            if (waits != null && waits.waiting() == 0 && !waits.isEmpty()) {
-                turn.goal(LockGoal.NO_WAIT_THROUGH_IDLE_CACHE);
-            }
-            finish(grant, accepted.used(), turn);
-        }
-    }
-
-    private void denied(Peer from, LockMessage.Denied denied, Turn turn) {
-        HeldGrant grant = current(from, denied.token());
-        if (grant == null) {
-            return;
-        }
-        turn.goal(LockGoal.RECALL_DENIED);
-        grant.wanted = true;
-        grant.denials = settings.recallAtRenewal() ? grant.recalls : grant.denials + 1;
-        if (waits != null) {
-            for (WaitQueue.Wait wait : waits.noWaits()) {
-                if (wait.asked <= grant.denials) {
-                    refuse(wait, RefusalCause.HELD, turn);
-                }
-            }
-        }
-    }
-
-    /** What waits for no holder gets its answer. */
-    void refuseNoWaits(Turn turn) {
-        if (waits != null) {
-            for (WaitQueue.Wait wait : waits.noWaits()) {
-                refuse(wait, RefusalCause.HELD, turn);
-            }
-        }
-    }
-
-    private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
-        leave(wait, turn);
-        turn.send(wait.peer, new LockMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
-    }
-
-    private List<Participant> holders(Turn turn) {
-        List<Participant> holders = new ArrayList<>(grants.size());
-        for (HeldGrant grant : grants) {
-            holders.add(grant.party(turn.now()));
-        }
-        return List.copyOf(holders);
+    /** That token is used up. */
+    private void raise(long token) {
+        last = Math.max(last, token);
     }
 
     // What the sessions say
@@ -419,20 +442,20 @@ public class LockManager implements Machine {
         }
         turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.EXPIRED));
         over(grant, grant.hi, true, turn);
-        if (waits != null && waits.waiting() > 0) {
+        if (othersWait()) {
             turn.goal(LockGoal.GRANT_AFTER_EXPIRY);
         }
         serve(turn);
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
-        if (waits != null) {
-            for (WaitQueue.Wait wait : waits.of(peer)) {
-                waits.remove(wait);
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.of(peer)) {
+                queue.remove(wait);
             }
         }
-        if (inquiries != null && inquiries.ended(peer, this, turn)) {
-            inquiries = null;
+        if (questions != null) {
+            questions.ended(peer, grants, waiters(), turn);
         }
         for (HeldGrant grant : List.copyOf(grants)) {
             if (grant.peer.equals(peer)) {
@@ -451,8 +474,8 @@ public class LockManager implements Machine {
                 turn.send(peer, new LockMessage.Recall(key, grant.token));
             }
         }
-        if (waits != null) {
-            for (WaitQueue.Wait wait : waits.of(peer)) {
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.of(peer)) {
                 if (wait.listening) {
                     wait.listening = false;
                     turn.goal(LockGoal.PASSED_OVER_HEARD_AGAIN);
@@ -462,76 +485,308 @@ public class LockManager implements Machine {
         }
     }
 
-    private void impatient(Turn turn) {
-        if (waits == null) {
+    // Recall: an exclusive grant may lie idle in its holder's cache
+
+    private void recall(HeldGrant grant, Turn turn) {
+        if (settings.recallAtRenewal()) {
+            grant.recalls++;
+            if (!grant.recallLater) {
+                grant.recallLater = true;
+                turn.member().listen(grant.peer, key);
+            }
+        } else if (turn.send(grant.peer, new LockMessage.Recall(key, grant.token)) != 0) {
+            grant.recalls++;
+        }
+    }
+
+    private void accepted(Peer from, LockMessage.Accepted accepted, Turn turn) {
+        HeldGrant grant = current(from, accepted.token());
+        if (grant != null) {
+            turn.goal(LockGoal.RECALL_ACCEPTED);
+            if (queue != null && queue.waiting() == 0 && !queue.isEmpty()) {
+                turn.goal(LockGoal.NO_WAIT_THROUGH_IDLE_CACHE);
+            }
+            finish(grant, accepted.used(), turn);
+        }
+    }
+
+    private void denied(Peer from, LockMessage.Denied denied, Turn turn) {
+        HeldGrant grant = current(from, denied.token());
+        if (grant == null) {
             return;
         }
-        for (WaitQueue.Wait wait : waits.noWaits()) {
-            if (turn.now() - wait.until >= 0) {
-                refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
+        turn.goal(LockGoal.RECALL_DENIED);
+        grant.wanted = true;
+        grant.denials = settings.recallAtRenewal() ? grant.recalls : grant.denials + 1;
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.noWaits()) {
+                if (wait.asked <= grant.denials) {
+                    refuse(wait, RefusalCause.HELD, turn);
+                }
             }
         }
-        armPatience(waits, turn);
     }
 
-    private void armPatience(WaitQueue queue, Turn turn) {
+    // Grants that are over and were to be held at least for longer
+
+    /**
+     * The grant is over, and nobody broke it: true if it is kept.
+     *
+     * @param used as in {@link LockMessage.Release}
+     */
+    boolean keeps(HeldGrant grant, long used, Turn turn) {
+        boolean reachedItsUser = used >= grant.token;
+        if (!reachedItsUser || !grant.keepsAt(turn.now()) || !grant.breakers.isEmpty()) {
+            return false;
+        }
+        turn.goal(LockGoal.PLACE_KEPT);
+        raise(grant.hi);
+        grant.kept = true;
+        grant.peer = HeldGrant.NOBODY;
+        grant.recallLater = false;
+        refuseNoWaits(false, turn);
+        armKept(turn);
+        return true;
+    }
+
+    /** Ends those whose time has passed. */
+    private void endKept(Turn turn) {
+        for (HeldGrant grant : List.copyOf(grants)) {
+            if (grant.kept && !grant.keepsAt(turn.now())) {
+                if (othersWait()) {
+                    turn.goal(LockGoal.GRANT_AFTER_KEPT_PLACE);
+                }
+                endKept(grant, turn);
+            }
+        }
+        armKept(turn);
+    }
+
+    /** The client that was granted that token says that it reached nobody. */
+    private void unused(long token, Turn turn) {
+        for (HeldGrant grant : List.copyOf(grants)) {
+            if (grant.kept && grant.token == token) {
+                endKept(grant, turn);
+                armKept(turn);
+            }
+        }
+    }
+
+    private void endKept(HeldGrant kept, Turn turn) {
+        end(kept, kept.hi, false, turn);
+        serve(turn);
+    }
+
+    private void armKept(Turn turn) {
         long first = Turn.NEVER;
-        for (WaitQueue.Wait wait : queue.noWaits()) {
-            first = first == Turn.NEVER || wait.until - first < 0 ? wait.until : first;
+        for (HeldGrant grant : grants) {
+            first = grant.kept ? earlier(first, grant.keptUntil()) : first;
         }
-        turn.timer(PATIENCE, first);
+        turn.timer(KEPT, first);
     }
 
-    // Administration
+    // After a start of the member
 
-    private void show(Peer from, LockMessage.Show show, Turn turn) {
-        StatusQueries pending = inquiries == null ? new StatusQueries() : inquiries;
-        if (!pending.begin(from, show, this, turn)) {
-            inquiries = pending;
+    /** True while nothing may be granted because of a conflict. */
+    boolean closed() {
+        return closedUntil != Turn.NEVER;
+    }
+
+    /** A grant of before a clean end: it may be believed in for as long as it had left. */
+    private void imported(LockCall.Import was, Turn turn) {
+        HeldGrant grant = new HeldGrant(
+                HeldGrant.NOBODY,
+                0,
+                was.token(),
+                was.hi(),
+                was.mode(),
+                was.permits(),
+                was.ttl(),
+                was.owner(),
+                turn.now(),
+                was.keep());
+        grant.until = turn.now() + was.left();
+        grants.add(grant);
+        promise(grant, turn);
+        if (was.left() > 0 || !keeps(grant, grant.hi, turn)) {
+            armClosed(turn);
         }
     }
 
-    void armClosed(long at, Turn turn) {
-        turn.timer(CLOSED, at);
+    /** A client says that it still believes in its grant. */
+    private void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
+        HeldGrant known = current(from, claim.token());
+        if (known != null && known.imported()) {
+            known.peer = from;
+            turn.member().grant(from, key, known.token, known.ttl);
+            armClosed(turn);
+        }
+        if (known != null) {
+            reasserted(from, claim, known, turn);
+            return;
+        }
+        if (!turn.member().quarantined()
+                || closed()
+                || !admission.serves(claim.mode())
+                || claim.ttl() > turn.member().maxTtl()
+                || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
+            turn.goal(LockGoal.REASSERTION_REFUSED);
+            raise(ownEpoch(claim.hi(), turn));
+            turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
+            return;
+        }
+        HeldGrant grant = new HeldGrant(
+                from,
+                claim.request(),
+                claim.token(),
+                claim.hi(),
+                claim.mode(),
+                claim.permits(),
+                claim.ttl(),
+                claim.owner(),
+                turn.now(),
+                0);
+        // How many permits there are is not said again: they were few enough when they were granted.
+        if (admission.admits(grants, grant, Integer.MAX_VALUE)) {
+            grants.add(grant);
+            turn.member().grant(from, key, grant.token, grant.ttl);
+            reasserted(from, claim, grant, turn);
+        } else {
+            conflict(from, claim, turn);
+        }
     }
 
-    void armKept(long at, Turn turn) {
-        turn.timer(KEPT, at);
+    private void reasserted(Peer from, LockMessage.Reassert claim, HeldGrant grant, Turn turn) {
+        turn.goal(LockGoal.REASSERTED);
+        // What is left of its range is of a former life: it is below a floor that this one may have been given.
+        grant.wanted = othersWait() || Tokens.epoch(claim.hi()) < turn.member().epoch();
+        turn.send(from, new LockMessage.Reasserted(key, claim.token(), grant.wanted));
     }
 
-    void armInquiry(long at, Turn turn) {
-        turn.timer(INQUIRY, at);
+    /**
+     * Clients believe in what cannot have been granted together: clocks are broken. None of them is trusted, and the name
+     * stays closed until no belief can be left.
+     */
+    private void conflict(Peer from, LockMessage.Reassert claim, Turn turn) {
+        turn.goal(LockGoal.REASSERTIONS_IN_CONFLICT);
+        closedUntil = turn.now() + turn.member().quarantine();
+        armClosed(turn);
+        StringBuilder who = new StringBuilder(claim.owner().client());
+        for (HeldGrant grant : List.copyOf(grants)) {
+            who.append(" and ").append(grant.owner.client());
+            turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.DENIED));
+            turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
+            end(grant, grant.hi, true, turn);
+        }
+        raise(ownEpoch(claim.hi(), turn));
+        turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
+        turn.tell(new LockNotice.Alarm(
+                key,
+                "held twice after a restart, by " + who
+                        + "; closed until no lease can be left. Check the clocks of these machines"));
     }
 
-    Key key() {
-        return key;
+    /** A token of a foreign epoch must not lift ours beyond our own. */
+    private static long ownEpoch(long token, Turn turn) {
+        return Tokens.epoch(token) <= turn.member().epoch() ? token : 0;
     }
 
-    Iterable<WaitQueue.Wait> waiters() {
-        return waits == null ? List.of() : waits.all();
+    /** Ends what is over: the time in which the name is closed, and imported grants. */
+    private void reopen(Turn turn) {
+        if (closed() && turn.now() - closedUntil >= 0) {
+            closedUntil = Turn.NEVER;
+        }
+        for (HeldGrant grant : List.copyOf(grants)) {
+            if (grant.imported() && turn.now() - grant.until >= 0) {
+                finish(grant, grant.hi, turn);
+            }
+        }
+        armClosed(turn);
+        serve(turn);
+    }
+
+    private void armClosed(Turn turn) {
+        long first = closedUntil;
+        for (HeldGrant grant : grants) {
+            first = grant.imported() ? earlier(first, grant.until) : first;
+        }
+        turn.timer(CLOSED, first);
+    }
+
+    // Breaks by an administrator: by token, and done when the holder knows, or its lease is over
+
+    private void breakGrant(Peer from, LockMessage.Break request, Turn turn) {
+        for (HeldGrant grant : grants) {
+            if (grant.covers(request.token())) {
+                String what = "break of token " + request.token() + ": " + request.reason();
+                turn.tell(new LockNotice.Alarm(key, what));
+                if (grant.kept) {
+                    turn.send(from, new LockMessage.Answer(key, request.request(), true));
+                    turn.goal(LockGoal.KEPT_PLACE_BROKEN);
+                    endKept(grant, turn);
+                    armKept(turn);
+                } else {
+                    grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
+                    LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
+                    turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+                }
+                return;
+            }
+        }
+        turn.send(from, new LockMessage.Answer(key, request.request(), false));
+    }
+
+    /** The holder says that the grant is over, or that it has moved past the token. */
+    private void revoked(Peer from, LockMessage.Revoked revoked, Turn turn) {
+        HeldGrant ended = current(from, revoked.token());
+        if (ended != null) {
+            turn.goal(LockGoal.BROKEN);
+            turn.member().ungrant(from, key, ended.token, ended.ttl);
+            end(ended, revoked.used(), true, turn);
+            serve(turn);
+            return;
+        }
+        turn.goal(LockGoal.BREAK_MOVED_PAST);
+        for (HeldGrant grant : grants) {
+            if (grant.peer.equals(from)) {
+                grant.breakers.removeIf(breaker -> {
+                    boolean its = breaker.asked() == revoked.asked();
+                    if (its) {
+                        turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), false));
+                    }
+                    return its;
+                });
+            }
+        }
     }
 
     // After each event
 
+    Iterable<WaitQueue.Wait> waiters() {
+        return queue == null ? List.of() : queue.all();
+    }
+
+    private boolean othersWait() {
+        return queue != null && queue.waiting() > 0;
+    }
+
     private void settle(Turn turn) {
-        if (waits != null) {
-            tellPlaces(waits, turn);
-            if (waits.isEmpty()) {
-                waits = null;
-            }
+        if (queue != null) {
+            tellPlaces(queue, turn);
+            queue = queue.isEmpty() ? null : queue;
         }
-        boolean resting = grants.isEmpty() && waits == null && inquiries == null && !restart.closed();
-        if (joined == resting) {
-            joined = !resting;
-            turn.call(
-                    LockKeys.directory(key.algorithm()),
-                    resting ? new LockCall.Left(key.id()) : new LockCall.Joined(key.id()));
+        questions = questions == null || questions.isEmpty() ? null : questions;
+        boolean resting = grants.isEmpty() && queue == null && questions == null && !closed();
+        if (listed == resting) {
+            listed = !resting;
+            Key directory = LockKeys.directory(key.algorithm());
+            turn.call(directory, resting ? new LockCall.Left(key.id()) : new LockCall.Joined(key.id()));
         }
     }
 
-    private void tellPlaces(WaitQueue queue, Turn turn) {
+    private void tellPlaces(WaitQueue waits, Turn turn) {
         int place = 0;
-        for (WaitQueue.Wait wait : queue.all()) {
+        for (WaitQueue.Wait wait : waits.all()) {
             if (place == TOLD) {
                 return;
             }
@@ -549,7 +804,7 @@ public class LockManager implements Machine {
 
     @Override
     public boolean atRest() {
-        return !joined;
+        return !listed;
     }
 
     @Override
@@ -560,21 +815,21 @@ public class LockManager implements Machine {
     }
 
     /** A manager of the same kind, for {@link #copy}. */
-    LockManager fresh(Key of, LockSettings with) {
-        return new LockManager(of, with);
+    LockManager fresh(Key of, LockSettings with, Admission by) {
+        return new LockManager(of, with, by);
     }
 
     @Override
     public LockManager copy() {
-        LockManager copy = fresh(key, settings);
+        LockManager copy = fresh(key, settings, admission);
         for (HeldGrant grant : grants) {
             copy.grants.add(grant.copy());
         }
-        copy.waits = waits == null ? null : waits.copy();
-        copy.inquiries = inquiries == null ? null : inquiries.copy();
+        copy.queue = queue == null ? null : queue.copy();
+        copy.questions = questions == null ? null : questions.copy();
         copy.last = last;
-        copy.restart = restart.copy();
-        copy.joined = joined;
+        copy.closedUntil = closedUntil;
+        copy.listed = listed;
         return copy;
     }
 
@@ -584,15 +839,14 @@ public class LockManager implements Machine {
         for (HeldGrant grant : grants) {
             grant.encode(out);
         }
-        out.put(waits != null);
-        if (waits != null) {
-            waits.encode(out);
+        out.put(queue != null);
+        if (queue != null) {
+            queue.encode(out);
         }
-        out.put(inquiries != null);
-        if (inquiries != null) {
-            inquiries.encode(out);
+        out.put(questions != null);
+        if (questions != null) {
+            questions.encode(out);
         }
-        out.put(last).put(joined);
-        restart.encode(out);
+        out.put(last).put(listed).time(closedUntil);
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
@@ -9,146 +10,153 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 /**
- * The requests for a name's status that wait until the clients have said who of theirs holds and waits: an idle cached lock has no holder, and of several waiters of one client the manager knows the first.
- * A client that does not answer in time is listed as the manager knows it.
+ * The requests for a name's status that wait until the clients have said who of theirs holds and waits: an idle cached
+ * lock has no holder, and of several waiters of one client the manager may know the first only. A client that does not
+ * answer in time is listed as the manager knows it.
  */
 final class StatusQueries {
     /** The longest wait for a client's answer, in nanoseconds. */
     private static final long LIMIT = 1_000_000_000L;
 
+    private final Key key;
+    private final int slot;
     private final List<StatusQuery> pending = new ArrayList<>(1);
     private long queries;
 
-    /** True if nothing is pending. */
-    boolean begin(Peer from, LockMessage.Show show, LockManager manager, Turn turn) {
-        long limit = Math.max(0, Math.min(show.limit(), LIMIT));
-        StatusQuery inquiry = new StatusQuery(from, show.request(), ++queries, turn.now() + limit);
-        for (Peer client : clients(manager)) {
-            long token = 0;
-            for (HeldGrant grant : manager.grants) {
-                token = grant.peer.equals(client) ? grant.token : token;
-            }
-            if (turn.send(client, new LockMessage.Query(manager.key(), inquiry.query, token)) != 0) {
-                inquiry.ask(client);
-            }
-        }
-        pending.add(inquiry);
-        return tellComplete(manager, turn);
+    /** {@code slot}: of the manager's timers. */
+    StatusQueries(Key key, int slot) {
+        this.key = key;
+        this.slot = slot;
     }
 
-    private static Set<Peer> clients(LockManager manager) {
-        Set<Peer> clients = new LinkedHashSet<>();
-        for (HeldGrant grant : manager.grants) {
-            clients.add(grant.peer);
+    boolean isEmpty() {
+        return pending.isEmpty();
+    }
+
+    /** Asks all clients that hold or wait; of several grants of one client it names the last one. */
+    void begin(Peer from, LockMessage.Show show, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        Map<Peer, Long> clients = new LinkedHashMap<>();
+        long newest = 0;
+        for (HeldGrant grant : grants) {
+            clients.put(grant.peer, grant.token);
+            newest = Math.max(newest, grant.token);
         }
-        for (WaitQueue.Wait wait : manager.waiters()) {
+        for (WaitQueue.Wait wait : waiters) {
             if (!wait.request.noWait()) {
-                clients.add(wait.peer);
+                clients.putIfAbsent(wait.peer, 0L);
             }
         }
-        return clients;
+        long limit = Math.max(0, Math.min(show.limit(), LIMIT));
+        StatusQuery query = new StatusQuery(from, show.request(), ++queries, turn.now() + limit, newest);
+        clients.forEach((client, token) -> {
+            if (turn.send(client, new LockMessage.Query(key, query.query, token)) != 0) {
+                query.ask(client);
+            }
+        });
+        pending.add(query);
+        tellComplete(grants, waiters, turn);
     }
 
-    /** True if nothing is pending any more. */
-    boolean answered(Peer from, LockMessage.Use use, LockManager manager, Turn turn) {
-        for (StatusQuery inquiry : pending) {
-            if (inquiry.query == use.query()) {
-                inquiry.answered(from, use);
+    void answered(Peer from, LockMessage.Use use, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        for (StatusQuery query : pending) {
+            if (query.query == use.query()) {
+                query.answered(from, use);
             }
         }
-        return tellComplete(manager, turn);
+        tellComplete(grants, waiters, turn);
     }
 
-    boolean due(LockManager manager, Turn turn) {
-        for (StatusQuery inquiry : pending) {
-            if (turn.now() - inquiry.until >= 0) {
-                inquiry.giveUp();
+    void due(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        for (StatusQuery query : pending) {
+            if (turn.now() - query.until >= 0) {
+                query.giveUp();
             }
         }
-        return tellComplete(manager, turn);
+        tellComplete(grants, waiters, turn);
     }
 
-    boolean ended(Peer peer, LockManager manager, Turn turn) {
-        pending.removeIf(inquiry -> inquiry.peer.equals(peer));
-        for (StatusQuery inquiry : pending) {
-            inquiry.ended(peer);
+    /** That session is over. */
+    void ended(Peer peer, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        pending.removeIf(query -> query.peer.equals(peer));
+        for (StatusQuery query : pending) {
+            query.ended(peer);
         }
-        return tellComplete(manager, turn);
+        tellComplete(grants, waiters, turn);
     }
 
-    private boolean tellComplete(LockManager manager, Turn turn) {
-        pending.removeIf(inquiry -> {
-            boolean complete = inquiry.complete();
+    private void tellComplete(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        pending.removeIf(query -> {
+            boolean complete = query.complete();
             if (complete) {
-                tell(inquiry, manager, turn);
+                tell(query, grants, waiters, turn);
             }
             return complete;
         });
         long first = Turn.NEVER;
-        for (StatusQuery inquiry : pending) {
-            first = first == Turn.NEVER || inquiry.until - first < 0 ? inquiry.until : first;
+        for (StatusQuery query : pending) {
+            first = first == Turn.NEVER || query.until - first < 0 ? query.until : first;
         }
-        manager.armInquiry(first, turn);
-        return pending.isEmpty();
+        turn.timer(slot, first);
     }
 
-    private static void tell(StatusQuery inquiry, LockManager manager, Turn turn) {
+    private void tell(StatusQuery query, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
         List<Participant> holders = new ArrayList<>(1);
-        for (HeldGrant grant : manager.grants) {
-            LockMessage.Use use = inquiry.useOf(grant);
+        for (HeldGrant grant : grants) {
+            LockMessage.Use use = query.useOf(grant);
             if (use == null) {
-                holders.add(grant.party(turn.now()));
+                holders.add(grant.participant(turn.now()));
             } else if (use.current() != 0) {
                 holders.add(new Participant(use.owner(), grant.mode, grant.permits, use.current(), use.nanos()));
             }
         }
         ParticipantList waiting = new ParticipantList();
-        waiters(inquiry, manager, turn).forEach(waiting::add);
+        inOrder(query, grants, waiters, turn).forEach(waiting::add);
         List<List<Participant>> parts = waiting.parts();
         for (int i = 0; i < parts.size(); i++) {
             boolean last = i == parts.size() - 1;
             turn.send(
-                    inquiry.peer,
+                    query.peer,
                     new LockMessage.Status(
-                            manager.key(),
-                            inquiry.request,
+                            key,
+                            query.request,
                             i == 0 ? List.copyOf(holders) : List.of(),
                             parts.get(i),
-                            last ? waiting.more() + inquiry.more() : 0,
+                            last ? waiting.more() + query.more() : 0,
                             last));
         }
     }
 
     /** In the order of their calls, as far as durations tell: the order in which they will be served. */
-    private static List<Participant> waiters(StatusQuery inquiry, LockManager manager, Turn turn) {
-        List<Participant> waiters = new ArrayList<>();
-        for (WaitQueue.Wait wait : manager.waiters()) {
+    private static List<Participant> inOrder(
+            StatusQuery query, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+        List<Participant> all = new ArrayList<>();
+        for (WaitQueue.Wait wait : waiters) {
             LockMessage.Acquire asked = wait.request;
-            if (!asked.noWait() && !inquiry.hasAnswered(wait.peer)) {
-                waiters.add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
+            if (!asked.noWait() && !query.hasAnswered(wait.peer)) {
+                all.add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
             }
         }
-        inquiry.waiters(manager.grants, waiters);
-        waiters.sort(Comparator.comparingLong(Participant::nanos).reversed());
-        return waiters;
+        query.waiters(grants, all);
+        all.sort(Comparator.comparingLong(Participant::nanos).reversed());
+        return all;
     }
 
     StatusQueries copy() {
-        StatusQueries copy = new StatusQueries();
-        pending.forEach(inquiry -> copy.pending.add(inquiry.copy()));
+        StatusQueries copy = new StatusQueries(key, slot);
+        pending.forEach(query -> copy.pending.add(query.copy()));
         copy.queries = queries;
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(queries).put(pending.size());
-        for (StatusQuery inquiry : pending) {
-            inquiry.encode(out);
+        for (StatusQuery query : pending) {
+            query.encode(out);
         }
     }
 }

@@ -36,13 +36,17 @@ final class StatusQuery {
     final long request;
     final long query;
     final long until;
+    /** The highest token of a grant that stood when this was asked. */
+    private final long newest;
+
     private final Map<Peer, Answer> asked = new LinkedHashMap<>();
 
-    StatusQuery(Peer peer, long request, long query, long until) {
+    StatusQuery(Peer peer, long request, long query, long until, long newest) {
         this.peer = peer;
         this.request = request;
         this.query = query;
         this.until = until;
+        this.newest = newest;
     }
 
     void ask(Peer client) {
@@ -92,15 +96,15 @@ final class StatusQuery {
         return use == null || use.token() != grant.token ? null : use;
     }
 
-    /** Adds the waiters of all who answered. One that has been granted the lock since then is a holder now, not the first waiter. */
+    /** Adds the waiters of all who answered. The first of them are holders now if they were granted the lock since then. */
     void waiters(List<HeldGrant> grants, List<Participant> into) {
         asked.forEach((client, answer) -> {
-            boolean grantedSince = false;
+            int grantedSince = 0;
             for (HeldGrant grant : grants) {
-                grantedSince |= grant.peer.equals(client) && useOf(grant) == null;
+                grantedSince += grant.peer.equals(client) && grant.token > newest ? 1 : 0;
             }
             List<Participant> waiters = answer.waiters;
-            into.addAll(grantedSince && !waiters.isEmpty() ? waiters.subList(1, waiters.size()) : waiters);
+            into.addAll(waiters.subList(Math.min(grantedSince, waiters.size()), waiters.size()));
         });
     }
 
@@ -114,13 +118,13 @@ final class StatusQuery {
     }
 
     StatusQuery copy() {
-        StatusQuery copy = new StatusQuery(peer, request, query, until);
+        StatusQuery copy = new StatusQuery(peer, request, query, until, newest);
         asked.forEach((client, answer) -> copy.asked.put(client, answer.copy()));
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.put(peer).put(request).put(query).time(until).put(asked.size());
+        out.put(peer).put(request).put(query).time(until).put(newest).put(asked.size());
         asked.forEach((client, answer) -> {
             out.put(client).put(answer.complete).put(answer.more).put(answer.use != null);
             if (answer.use != null) {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.LockMessage;
@@ -9,7 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The requests that wait for one name, in the order in which their users asked. */
@@ -17,38 +18,51 @@ final class WaitQueue {
     /** No request claims to have waited longer: a week in nanoseconds. */
     private static final long LONGEST_WAIT = 604_800_000_000_000L;
 
-    /** Where a request stands. Arrivals are compared by difference. */
-    private record Place(long arrived, long order) implements Comparable<Place> {
-        @Override
-        public int compareTo(Place other) {
-            long later = arrived - other.arrived;
-            return later != 0 ? Long.signum(later) : Long.compare(order, other.order);
-        }
-    }
-
-    static final class Wait {
+    /** A request that waits. The order is that of the calls, as far as durations tell; times are compared by difference. */
+    static final class Wait implements Admission.Claim, Comparable<Wait> {
         final Peer peer;
         final LockMessage.Acquire request;
         final long since;
         final long until;
-        private final Place place;
+        /** The order of arrival at this queue, among those who have waited equally long. */
+        private final long order;
+
+        /** The next older one of the same session. */
         private @Nullable Wait next;
+
+        /** The member is to say when the session is heard again. */
         boolean listening;
         /** For a request that does not wait: the number of the recall that it hangs on. */
         long asked;
         /** The place that was told last; -1 if none was. */
         int told = -1;
 
-        private Wait(Peer peer, LockMessage.Acquire request, long since, long until, Place place) {
+        private Wait(Peer peer, LockMessage.Acquire request, long since, long until, long order) {
             this.peer = peer;
             this.request = request;
             this.since = since;
             this.until = until;
-            this.place = place;
+            this.order = order;
+        }
+
+        @Override
+        public LockMode mode() {
+            return request.mode();
+        }
+
+        @Override
+        public int permits() {
+            return request.permits();
+        }
+
+        @Override
+        public int compareTo(Wait other) {
+            long later = since - other.since;
+            return later != 0 ? Long.signum(later) : Long.compare(order, other.order);
         }
 
         private Wait copy() {
-            Wait copy = new Wait(peer, request, since, until, place);
+            Wait copy = new Wait(peer, request, since, until, order);
             copy.listening = listening;
             copy.asked = asked;
             copy.told = told;
@@ -56,7 +70,7 @@ final class WaitQueue {
         }
     }
 
-    private final TreeMap<Place, Wait> inOrder = new TreeMap<>();
+    private final TreeSet<Wait> inOrder = new TreeSet<>();
     private final Map<Long, Wait> bySession = new LinkedHashMap<>();
     private long orders;
     private int noWaits;
@@ -75,19 +89,19 @@ final class WaitQueue {
     }
 
     Collection<Wait> all() {
-        return inOrder.values();
+        return inOrder;
     }
 
     Wait add(Peer peer, LockMessage.Acquire request, long now) {
         long since = now - Math.max(0, Math.min(request.waited(), LONGEST_WAIT));
         long until = request.noWait() ? now + Math.max(0, request.patience()) : now;
-        Wait wait = new Wait(peer, request, since, until, new Place(since, orders++));
+        Wait wait = new Wait(peer, request, since, until, orders++);
         insert(wait);
         return wait;
     }
 
     private void insert(Wait wait) {
-        inOrder.put(wait.place, wait);
+        inOrder.add(wait);
         wait.next = bySession.put(wait.peer.session(), wait);
         if (wait.request.noWait()) {
             noWaits++;
@@ -104,7 +118,7 @@ final class WaitQueue {
     }
 
     void remove(Wait wait) {
-        if (inOrder.remove(wait.place) == null) {
+        if (!inOrder.remove(wait)) {
             return;
         }
         if (wait.request.noWait()) {
@@ -143,7 +157,7 @@ final class WaitQueue {
             return List.of();
         }
         List<Wait> all = new ArrayList<>(noWaits);
-        for (Wait wait : inOrder.values()) {
+        for (Wait wait : inOrder) {
             if (wait.request.noWait()) {
                 all.add(wait);
             }
@@ -153,14 +167,14 @@ final class WaitQueue {
 
     /** How many wait before that one. Costs their number, but nothing for the last. */
     int ahead(Wait wait) {
-        return inOrder.lastEntry().getValue() == wait
+        return inOrder.last() == wait
                 ? inOrder.size() - 1
-                : inOrder.headMap(wait.place).size();
+                : inOrder.headSet(wait).size();
     }
 
     WaitQueue copy() {
         WaitQueue copy = new WaitQueue();
-        for (Wait wait : inOrder.values()) {
+        for (Wait wait : inOrder) {
             copy.insert(wait.copy());
         }
         copy.orders = orders;
@@ -169,7 +183,7 @@ final class WaitQueue {
 
     void encode(StateEncoder out) {
         out.put(inOrder.size());
-        for (Wait wait : inOrder.values()) {
+        for (Wait wait : inOrder) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
             out.put(wait.listening).put(wait.asked).put(wait.told);
         }

@@ -19,13 +19,13 @@ public final class UnsafeManagers {
             case RELEASE_WITHOUT_TOKEN -> new ForgetfulManager(key, settings);
             case KEEPS_NOTHING -> new FreeingManager(key, settings);
             case PROMISES_LEASES_ONLY -> new CarelessManager(key, settings);
-            default -> new LockManager(key, settings);
+            default -> new LockManager(key, settings, Admission.EXCLUSIVE);
         };
     }
 
     private static final class ForgetfulManager extends LockManager {
         ForgetfulManager(Key key, LockSettings settings) {
-            super(key, settings);
+            super(key, settings, Admission.EXCLUSIVE);
         }
 
         @Override
@@ -40,14 +40,14 @@ public final class UnsafeManagers {
         }
 
         @Override
-        LockManager fresh(Key key, LockSettings settings) {
+        LockManager fresh(Key key, LockSettings settings, Admission admission) {
             return new ForgetfulManager(key, settings);
         }
     }
 
     private static final class FreeingManager extends LockManager {
         FreeingManager(Key key, LockSettings settings) {
-            super(key, settings);
+            super(key, settings, Admission.EXCLUSIVE);
         }
 
         @Override
@@ -56,21 +56,21 @@ public final class UnsafeManagers {
         }
 
         @Override
-        LockManager fresh(Key key, LockSettings settings) {
+        LockManager fresh(Key key, LockSettings settings, Admission admission) {
             return new FreeingManager(key, settings);
         }
     }
 
     private static final class CarelessManager extends LockManager {
         CarelessManager(Key key, LockSettings settings) {
-            super(key, settings);
+            super(key, settings, Admission.EXCLUSIVE);
         }
 
         @Override
         void promise(HeldGrant grant, Turn turn) {}
 
         @Override
-        LockManager fresh(Key key, LockSettings settings) {
+        LockManager fresh(Key key, LockSettings settings, Admission admission) {
             return new CarelessManager(key, settings);
         }
     }
