@@ -107,6 +107,11 @@ public final class Cells {
         return new FrameCodec(new BodyCodecs(algorithm.codec()));
     }
 
+    /** Which algorithm they run: its id. */
+    public int algorithm() {
+        return algorithm.id();
+    }
+
     /** As {@link Algorithm#route}. */
     public String route(Key key) {
         return algorithm.route(key);

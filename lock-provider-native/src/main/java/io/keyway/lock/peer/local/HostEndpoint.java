@@ -1,15 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
-import io.keyway.lock.peer.member.SocketPath;
-import io.keyway.lock.peer.net.Acceptor;
-import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.os.LockFile;
+import io.keyway.lock.peer.member.SocketPath;
+
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.net.Acceptor;
+import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.os.PeerUser;
-import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
 final class HostEndpoint implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostEndpoint.class);
 
-    private final LocalConfig place;
-    private final HostElection.Hosting hosting;
-    private final CellLoop loop;
+    private final LocalConfig config;
+    private final HostElection.Hosting hostLock;
+    private final Shard shard;
     private final Optional<Path> socket;
     private final HostInfo info;
     private final AtomicLong links = new AtomicLong();
@@ -52,17 +52,17 @@ final class HostEndpoint implements AutoCloseable {
      * @throws IOException if it cannot listen
      * @throws LockUnavailableException if host.info cannot be written
      */
-    HostEndpoint(LocalConfig place, HostElection.Hosting hosting, CellLoop loop, Optional<Path> socket, String secret)
+    HostEndpoint(LocalConfig config, HostElection.Hosting hostLock, Shard shard, Optional<Path> socket, String secret)
             throws IOException {
-        this.place = place;
-        this.hosting = hosting;
-        this.loop = loop;
+        this.config = config;
+        this.hostLock = hostLock;
+        this.shard = shard;
         this.socket = socket;
         this.acceptor = listen();
         try {
             this.info = socket.map(HostInfo::onSocket)
                     .orElseGet(() -> HostInfo.onPort(((InetSocketAddress) acceptor.address()).getPort(), secret));
-            hosting.publish(info);
+            hostLock.publish(info);
         } catch (RuntimeException e) {
             acceptor.close();
             throw e;
@@ -70,20 +70,18 @@ final class HostEndpoint implements AutoCloseable {
     }
 
     private Acceptor listen() throws IOException {
-        FrameCodec codec = place.cells().frameCodec();
         if (socket.isEmpty()) {
             return new Acceptor(
-                    loop, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), codec, channel -> true);
+                    shard, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), channel -> true);
         }
-        PeerUser user = PeerUser.ownerOf(place.directory().path());
+        PeerUser user = PeerUser.ownerOf(config.directory().path());
         Path bound = SocketPath.toBind(socket.get());
         Files.deleteIfExists(bound);
         Acceptor listening = new Acceptor(
-                loop,
+                shard,
                 links,
                 NioServerDomainSocketChannel.class,
                 UnixDomainSocketAddress.of(bound),
-                codec,
                 user::admits);
         try {
             key = LockFile.keyOf(bound);
@@ -109,8 +107,8 @@ final class HostEndpoint implements AutoCloseable {
                 former.close();
                 LOG.warn("{} was removed or replaced: this host listens there anew", socket.get());
             }
-            if (!place.directory().arbiter().info().equals(Optional.of(info))) {
-                hosting.publish(info);
+            if (!config.directory().arbiter().info().equals(Optional.of(info))) {
+                hostLock.publish(info);
                 LOG.warn("{} was removed or replaced: this host has written it anew", HostElection.INFO);
             }
             trouble = "";

@@ -5,7 +5,6 @@ import io.keyway.lock.peer.os.ByteLocks;
 
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.session.MemberSessions;
@@ -45,25 +44,26 @@ public final class CarriedOverGrants {
     /**
      * Reads the table of a clean end.
      *
+     * @param algorithm whose grants they are
      * @param now from which on each grant may be believed in for what is left of it
      * @param since nanoseconds that have passed since the table was written, of what is kept whoever believes in it
      * @throws WireException if another version wrote it: nothing is known then
      */
-    static CarriedOverGrants read(List<byte[]> table, long now, long since) throws WireException {
-        return read(table, now, since, false);
+    static CarriedOverGrants read(int algorithm, List<byte[]> table, long now, long since) throws WireException {
+        return read(algorithm, table, now, since, false);
     }
 
     /** As {@link #read}, of nothing but what is kept beyond its lease. */
-    static CarriedOverGrants readKept(List<byte[]> table, long now, long since) throws WireException {
-        return read(table, now, since, true);
+    static CarriedOverGrants readKept(int algorithm, List<byte[]> table, long now, long since) throws WireException {
+        return read(algorithm, table, now, since, true);
     }
 
-    private static CarriedOverGrants read(List<byte[]> table, long now, long since, boolean onlyKept)
+    private static CarriedOverGrants read(int algorithm, List<byte[]> table, long now, long since, boolean onlyKept)
             throws WireException {
         CarriedOverGrants inheritance = new CarriedOverGrants();
         for (byte[] each : table) {
             WireReader in = new WireReader(ByteBuffer.wrap(each));
-            GrantTable.Entry entry = GrantTable.read(LeaseKeys.ALGORITHM, in).after(since);
+            GrantTable.Entry entry = GrantTable.read(algorithm, in).after(since);
             List<Long> bytes = new ArrayList<>();
             for (int left = in.count(MAX_BYTES, 1); left > 0; left--) {
                 bytes.add(in.number());

@@ -32,7 +32,7 @@ public final class HorizonWriter {
 
     private final MemberFile file;
     private final MachineFacts facts;
-    private final HostDisk disk;
+    private final DiskThread disk;
     private final Leave leave;
     private final Consumer<IOException> failed;
     private final long beyond;
@@ -59,7 +59,7 @@ public final class HorizonWriter {
     public HorizonWriter(
             MemberFile file,
             MachineFacts facts,
-            HostDisk disk,
+            DiskThread disk,
             long epoch,
             long largestTtl,
             long horizon,

@@ -6,55 +6,41 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.session.DuplicateMember;
-import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One of the cells of a cluster's member, on its event loop. */
+/** One of the cells of a member, on its event loop. */
 public final class MemberCell implements CellLoop.Surroundings {
-    /** Whom a cell tells what concerns all of them. On the cell's thread. */
-    public interface Whole {
-        void promise(MemberCell from, DurableRecord record, long ticket);
-
-        void epochAdopted(MemberCell from, long epoch);
-
-        /** The cell has failed and runs no more: the member must stop. */
-        void failed();
-
-        /** The cell grants from now on, or no longer. */
-        void quarantined(MemberCell which, boolean quarantined);
-    }
-
     private static final Logger LOG = LoggerFactory.getLogger(MemberCell.class);
     private static final long STALL_TOLERANCE = Duration.ofMillis(100).toNanos();
 
+    private final Member member;
+    private final int algorithm;
     private final LoopThread thread;
     private final Cell cell;
     private final CellLoop loop;
     private final FrameCodec codec;
-    private final Whole whole;
     private boolean quarantined = true;
     private boolean failed;
 
-    /** @param codec of that thread alone */
-    public MemberCell(LoopThread thread, Cell cell, FrameCodec codec, Whole whole) {
+    MemberCell(Member member, int algorithm, LoopThread thread, Cell cell, FrameCodec codec) {
+        this.member = member;
+        this.algorithm = algorithm;
         this.thread = thread;
         this.cell = cell;
         this.codec = codec;
-        this.whole = whole;
         this.loop = new CellLoop(thread.loop(), cell, this, STALL_TOLERANCE);
     }
 
@@ -67,8 +53,13 @@ public final class MemberCell implements CellLoop.Surroundings {
         return loop;
     }
 
+    /** Shows the cell's sessions to the task, on the cell's thread. */
+    public void look(Consumer<MemberSessions> task) {
+        thread.loop().execute(() -> task.accept(sessions()));
+    }
+
     /** Tells the cell what it has to know before it hears anybody; returns when it does. Not on its thread. */
-    public void begin(List<Input> inputs) {
+    void begin(List<Input> inputs) {
         thread.run(() -> {
             loop.begin(inputs);
             turned(cell.sessions());
@@ -76,9 +67,10 @@ public final class MemberCell implements CellLoop.Surroundings {
     }
 
     /** Grants no more; returns whether it knows of every lease that may be believed in. Not on its thread. */
-    public boolean closing() {
+    boolean closing() {
         boolean[] knowsAll = new boolean[1];
         thread.run(() -> {
+            // In quarantine a lease of an earlier run may live that nobody has told us of.
             knowsAll[0] = !sessions().quarantined();
             loop.post(new Input.Closing());
         });
@@ -86,19 +78,25 @@ public final class MemberCell implements CellLoop.Surroundings {
     }
 
     /** What was queued before is done when this returns. Not on its thread. */
-    public void settle() {
+    void settle() {
         thread.run(() -> {});
     }
 
-    /** Ends; returns all grants, or nothing if they do not say everything. Not on its thread. */
-    public Optional<List<GrantTable.Entry>> shut() {
-        List<Optional<List<GrantTable.Entry>>> table = new ArrayList<>();
+    /** Ends; returns all grants and who has them, or nothing if they do not say everything. Not on its thread. */
+    Optional<Remains> shut() {
+        List<Remains> remains = new ArrayList<>();
         thread.run(() -> {
             loop.shut();
-            table.add(failed ? Optional.empty() : GrantTable.of(cell, LeaseKeys.ALGORITHM, System.nanoTime()));
+            if (!failed) {
+                GrantTable.of(cell, algorithm, System.nanoTime())
+                        .ifPresent(grants -> remains.add(new Remains(grants, sessions().lives())));
+            }
         });
-        return table.get(0);
+        return remains.stream().findFirst();
     }
+
+    /** What a cell leaves: its grants, and the sessions that may own them. */
+    record Remains(List<GrantTable.Entry> grants, List<MemberSessions.Life> lives) {}
 
     private MemberSessions sessions() {
         return (MemberSessions) cell.sessions();
@@ -111,14 +109,21 @@ public final class MemberCell implements CellLoop.Surroundings {
 
     @Override
     public void persist(DurableRecord record, long ticket) {
-        whole.promise(this, record, ticket);
+        member.promise(this, record, ticket);
+    }
+
+    @Override
+    public void linkGone(long link) {
+        MemberSessions.Life life = sessions().life(link);
+        if (life != null) {
+            member.linkGone(life);
+        }
     }
 
     @Override
     public Optional<Input> failed(Throwable why) {
         failed = true;
-        LOG.error("a cell of this member has failed, so the member ends", why);
-        whole.failed();
+        member.failed(why);
         return Optional.empty();
     }
 
@@ -126,21 +131,19 @@ public final class MemberCell implements CellLoop.Surroundings {
     public void heard(Notice notice) {
         if (notice instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}", alarm.shown());
-        } else if (notice instanceof EpochAdopted adopted) {
-            whole.epochAdopted(this, adopted.epoch());
-        } else if (notice instanceof DuplicateMember doubled) {
-            LOG.error(
-                    "two processes run as member {}, and both talk to this one: the later one is refused; end it at once, and remove its copy of the data directory",
-                    doubled.node());
+        } else {
+            member.told(this, notice);
         }
     }
 
     @Override
     public void turned(SessionLayer layer) {
-        boolean now = sessions().quarantined();
+        MemberSessions sessions = (MemberSessions) layer;
+        boolean now = sessions.quarantined();
         if (now != quarantined) {
             quarantined = now;
-            whole.quarantined(this, now);
+            member.quarantined(this, now);
         }
+        member.turned(sessions);
     }
 }

@@ -7,26 +7,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the last life of a member leaves to the next one.
+ * What the previous run of a member leaves to the next one.
  *
  * @param quarantine how long nothing may be granted, from the moment of the computation
- * @param inherited what it had granted, if it ended in order
+ * @param carriedOver what it had granted, if it ended in order
  */
-public record PreviousRun(Quarantine quarantine, CarriedOverGrants inherited) {
+public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) {
     private static final Logger LOG = LoggerFactory.getLogger(PreviousRun.class);
 
     /**
      * Judges what the file says.
      *
+     * @param algorithm whose grants they are
      * @param now on the monotonic clock
      */
-    public static PreviousRun of(MemberFile file, Duration maxTtl, long now) {
+    public static PreviousRun of(MemberFile file, int algorithm, Duration maxTtl, long now) {
         Quarantine quarantine = file.quarantine();
         if (file.start() instanceof StartState.Restarted last && last.clean()) {
             try {
                 long since = file.since(last.stored());
                 return new PreviousRun(
-                        quarantine, CarriedOverGrants.read(last.stored().grants(), now, since));
+                        quarantine, CarriedOverGrants.read(algorithm, last.stored().grants(), now, since));
             } catch (WireException e) {
                 quarantine = new Quarantine(
                         Quarantine.full(maxTtl),
@@ -34,17 +35,17 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants inherited) {
                         file.kept(last.stored()));
             }
         }
-        return kept(file, quarantine, now);
+        return kept(file, algorithm, quarantine, now);
     }
 
     /** After a clean end whose grants are not to be taken over, places that are kept are, by name. */
-    private static PreviousRun kept(MemberFile file, Quarantine quarantine, long now) {
+    private static PreviousRun kept(MemberFile file, int algorithm, Quarantine quarantine, long now) {
         if (file.start() instanceof StartState.Restarted last
                 && !last.horizonUsable()
                 && !last.stored().grants().isEmpty()) {
             try {
                 CarriedOverGrants kept =
-                        CarriedOverGrants.readKept(last.stored().grants(), now, file.since(last.stored()));
+                        CarriedOverGrants.readKept(algorithm, last.stored().grants(), now, file.since(last.stored()));
                 return new PreviousRun(new Quarantine(quarantine.duration(), quarantine.reason()), kept);
             } catch (WireException e) {
                 LOG.debug("the grants that the last life left cannot be read", e);
@@ -64,12 +65,12 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants inherited) {
 
     /** In nanoseconds. For so long something may be kept in which nobody has to believe. */
     public long longestKept() {
-        return Math.max(keptNanos(), inherited.longestKept());
+        return Math.max(keptNanos(), carriedOver.longestKept());
     }
 
     /** In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken over. */
     public long awaitedNanos() {
-        return Math.max(waitNanos(), inherited.longest());
+        return Math.max(waitNanos(), carriedOver.longest());
     }
 
     /** For the log, after "with epoch 5". */
@@ -78,6 +79,6 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants inherited) {
             return "; no grants for " + quarantine.duration().plusMillis(999).toSeconds() + " s: "
                     + quarantine.reason();
         }
-        return inherited.isEmpty() ? "" : "; grants taken over: " + inherited.size();
+        return carriedOver.isEmpty() ? "" : "; grants taken over: " + carriedOver.size();
     }
 }

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
-import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -25,19 +24,19 @@ public final class Acceptor implements AutoCloseable {
     /**
      * Listens.
      *
+     * @param shard where the connections are served
      * @param links the number of the last link of this cell, which all its acceptors share
      * @throws IOException if the address can't be bound
      */
     public Acceptor(
-            CellLoop cell,
+            Shard shard,
             AtomicLong links,
             Class<? extends ServerChannel> kind,
             SocketAddress address,
-            FrameCodec codec,
             Gate gate)
             throws IOException {
         ChannelFuture binding = new ServerBootstrap()
-                .group(cell.loop(), cell.loop())
+                .group(shard.cell().loop(), shard.cell().loop())
                 .channel(kind)
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
@@ -45,7 +44,11 @@ public final class Acceptor implements AutoCloseable {
                         if (gate.admits(channel)) {
                             channel.pipeline()
                                     .addLast(FrameLink.atMember(
-                                            cell, links.incrementAndGet(), channel, codec, complaints));
+                                            shard.cell(),
+                                            links.incrementAndGet(),
+                                            channel,
+                                            shard.codec(),
+                                            complaints));
                         } else {
                             channel.close();
                         }

@@ -55,7 +55,7 @@ class CarriedOverGrantsTest {
         List<Long> its = Arrays.stream(bytes).boxed().toList();
         List<byte[]> table = CarriedOverGrants.none()
                 .table(List.of(entry("a", OWNER)), List.of(new MemberSessions.Life(OWNER, its, true)));
-        return CarriedOverGrants.read(table, NOW, 0);
+        return CarriedOverGrants.read(LeaseKeys.ALGORITHM, table, NOW, 0);
     }
 
     private static final List<Input> DISOWNED =
@@ -103,7 +103,7 @@ class CarriedOverGrantsTest {
     void whatNobodyReassertedKeepsTheBytesThatItCameWith() throws WireException {
         CarriedOverGrants first = of(alive);
         CarriedOverGrants second =
-                CarriedOverGrants.read(first.table(List.of(entry("a", GrantTable.NOBODY)), List.of()), NOW, 0);
+                CarriedOverGrants.read(LeaseKeys.ALGORITHM, first.table(List.of(entry("a", GrantTable.NOBODY)), List.of()), NOW, 0);
         assertThat(second.settle(Set.of(), locks, NOW)).isEmpty();
         locks.release(alive);
         assertThat(second.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);
@@ -117,14 +117,14 @@ class CarriedOverGrantsTest {
         GrantTable.Entry grant = new GrantTable.Entry(LeaseKeys.lock("b"), OWNER, keeping(held, TTL));
         List<byte[]> table = CarriedOverGrants.none().table(List.of(place, grant), List.of());
 
-        CarriedOverGrants soon = CarriedOverGrants.read(table, NOW, TTL);
+        CarriedOverGrants soon = CarriedOverGrants.read(LeaseKeys.ALGORITHM, table, NOW, TTL);
         assertThat(soon.size()).isEqualTo(2);
         assertThat(soon.longest()).isEqualTo(KEEP - TTL);
         assertThat(soon.imports()).allSatisfy(input -> {
             LockCall.Import taken = (LockCall.Import) ((Input.Command) input).call();
             assertThat(taken.keep()).isEqualTo(KEEP - TTL);
         });
-        CarriedOverGrants late = CarriedOverGrants.read(table, NOW, KEEP);
+        CarriedOverGrants late = CarriedOverGrants.read(LeaseKeys.ALGORITHM, table, NOW, KEEP);
         assertThat(late.size()).as("the place is over, the grant is not").isEqualTo(1);
         assertThat(late.longestKept()).isZero();
         assertThat(late.longest()).isEqualTo(TTL);
@@ -138,7 +138,7 @@ class CarriedOverGrantsTest {
     void aTableOfAnotherLayoutIsNotGuessedAt() throws WireException {
         List<byte[]> table = CarriedOverGrants.none().table(List.of(entry("a", OWNER)), List.of());
         byte[] longer = Arrays.copyOf(table.get(0), table.get(0).length + 1);
-        assertThatThrownBy(() -> CarriedOverGrants.read(List.of(longer), NOW, 0))
+        assertThatThrownBy(() -> CarriedOverGrants.read(LeaseKeys.ALGORITHM, List.of(longer), NOW, 0))
                 .isInstanceOf(WireException.class);
     }
 }

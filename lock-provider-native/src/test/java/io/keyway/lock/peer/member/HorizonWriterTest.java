@@ -40,7 +40,7 @@ class HorizonWriterTest {
     private final FakeFacts facts = new FakeFacts();
     private final MemberSettings settings = new MemberSettings("c", "a:1", 1, 2, Duration.ofSeconds(60), "");
     private final List<Exception> failures = new ArrayList<>();
-    private final HostDisk disk = new HostDisk("test-disk", failures::add);
+    private final DiskThread disk = new DiskThread("test-disk", failures::add);
     private final List<Cell> cells = new ArrayList<>();
     private boolean mayWrite = true;
     private MemberFile file;

@@ -249,12 +249,12 @@ class MemberFileTest {
         facts.nano = Duration.ofSeconds(12).toNanos();
         try (MemberFile file = open()) {
             assertThat(file.provable()).isTrue();
-            PreviousRun last = PreviousRun.of(file, settings.maxTtl(), facts.nano);
+            PreviousRun last = PreviousRun.of(file, LeaseKeys.ALGORITHM, settings.maxTtl(), facts.nano);
             assertThat(last.waitNanos())
                     .as("leases may be believed in elsewhere")
                     .isEqualTo(FULL.toNanos());
             assertThat(last.keptNanos()).as("no other name has to wait").isZero();
-            assertThat(last.inherited().size()).isEqualTo(1);
+            assertThat(last.carriedOver().size()).isEqualTo(1);
             assertThat(last.longestKept()).isEqualTo(KEPT.minusSeconds(12).toNanos());
         }
     }

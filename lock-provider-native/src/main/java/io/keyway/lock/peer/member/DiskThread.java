@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The thread of a host or member that asks the disk and the operating system's locks, in order. */
-public final class HostDisk {
-    private static final Logger LOG = LoggerFactory.getLogger(HostDisk.class);
+public final class DiskThread {
+    private static final Logger LOG = LoggerFactory.getLogger(DiskThread.class);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Consumer<RuntimeException> failed;
@@ -21,7 +21,7 @@ public final class HostDisk {
      * @param name of the thread
      * @param failed told what a task threw: what cannot be asked of the operating system leaves nothing to stand on
      */
-    public HostDisk(String name, Consumer<RuntimeException> failed) {
+    public DiskThread(String name, Consumer<RuntimeException> failed) {
         this.failed = failed;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, name);

@@ -7,11 +7,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class HostDiskTest {
+class DiskThreadTest {
     @Test
     void anErrorOfTheMachineIsToldToo() throws Exception {
         CompletableFuture<RuntimeException> failed = new CompletableFuture<>();
-        HostDisk disk = new HostDisk("disk", failed::complete);
+        DiskThread disk = new DiskThread("disk", failed::complete);
         disk.run(() -> {
             throw new StackOverflowError("too deep");
         });
