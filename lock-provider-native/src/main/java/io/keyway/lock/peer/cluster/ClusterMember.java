@@ -1,23 +1,23 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
+import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.Member;
 import io.keyway.lock.peer.member.MemberCell;
 import io.keyway.lock.peer.member.MemberFile;
 import io.keyway.lock.peer.member.StartState;
-import io.keyway.lock.peer.os.SystemFacts;
-
-import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
-import io.keyway.lock.peer.algorithms.Algorithms;
-import io.keyway.lock.peer.engine.Cells;
-import io.keyway.lock.peer.service.Algorithm;
-import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
+import io.keyway.lock.peer.os.SystemFacts;
+import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.DuplicateMember;
+import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
@@ -27,10 +27,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.member.Member;
-import io.keyway.lock.peer.session.DuplicateMember;
-import io.keyway.lock.peer.session.EpochAdopted;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -103,11 +99,7 @@ public final class ClusterMember extends Member {
     }
 
     private ClusterMember(
-            MemberConfig config,
-            Cells factory,
-            DataDirectory directory,
-            ListConfirmation confirmation,
-            Runnable ended)
+            MemberConfig config, Cells factory, DataDirectory directory, ListConfirmation confirmation, Runnable ended)
             throws IOException {
         super(
                 factory,

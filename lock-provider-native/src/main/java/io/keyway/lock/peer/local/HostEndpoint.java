@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
-import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.member.SocketPath;
-
-import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.net.Acceptor;
 import io.keyway.lock.peer.net.Shard;
+import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.PeerUser;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
@@ -71,18 +70,13 @@ final class HostEndpoint implements AutoCloseable {
 
     private Acceptor listen() throws IOException {
         if (socket.isEmpty()) {
-            return new Acceptor(
-                    shard, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), channel -> true);
+            return new Acceptor(shard, links, NioServerSocketChannel.class, HostInfo.onLoopback(0), channel -> true);
         }
         PeerUser user = PeerUser.ownerOf(config.directory().path());
         Path bound = SocketPath.toBind(socket.get());
         Files.deleteIfExists(bound);
         Acceptor listening = new Acceptor(
-                shard,
-                links,
-                NioServerDomainSocketChannel.class,
-                UnixDomainSocketAddress.of(bound),
-                user::admits);
+                shard, links, NioServerDomainSocketChannel.class, UnixDomainSocketAddress.of(bound), user::admits);
         try {
             key = LockFile.keyOf(bound);
             Files.move(bound, socket.get(), StandardCopyOption.ATOMIC_MOVE);

@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.ByteLocks;
-
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.session.MemberSessions;

@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.MachineFacts;
-
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.net.CellHost;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.MachineFacts;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -89,7 +89,8 @@ public final class MemberCell implements CellLoop.Surroundings {
             loop.shut();
             if (!failed) {
                 GrantTable.of(cell, algorithm, System.nanoTime())
-                        .ifPresent(grants -> remains.add(new Remains(grants, sessions().lives())));
+                        .ifPresent(grants ->
+                                remains.add(new Remains(grants, sessions().lives())));
             }
         });
         return remains.stream().findFirst();

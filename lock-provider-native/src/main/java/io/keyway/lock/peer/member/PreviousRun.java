@@ -27,7 +27,8 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
             try {
                 long since = file.since(last.stored());
                 return new PreviousRun(
-                        quarantine, CarriedOverGrants.read(algorithm, last.stored().grants(), now, since));
+                        quarantine,
+                        CarriedOverGrants.read(algorithm, last.stored().grants(), now, since));
             } catch (WireException e) {
                 quarantine = new Quarantine(
                         Quarantine.full(maxTtl),

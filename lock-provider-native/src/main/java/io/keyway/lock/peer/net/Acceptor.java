@@ -29,11 +29,7 @@ public final class Acceptor implements AutoCloseable {
      * @throws IOException if the address can't be bound
      */
     public Acceptor(
-            Shard shard,
-            AtomicLong links,
-            Class<? extends ServerChannel> kind,
-            SocketAddress address,
-            Gate gate)
+            Shard shard, AtomicLong links, Class<? extends ServerChannel> kind, SocketAddress address, Gate gate)
             throws IOException {
         ChannelFuture binding = new ServerBootstrap()
                 .group(shard.cell().loop(), shard.cell().loop())
@@ -44,11 +40,7 @@ public final class Acceptor implements AutoCloseable {
                         if (gate.admits(channel)) {
                             channel.pipeline()
                                     .addLast(FrameLink.atMember(
-                                            shard.cell(),
-                                            links.incrementAndGet(),
-                                            channel,
-                                            shard.codec(),
-                                            complaints));
+                                            shard.cell(), links.incrementAndGet(), channel, shard.codec(), complaints));
                         } else {
                             channel.close();
                         }

@@ -8,7 +8,9 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -107,11 +109,11 @@ final class HalfOpenLinks {
     }
 
     void closeAll() {
-        for (ArrayDeque<Half> same : byAddress.values()) {
-            same.forEach(Half::evict);
-        }
+        List<Half> all = new ArrayList<>();
+        byAddress.values().forEach(all::addAll);
         byAddress.clear();
         size = 0;
+        all.forEach(Half::evict); // each that closes at once comes back to be removed
     }
 
     private @Nullable Half oldestOfMost() {

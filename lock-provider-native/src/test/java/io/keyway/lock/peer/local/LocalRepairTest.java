@@ -92,7 +92,8 @@ class LocalRepairTest {
         LocalConfig place = place(new SystemFacts());
         try (LocalHost failing = LocalHost.start(
                 place, (HostElection.Hosting) place.directory().arbiter().tryHost(), ended::countDown)) {
-            assertThat(failing.cell().failed(new IllegalStateException("poison"))).isEmpty();
+            assertThat(failing.cell().failed(new IllegalStateException("poison")))
+                    .isEmpty();
             assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             try (LockClient client = Locks.open(url)) {
                 assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();

@@ -102,8 +102,8 @@ class CarriedOverGrantsTest {
     @Test
     void whatNobodyReassertedKeepsTheBytesThatItCameWith() throws WireException {
         CarriedOverGrants first = of(alive);
-        CarriedOverGrants second =
-                CarriedOverGrants.read(LeaseKeys.ALGORITHM, first.table(List.of(entry("a", GrantTable.NOBODY)), List.of()), NOW, 0);
+        CarriedOverGrants second = CarriedOverGrants.read(
+                LeaseKeys.ALGORITHM, first.table(List.of(entry("a", GrantTable.NOBODY)), List.of()), NOW, 0);
         assertThat(second.settle(Set.of(), locks, NOW)).isEmpty();
         locks.release(alive);
         assertThat(second.settle(Set.of(), locks, NOW)).isEqualTo(DISOWNED);

@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.FakeFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.net.CellHost;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.FakeFacts;
 import io.keyway.lock.peer.session.MemberPromise;
 import java.io.IOException;
 import java.nio.file.Path;

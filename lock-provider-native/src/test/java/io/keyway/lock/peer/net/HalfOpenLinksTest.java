@@ -31,6 +31,7 @@ class HalfOpenLinksTest {
                 @Override
                 public void userEventTriggered(ChannelHandlerContext context, Object event) {
                     told |= event == HalfOpenLinks.Half.EVICTED;
+                    context.fireUserEventTriggered(event);
                 }
             });
         }
@@ -108,5 +109,24 @@ class HalfOpenLinksTest {
         HalfOpenLinks.Half other = links.opened(new From("0a000009"));
         other.moves();
         assertThat(other.arrived()).as("may stay").isTrue();
+    }
+
+    @Test
+    void theEndReachesAllThoughEachLeavesWhenItIsTold() throws UnknownHostException {
+        List<From> all = open(3, "0a000001");
+        for (String address : List.of("0a000002", "0a000002", "0a000003")) {
+            From channel = new From(address);
+            HalfOpenLinks.Half half = links.opened(channel);
+            all.add(channel);
+            channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void userEventTriggered(ChannelHandlerContext context, Object event) {
+                    links.remove(half);
+                }
+            });
+        }
+        links.closeAll();
+        assertThat(told(all)).containsOnly(true);
+        assertThat(links.size()).isZero();
     }
 }
