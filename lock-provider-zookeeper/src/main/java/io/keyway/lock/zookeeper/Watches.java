@@ -29,13 +29,29 @@ final class Watches {
     /** Reads a node's data; if that succeeds, {@code told} hears of their next change, or of the node's deletion. */
     <T> CompletableFuture<T> data(String path, Watcher told, BiFunction<byte[], Stat, T> content) {
         Shared shared = shared(data, path, told);
-        return calls.read(path, shared, content).whenComplete((none, failure) -> shared.set(told, failure == null));
+        return answered(calls.read(path, shared, content), shared, told);
     }
 
-    /** Lists a node's children; if that succeeds, {@code told} hears of their next change, or of the node's deletion. */
+    /**
+     * Lists a node's children; if that succeeds, {@code told} hears of their next change, or of the node's deletion.
+     */
     CompletableFuture<List<String>> children(String path, Watcher told) {
         Shared shared = shared(children, path, told);
-        return calls.children(path, shared).whenComplete((none, failure) -> shared.set(told, failure == null));
+        return answered(calls.children(path, shared), shared, told);
+    }
+
+    /** Fails as the call does; a dependent of its future would fail with an exception that wraps the ensemble's. */
+    private static <T> CompletableFuture<T> answered(CompletableFuture<T> asked, Shared shared, Watcher told) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> unused = asked.whenComplete((value, failure) -> {
+            shared.set(told, failure == null);
+            if (failure == null) {
+                answer.complete(value);
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
     }
 
     /** {@code told} does not want to hear of that node any more. */

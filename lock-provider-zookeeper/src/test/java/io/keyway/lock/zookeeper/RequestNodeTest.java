@@ -81,12 +81,16 @@ class RequestNodeTest {
     }
 
     private RequestNode entered(Session session) throws Exception {
-        Request request =
-                new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
-        RequestNode node = new RequestNode(
-                request, session, CONTAINER, NodeData.of(OWNER).bytes(), new Containers(PATHS), turns());
+        RequestNode node = request(session);
         node.look(node.enter(deadline).orElseThrow());
         return node;
+    }
+
+    private RequestNode request(Session session) {
+        Request request =
+                new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
+        return new RequestNode(
+                request, session, CONTAINER, NodeData.of(OWNER).bytes(), new Containers(PATHS), turns());
     }
 
     /** Counts how often a request was told its turn, or to ask. */
@@ -119,7 +123,7 @@ class RequestNodeTest {
 
     private String node(Session session) throws Exception {
         return await(session.create(CONTAINER + "/1-1-x-", new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL), deadline)
-                .path();
+                .getPath();
     }
 
     /** All that the server has told it, and what it asked because of that, has come. */
@@ -139,7 +143,7 @@ class RequestNodeTest {
         assertThat(request.position().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
         settle(own);
         node(other);
-        await(other.delete(request.node().path()), deadline);
+        await(other.delete(request.path().orElseThrow()), deadline);
 
         request.lost();
         List<String> listing = request.enter(deadline).orElseThrow();
@@ -150,5 +154,21 @@ class RequestNodeTest {
         settle(own);
         assertThat(turns).hasValue(0);
         assertThat(request.position().kind()).isEqualTo(QueuePosition.Kind.BEHIND);
+    }
+
+    @Test
+    void aPredecessorThatLeavesBeforeItIsWatchedHasLeft() throws Exception {
+        Session own = session();
+        Session other = session();
+        new Containers(PATHS).make(own, CONTAINER, deadline);
+        String before = node(other);
+        RequestNode request = request(own);
+        List<String> listing = request.enter(deadline).orElseThrow();
+        await(other.delete(before), deadline);
+
+        request.look(listing);
+        settle(own);
+        assertThat(turns).hasValue(1);
+        assertThat(request.position().kind()).isEqualTo(QueuePosition.Kind.GRANTED);
     }
 }
