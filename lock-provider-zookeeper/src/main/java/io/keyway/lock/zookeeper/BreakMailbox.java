@@ -14,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +85,7 @@ final class BreakMailbox implements Watcher {
             return begin();
         }
         // If the creation fails, the reading says why.
-        CompletableFuture<CreatedNode> unused = calls.create(path(), NOTHING, CreateMode.EPHEMERAL);
+        CompletableFuture<CreateResult> unused = calls.create(path(), NOTHING, CreateMode.EPHEMERAL);
         read(reading, StoredFloor.read(calls, paths.tokenFloor()));
         return reading;
     }

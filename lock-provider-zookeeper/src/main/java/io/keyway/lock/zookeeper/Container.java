@@ -3,6 +3,7 @@ package io.keyway.lock.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +78,8 @@ final class Container {
 
     private volatile boolean worn;
     private State state = State.NONE;
-    private @Nullable CreatedNode anchor;
+    /** The path of the anchor, if there is one. */
+    private @Nullable String anchor;
 
     /** All nodes with lower numbers have left; only meant if {@code known}. */
     private int first;
@@ -118,16 +120,16 @@ final class Container {
     }
 
     /** A creation that was decided on is sent; returns the anchor if it is to be deleted now. */
-    private synchronized @Nullable CreatedNode sent() {
+    private synchronized @Nullable String sent() {
         sending--;
         return takenBack();
     }
 
-    private @Nullable CreatedNode takenBack() {
+    private @Nullable String takenBack() {
         if (sending > 0 || state != State.REFUSED) {
             return null;
         }
-        CreatedNode there = anchor;
+        String there = anchor;
         anchor = null;
         return there;
     }
@@ -194,34 +196,35 @@ final class Container {
 
     private void begin(boolean search) {
         String name = ANCHOR + session.owner() + "-";
-        CompletableFuture<CreatedNode> made = search
+        CompletableFuture<String> made = search
                 ? session.children(path, null)
                         .thenCompose(names -> names.stream()
                                 .filter(each -> each.startsWith(name))
                                 .findFirst()
-                                .map(each -> CompletableFuture.completedFuture(CreatedNode.of(path + "/" + each, 0)))
+                                .map(each -> CompletableFuture.completedFuture(path + "/" + each))
                                 .orElseGet(() -> make(name)))
                 : make(name);
-        CompletableFuture<CreatedNode> unused = made.whenComplete((there, failure) -> watch(there));
+        CompletableFuture<String> unused = made.whenComplete((there, failure) -> watch(there));
     }
 
-    private CompletableFuture<CreatedNode> make(String name) {
-        return session.create(path + "/" + name, new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL);
+    private CompletableFuture<String> make(String name) {
+        return session.create(path + "/" + name, new byte[0], CreateMode.EPHEMERAL_SEQUENTIAL)
+                .thenApply(OpResult.CreateResult::getPath);
     }
 
-    private void watch(@Nullable CreatedNode made) {
+    private void watch(@Nullable String made) {
         if (made == null) {
             anchored(null);
             return;
         }
         CompletableFuture<Boolean> unused = session.watches()
-                .data(made.path(), event -> forget(), (data, stat) -> true)
+                .data(made, event -> forget(), (data, stat) -> true)
                 .whenComplete((there, failure) -> anchored(failure == null ? made : null));
     }
 
     /** {@code made}: null if it is not known whether there is one; then it is tried again after a while. */
-    private void anchored(@Nullable CreatedNode made) {
-        CreatedNode late;
+    private void anchored(@Nullable String made) {
+        String late;
         synchronized (this) {
             if (state == State.SENT) {
                 state = made == null ? State.NONE : State.THERE;
@@ -236,7 +239,7 @@ final class Container {
 
     /** Numbers may begin anew: nothing is known any more, and the anchor is taken back. */
     void forget() {
-        CreatedNode there;
+        String there;
         synchronized (this) {
             state = State.REFUSED;
             known = false;
@@ -246,9 +249,9 @@ final class Container {
         delete(there);
     }
 
-    private void delete(@Nullable CreatedNode there) {
+    private void delete(@Nullable String there) {
         if (there != null) {
-            CompletableFuture<Boolean> unused = session.delete(there.path());
+            CompletableFuture<Boolean> unused = session.delete(there);
         }
     }
 }

@@ -15,6 +15,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
@@ -64,8 +65,8 @@ abstract class EnsembleCalls {
     }
 
     /**
-     * When the last call was sent that a majority has confirmed ({@link System#nanoTime}): the ensemble ends the session
-     * no earlier than its timeout after that.
+     * When the last call was sent that a majority has confirmed ({@link System#nanoTime}): the ensemble ends the
+     * session no earlier than its timeout after that.
      */
     long confirmedAt() {
         return confirmed.get();
@@ -75,8 +76,8 @@ abstract class EnsembleCalls {
         confirmed.accumulateAndGet(sentAt, (a, b) -> a - b >= 0 ? a : b);
     }
 
-    CompletableFuture<CreatedNode> create(String path, byte[] data, CreateMode mode) {
-        CompletableFuture<CreatedNode> answer = new CompletableFuture<>();
+    CompletableFuture<CreateResult> create(String path, byte[] data, CreateMode mode) {
+        CompletableFuture<CreateResult> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle().create(
                         path,
@@ -89,9 +90,9 @@ abstract class EnsembleCalls {
         return answer;
     }
 
-    private CreatedNode created(String path, Stat stat) {
+    private CreateResult created(String path, Stat stat) {
         clockAhead = stat.getCtime() - System.currentTimeMillis();
-        return CreatedNode.of(path, stat.getCzxid());
+        return new CreateResult(path, stat);
     }
 
     CompletableFuture<Boolean> delete(String path) {
@@ -241,8 +242,8 @@ abstract class EnsembleCalls {
     long ensembleMillis(String base, Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
         Long ahead = clockAhead;
         if (ahead == null) {
-            CreatedNode node = await(create(base + "/clock-", NOTHING, CreateMode.EPHEMERAL_SEQUENTIAL), deadline);
-            await(delete(node.path()), deadline);
+            CreateResult node = await(create(base + "/clock-", NOTHING, CreateMode.EPHEMERAL_SEQUENTIAL), deadline);
+            await(delete(node.getPath()), deadline);
             ahead = clockAhead;
         }
         return System.currentTimeMillis() + (ahead == null ? 0 : ahead);

@@ -21,9 +21,9 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of the application's CuratorFramework, one after the other: all locks are in the session that it has. Its
- * handle is taken once for each session. Curator makes another when it sees fit, also while the session lives; that ends
- * what was held in the session.
+ * The sessions of the application's CuratorFramework, one after the other: all locks are in the session that it has.
+ * Its handle is taken once for each session. Curator makes another when it sees fit, also while the session lives; that
+ * ends what was held in the session.
  */
 final class GivenSessions implements Sessions {
     /** Curator keeps so many exceptions of its background, and hands each to the next who asks for the handle. */

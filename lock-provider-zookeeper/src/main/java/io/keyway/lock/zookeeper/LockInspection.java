@@ -122,8 +122,8 @@ final class LockInspection {
     }
 
     /**
-     * One page, in the order of the buckets; the cursor is the last element that was looked at. Containers that nobody is
-     * in are passed over.
+     * One page, in the order of the buckets; the cursor is the last element that was looked at. Containers that nobody
+     * is in are passed over.
      */
     LockPage list(Session session, String prefix, Optional<String> after, int max, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {

@@ -34,6 +34,11 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int numbe
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
+    /** The number of the request's node at that path; -1 if it is none. */
+    static int number(String path) {
+        return parse(name(path)).map(NodeName::number).orElse(-1);
+    }
+
     /** Reads a name; empty if it is not that of a request's node. */
     static Optional<NodeName> parse(String name) {
         int first = name.indexOf('-');

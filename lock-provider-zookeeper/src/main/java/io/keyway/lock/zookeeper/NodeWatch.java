@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * A node that a request watches. What became of it is told once, on the thread of the session's events.
  *
  * <p>A request that had to wait for an exclusive lock changes its node's data in the transaction that deletes the node,
- * and nobody changes them otherwise: so a change of the data says that the node held and is gone, and that all before it
- * have left. A watch tells one event only, the first. A node that is deleted without that may have waited: its client
- * gave up, or its session ended.
+ * and nobody changes them otherwise: so a change of the data says that the node held and is gone, and that all before
+ * it have left. A watch tells one event only, the first. A node that is deleted without that may have waited: its
+ * client gave up, or its session ended.
  */
 final class NodeWatch implements Watcher {
 

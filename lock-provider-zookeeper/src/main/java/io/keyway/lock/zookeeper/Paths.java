@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 
 /**
- * The paths of nodes: {@code <base>/<bucket>/<kind>:<name>} is a container whose children are the requests. The segments
- * of a name are escaped and joined by colons, into one element, since locks of which one's name is the beginning of
- * another's must not share a node. The bucket, a hash of the name, keeps the lists of names short enough for one packet
- * however many there are.
+ * The paths of nodes: {@code <base>/<bucket>/<kind>:<name>} is a container whose children are the requests. The
+ * segments of a name are escaped and joined by colons, into one element, since locks of which one's name is the
+ * beginning of another's must not share a node. The bucket, a hash of the name, keeps the lists of names short enough
+ * for one packet however many there are.
  *
  * @param base begins with a slash
  */

@@ -6,8 +6,8 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.X509Util;
 
 /**
- * The settings of a client without TLS: those system properties that ZooKeeper's own reads, but for those of TLS. Its own
- * cannot be made without Netty on the class path, whether TLS is used or not.
+ * The settings of a client without TLS: those system properties that ZooKeeper's own reads, but for those of TLS. Its
+ * own cannot be made without Netty on the class path, whether TLS is used or not.
  */
 final class PlainConfig extends ZKClientConfig {
     private static final List<String> PROPERTIES = List.of(

@@ -9,9 +9,9 @@ import org.apache.zookeeper.client.HostProvider;
 
 /**
  * Picks the server to connect to, and decides how long to wait before. ZooKeeper's client sleeps for up to a second, at
- * random, before each connection but the first, however short its session is: so it can lose a session of a second or two
- * though a server could be reached all the time. That sleep is cut short by an interrupt of its thread, which is the one that
- * asks here; what is slept instead follows the session's timeout. The client logs a warning each time.
+ * random, before each connection but the first, however short its session is: so it can lose a session of a second or
+ * two though a server could be reached all the time. That sleep is cut short by an interrupt of its thread, which is
+ * the one that asks here; what is slept instead follows the session's timeout. The client logs a warning each time.
  *
  * <p>Asked and told by one thread.
  */

@@ -22,14 +22,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The life of one request in one session: its ephemeral sequential node in the container of its lock, the node's
- * position in the queue, and how its turn comes; after the lock recipe of ZooKeeper. A request whose session ends begins
- * a new life in the next one.
+ * position in the queue, and how its turn comes; after the lock recipe of ZooKeeper. A request whose session ends
+ * begins a new life in the next one.
  *
  * <p><b>States.</b> Of the node:
  *
@@ -42,15 +43,16 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>Of the grant: {@code held} from the moment at which it is handed out, by the answer to an attempt or by
- * {@link LockBackend.Signals#granted}, until it is released, withdrawn or lost; {@code broken} once its owner was told so.
+ * {@link LockBackend.Signals#granted}, until it is released, withdrawn or lost; {@code broken} once its owner was told
+ * so.
  *
- * <p><b>Messages.</b> The verbs {@link #attempt}, {@link #release} and {@link #withdraw}; what the one watch of a waiter
- * says ({@link NodeWatch}), which is followed up on the thread of the session's events, without a wait; the
+ * <p><b>Messages.</b> The verbs {@link #attempt}, {@link #release} and {@link #withdraw}; what the one watch of a
+ * waiter says ({@link NodeWatch}), which is followed up on the thread of the session's events, without a wait; the
  * deletion of a node that is held; and what befalls the session ({@link #breakGrant}, {@link #ended},
  * {@link #leaveTo}).
  *
- * <p><b>What an attempt costs.</b> A creation and a listing, sent together and answered in one round trip, or a creation
- * alone if its number says that the node is the first ({@link Container}). A release is a deletion.
+ * <p><b>What an attempt costs.</b> A creation and a listing, sent together and answered in one round trip, or a
+ * creation alone if its number says that the node is the first ({@link Container}). A release is a deletion.
  *
  * <p><b>Invariants.</b>
  *
@@ -85,11 +87,14 @@ final class RequestNode {
     private final Object sending = new Object();
 
     private boolean closed;
-    private volatile @Nullable CompletableFuture<CreatedNode> creation;
+    private volatile @Nullable CompletableFuture<CreateResult> creation;
     private volatile Container.Creation how = Container.Creation.UNANCHORED;
 
     /** Null until it is created, or again when somebody has deleted it. */
-    private volatile @Nullable CreatedNode node;
+    private volatile @Nullable CreateResult node;
+
+    /** The number of the node in the container; meant only if there is one. */
+    private volatile int number;
 
     /** There may be a node of which nothing is known, since its answer was lost. */
     private volatile boolean uncertain;
@@ -154,9 +159,15 @@ final class RequestNode {
         verb.unlock();
     }
 
-    @Nullable
-    CreatedNode node() {
-        return node;
+    /** Whether that transaction has created its node. */
+    boolean isCreatedBy(long czxid) {
+        CreateResult own = node;
+        return own != null && own.getStat().getCzxid() == czxid;
+    }
+
+    /** The path of its node, if there is one. */
+    Optional<String> path() {
+        return Optional.ofNullable(node).map(CreateResult::getPath);
     }
 
     QueuePosition position() {
@@ -195,7 +206,7 @@ final class RequestNode {
                 }
                 names.ifPresent(this::look);
             }
-            CreatedNode own = node;
+            CreateResult own = node;
             QueuePosition seen = position;
             if (own == null || seen.kind() == Kind.ABSENT) {
                 // Somebody has deleted it: the request begins anew, behind the others.
@@ -218,7 +229,7 @@ final class RequestNode {
             if (!granted) {
                 return waiting(seen);
             }
-            if (session.breaks().isBroken(own.czxid(), deadline)) {
+            if (session.breaks().isBroken(own.getStat().getCzxid(), deadline)) {
                 // Once the kit has released it the request begins anew, behind the others.
                 return new Attempt.Waiting(recheckWithin(), OptionalInt.empty(), List.of(), Optional.of(grant(own)));
             }
@@ -301,12 +312,12 @@ final class RequestNode {
 
     /** Waits for the creation that is on its way, if one is. */
     private void settle(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
-        CompletableFuture<CreatedNode> sent = creation;
+        CompletableFuture<CreateResult> sent = creation;
         if (sent == null) {
             return;
         }
         try {
-            node = EnsembleCalls.await(sent, deadline);
+            isThere(EnsembleCalls.await(sent, deadline));
             creation = null;
         } catch (KeeperException e) {
             uncertain = e instanceof KeeperException.ConnectionLossException
@@ -316,27 +327,30 @@ final class RequestNode {
         }
     }
 
+    private void isThere(@Nullable CreateResult found) {
+        number = found == null ? 0 : NodeName.number(found.getPath());
+        node = found;
+    }
+
     /** If the answer was lost: finds out whether the node is there, behind everything that the session has sent. */
     private void resolve(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
         if (uncertain) {
             CompletableFuture<Boolean> synced = session.sync(containerPath);
             CompletableFuture<List<String>> listing = session.children(containerPath, null);
             boolean unused = EnsembleCalls.await(synced, deadline);
-            node = found(listing, deadline);
+            isThere(found(listing, deadline));
             uncertain = false;
         }
     }
 
-    private @Nullable CreatedNode found(CompletableFuture<List<String>> listing, Deadline deadline)
+    private @Nullable CreateResult found(CompletableFuture<List<String>> listing, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         try {
             // No other has a name that begins so: it has the session and the request.
             for (String each : EnsembleCalls.await(listing, deadline)) {
                 if (each.startsWith(name)) {
                     String path = containerPath + "/" + each;
-                    return CreatedNode.of(
-                            path,
-                            EnsembleCalls.await(session.stat(path), deadline).getCzxid());
+                    return new CreateResult(path, EnsembleCalls.await(session.stat(path), deadline));
                 }
             }
         } catch (KeeperException.NoNodeException e) {
@@ -346,8 +360,7 @@ final class RequestNode {
     }
 
     private int number() {
-        CreatedNode own = node;
-        return own == null ? 0 : own.number();
+        return node == null ? 0 : number;
     }
 
     /** Nobody may be granted anything with its number. */
@@ -377,10 +390,10 @@ final class RequestNode {
     }
 
     /** Has a majority confirm the node; false if it is not there any more, and the request begins anew. */
-    private boolean isConfirmed(CreatedNode own, Deadline deadline)
+    private boolean isConfirmed(CreateResult own, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         List<KeeperException.Code> codes =
-                EnsembleCalls.await(session.transact(List.of(Op.check(own.path(), -1))), deadline);
+                EnsembleCalls.await(session.transact(List.of(Op.check(own.getPath(), -1))), deadline);
         if (codes.get(0) == KeeperException.Code.NONODE) {
             lost();
             return false;
@@ -388,7 +401,7 @@ final class RequestNode {
         return true;
     }
 
-    private Attempt.Granted granted(CreatedNode own, long calledAt) throws NotExecutedException {
+    private Attempt.Granted granted(CreateResult own, long calledAt) throws NotExecutedException {
         handOut();
         if (session.isOver()) {
             // Its end was told before there was anything to lose by it.
@@ -406,16 +419,16 @@ final class RequestNode {
         return Duration.ofMillis(session.timeout().toMillis() / 4);
     }
 
-    private Grant grant(CreatedNode own) {
-        return new Grant(request.id(), request.key(), token(own), session.timeout(), own.path());
+    private Grant grant(CreateResult own) {
+        return new Grant(request.id(), request.key(), token(own), session.timeout(), own.getPath());
     }
 
     /** The token of a grant by that node: the same for as long as the node is there. */
-    private synchronized long token(CreatedNode own) {
+    private synchronized long token(CreateResult own) {
         if (floor < 0) {
             floor = session.breaks().tokenFloor();
         }
-        return Math.addExact(own.czxid(), floor);
+        return Math.addExact(own.getStat().getCzxid(), floor);
     }
 
     /** The number of the transaction of which that is the token. */
@@ -438,10 +451,10 @@ final class RequestNode {
 
     /** Tells those behind it that it waits no more; they look at permits anew. */
     private void announce() {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null && request.mode() == LockMode.PERMITS && position.followed()) {
             CompletableFuture<Stat> unused = session.set(
-                    own.path(), NodeData.of(request.owner()).asGranted().bytes(), -1);
+                    own.getPath(), NodeData.of(request.owner()).asGranted().bytes(), -1);
         }
     }
 
@@ -485,8 +498,8 @@ final class RequestNode {
             if (asOf != 0 && asOf != watch) {
                 return false;
             }
-            CreatedNode own = node;
-            seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.path()));
+            CreateResult own = node;
+            seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.getPath()));
             boolean wasGranted = position.kind() == Kind.GRANTED;
             Runnable ofTheQueue = unwatch;
             if (watchesQueue) {
@@ -655,7 +668,7 @@ final class RequestNode {
             in.becameFirst(number(), how);
         }
         long confirmedAt = session.confirmedAt();
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null && isGranted(own) && !session.isOld(confirmedAt, 4)) {
             handOut();
             signals.granted(
@@ -669,10 +682,10 @@ final class RequestNode {
         }
     }
 
-    private boolean isGranted(CreatedNode own) {
+    private boolean isGranted(CreateResult own) {
         return position.kind() == Kind.GRANTED
                 && session.breaks().knowsFloor()
-                && !session.breaks().isKnownBroken(own.czxid())
+                && !session.breaks().isKnownBroken(own.getStat().getCzxid())
                 && !session.isOver();
     }
 
@@ -704,7 +717,7 @@ final class RequestNode {
     }
 
     private void deletedByHand(Grant grant) {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (held && own != null && token(own) == grant.token()) {
             broken = true;
             signals.ended(grant.key(), grant.token(), LeaseLoss.Cause.BROKEN, "somebody deleted " + grant.cookie());
@@ -713,7 +726,7 @@ final class RequestNode {
 
     /** The session was told that the grant is broken; the owner is told once. */
     void breakGrant(String reason) {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null && !broken) {
             broken = true;
             signals.ended(request.key(), token(own), LeaseLoss.Cause.BROKEN, reason);
@@ -722,7 +735,7 @@ final class RequestNode {
 
     /** The session is over, and with it the node and the grant. */
     void ended(String why) {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null && held) {
             signals.ended(request.key(), token(own), LeaseLoss.Cause.EXPIRED, why);
         }
@@ -766,12 +779,12 @@ final class RequestNode {
     /** Deletes whatever there is of it; between {@link #begin} and {@link #end}. */
     void withdraw(Sessions sessions, Deadline deadline)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (!session.isOver()) {
             session.awaitConnected(deadline, false);
             leave(deadline);
         } else if (own != null) {
-            boolean unused = delete(own.path(), false, sessions, deadline);
+            boolean unused = delete(own.getPath(), false, sessions, deadline);
         }
     }
 
@@ -785,9 +798,9 @@ final class RequestNode {
                 // Looked for below.
             }
             resolve(deadline);
-            CreatedNode own = node;
+            CreateResult own = node;
             if (own != null) {
-                boolean unused = EnsembleCalls.await(session.delete(own.path()), deadline);
+                boolean unused = EnsembleCalls.await(session.delete(own.getPath()), deadline);
                 deleted();
             }
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
@@ -823,17 +836,17 @@ final class RequestNode {
 
     /** Nobody calls for the request any more: sends what deletes the node, if there is one. */
     void forgotten() {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null && !session.isOver()) {
-            CompletableFuture<Boolean> unused = session.delete(own.path());
+            CompletableFuture<Boolean> unused = session.delete(own.getPath());
         }
     }
 
     /** The session was given up, and the request begins anew in another, which sends what deletes the node here. */
     void replacedIn(Session other) {
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null) {
-            CompletableFuture<Boolean> unused = other.delete(own.path());
+            CompletableFuture<Boolean> unused = other.delete(own.getPath());
         }
     }
 
@@ -845,9 +858,9 @@ final class RequestNode {
             closed = true;
             sent = creation != null || uncertain;
         }
-        CreatedNode own = node;
+        CreateResult own = node;
         if (own != null) {
-            leftovers.delete(own.path());
+            leftovers.delete(own.getPath());
         } else if (sent) {
             leftovers.deleteAll(containerPath, NodeName.owner(session.owner(), request.id()));
         }

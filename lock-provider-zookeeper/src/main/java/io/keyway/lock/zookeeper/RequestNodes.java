@@ -183,13 +183,10 @@ final class RequestNodes implements Session.Listener {
 
     @Override
     public void broken(Session session, long czxid, String reason) {
-        for (RequestNode each : nodes.values()) {
-            CreatedNode node = each.node();
-            if (each.session == session && node != null && node.czxid() == czxid) {
-                each.breakGrant(reason);
-                return;
-            }
-        }
+        nodes.values().stream()
+                .filter(node -> node.session == session && node.isCreatedBy(czxid))
+                .findFirst()
+                .ifPresent(node -> node.breakGrant(reason));
     }
 
     @Override

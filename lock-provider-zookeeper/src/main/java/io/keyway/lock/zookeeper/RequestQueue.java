@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request is
- * granted when all before it are granted and it is compatible with them. Since nobody ever comes in before somebody
+ * The requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request
+ * is granted when all before it are granted and it is compatible with them. Since nobody ever comes in before somebody
  * else, what is granted stays granted until it leaves, and everybody who lists the queue comes to the same result.
  */
 final class RequestQueue {

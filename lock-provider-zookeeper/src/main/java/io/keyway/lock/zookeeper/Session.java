@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  *       itself. {@code link} has failed.
  * </ul>
  *
- * <p><b>Messages.</b> Events of the handle ({@link #process}), a server that is about to be dialled ({@link #dials}), the
- * answer of any call that says that the session is over ({@link #expired}), the word of its owner ({@link #end}), and
- * the breaks of its grants ({@link BreakMailbox}). The {@link Listener} hears of each change.
+ * <p><b>Messages.</b> Events of the handle ({@link #process}), a server that is about to be dialled ({@link #dials}),
+ * the answer of any call that says that the session is over ({@link #expired}), the word of its owner ({@link #end}),
+ * and the breaks of its grants ({@link BreakMailbox}). The {@link Listener} hears of each change.
  *
  * <p><b>Invariants.</b> The ensemble answers the calls of a session in the order in which they were sent, and all that
  * it says, answers and events alike, is told in the order in which it was received, by one thread; the callers rest on

@@ -18,8 +18,8 @@ import org.apache.zookeeper.Op;
 
 /**
  * Gives the ensemble the floor of tokens that its client asks for. Tokens are numbers of transactions, to which each
- * session adds the floor that it has read after it created its mailbox ({@link BreakMailbox}); so the floor is raised by
- * a transaction that fails if there is any mailbox, and nobody goes on below it.
+ * session adds the floor that it has read after it created its mailbox ({@link BreakMailbox}); so the floor is raised
+ * by a transaction that fails if there is any mailbox, and nobody goes on below it.
  */
 final class TokenFloorWriter {
 
@@ -84,7 +84,8 @@ final class TokenFloorWriter {
             throw new NotExecutedException("tokenFloor=" + wanted.wanted() + " is above what " + wanted.url() + " has"
                     + (before.floor() == 0 ? "" : ", " + before.floor())
                     + ". An ensemble can be given a higher one only while no other client is connected, and there are"
-                    + " some; they would go on with tokens below it. Stop them, or wait until the sessions of those that"
+                    + " some; they would go on with tokens below it. Stop them, or wait until the sessions of those "
+                    + "that"
                     + " were killed are over; once this client is connected, start them again.");
         }
         for (int i = 0; i < codes.size(); i++) {

@@ -48,7 +48,8 @@ final class ZooKeeperBackend implements LockBackend {
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
             new Guarantee(
                     Grade.TIMED,
-                    "if the answer is used at once, and no server is lost within half a tick of its answer to a client that"
+                    "if the answer is used at once, and no server is lost within half a tick of its answer to a client "
+                            + "that"
                             + " reaches no other"),
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),

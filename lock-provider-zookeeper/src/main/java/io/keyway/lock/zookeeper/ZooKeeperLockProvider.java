@@ -10,8 +10,8 @@ import io.keyway.lock.spi.ProviderInfo;
 import java.util.Set;
 
 /**
- * {@code lock:zookeeper://z1:2181,z2:2181/path}: locks in a ZooKeeper ensemble. Whoever looks for another provider loads
- * nothing of ZooKeeper's by it.
+ * {@code lock:zookeeper://z1:2181,z2:2181/path}: locks in a ZooKeeper ensemble. Whoever looks for another provider
+ * loads nothing of ZooKeeper's by it.
  */
 public final class ZooKeeperLockProvider implements LockProvider {
 

@@ -16,7 +16,9 @@ public final class ZooKeeperOptions {
     public static final Option<Duration> SESSION_TIMEOUT = Option.duration(
                     "sessionTimeout", Duration.ofMillis(100), Duration.ofHours(24))
             .withDescription(
-                    "one session timeout for all locks, whatever ttl they ask for; without it each ttl that is asked for has sessions of its own. The ensemble may agree to another one: Lease.ttl() says which");
+                    "one session timeout for all locks, whatever ttl they ask for; without it each ttl that is asked "
+                            + "for has sessions of its own. The ensemble may agree to another one: Lease.ttl() says "
+                            + "which");
 
     /** Sessions for each term. */
     public static final Option<Integer> SESSIONS = Option.number("sessions", 1, 64)
@@ -52,12 +54,14 @@ public final class ZooKeeperOptions {
     /** The application's own framework, whose session all locks are then in. */
     public static final Option<CuratorFramework> CURATOR = Option.object("curator", CuratorFramework.class)
             .withDescription(
-                    "the application's CuratorFramework, started; it is used as it is, and never closed. The URL names no servers then");
+                    "the application's CuratorFramework, started; it is used as it is, and never closed. The URL names "
+                            + "no servers then");
 
     /** Who may do what with the nodes. */
     public static final Option<ACLProvider> ACL_PROVIDER = Option.object("aclProvider", ACLProvider.class)
             .withDescription(
-                    "who may do what with the nodes that are created; without it whoever the URL's user and password name, or everybody");
+                    "who may do what with the nodes that are created; without it whoever the URL's user and password "
+                            + "name, or everybody");
 
     /** All of them. */
     public static final List<Option<?>> ALL = List.of(

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Random histories of an ensemble of three and of four clients, all processes, which share eight names while servers
  * and clients are killed, stopped, ended and started: no two holders (R1), no two believers (R2), time to stop (R3),
- * tokens that rise (R5), expiry neither early nor unnoticed (R7); and everybody goes on after the heal. {@code -Dkeyway.seed} and
- * {@code -Dkeyway.histories} choose others.
+ * tokens that rise (R5), expiry neither early nor unnoticed (R7); and everybody goes on after the heal.
+ * {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 @Tag("soak")
 class EnsembleHistoryTest {

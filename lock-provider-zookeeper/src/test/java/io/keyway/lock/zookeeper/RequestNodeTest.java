@@ -89,8 +89,7 @@ class RequestNodeTest {
     private RequestNode request(Session session) {
         Request request =
                 new Request(ids.incrementAndGet(), KEY, LockMode.EXCLUSIVE, 1, 1, Duration.ofMinutes(1), true, OWNER);
-        return new RequestNode(
-                request, session, CONTAINER, NodeData.of(OWNER).bytes(), new Containers(PATHS), turns());
+        return new RequestNode(request, session, CONTAINER, NodeData.of(OWNER).bytes(), new Containers(PATHS), turns());
     }
 
     /** Counts how often a request was told its turn, or to ask. */

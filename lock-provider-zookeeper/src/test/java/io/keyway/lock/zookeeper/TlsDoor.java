@@ -17,8 +17,8 @@ import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Speaks TLS before a server that does not, and wants to see a certificate of its clients. There is one key for all, made by
- * the JDK's keytool, which nobody trusts who does not know it.
+ * Speaks TLS before a server that does not, and wants to see a certificate of its clients. There is one key for all,
+ * made by the JDK's keytool, which nobody trusts who does not know it.
  */
 final class TlsDoor implements AutoCloseable {
     static final String PASSWORD = "changeit";
@@ -30,9 +30,9 @@ final class TlsDoor implements AutoCloseable {
     TlsDoor(Path directory, String address) throws IOException, InterruptedException, GeneralSecurityException {
         store = directory.resolve("keys.p12");
         behind = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
-        keytool(
-                "-genkeypair -alias door -keyalg RSA -dname CN=localhost -ext san=dns:localhost,ip:127.0.0.1 -validity 30"
-                        + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore " + store);
+        keytool("-genkeypair -alias door -keyalg RSA -dname CN=localhost -ext san=dns:localhost,ip:127.0.0.1 -validity "
+                + "30"
+                + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore " + store);
         // A certificate of its own, which is trusted.
         keytool("-exportcert -alias door -storepass " + PASSWORD + " -keystore " + store + " -file "
                 + directory.resolve("door.crt"));

@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Defects that lock recipes on ZooKeeper have had, Curator's above all, each tried here; and what lies at the server. */
+/**
+ * Defects that lock recipes on ZooKeeper have had, Curator's above all, each tried here; and what lies at the server.
+ */
 class ZooKeeperDefectsTest {
     private static final Duration GENEROUS = Duration.ofSeconds(30);
 

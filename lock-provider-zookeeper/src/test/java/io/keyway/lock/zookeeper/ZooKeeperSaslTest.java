@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * SASL with DIGEST-MD5, by sections of a JAAS configuration, which is one for the whole JVM. With Netty on the class path,
- * which a server with SASL needs.
+ * SASL with DIGEST-MD5, by sections of a JAAS configuration, which is one for the whole JVM. With Netty on the class
+ * path, which a server with SASL needs.
  */
 @Tag("soak")
 class ZooKeeperSaslTest {
