@@ -738,7 +738,7 @@ public class LockManager implements Machine {
 
     /** The holder says that the grant is over, or that it has moved past the token. */
     private void revoked(Peer from, LockMessage.Revoked revoked, Turn turn) {
-        HeldGrant ended = current(from, revoked.token());
+        HeldGrant ended = current(from, revoked.ended());
         if (ended != null) {
             turn.goal(LockGoal.BROKEN);
             turn.member().ungrant(from, key, ended.token, ended.ttl);
@@ -750,7 +750,7 @@ public class LockManager implements Machine {
         for (HeldGrant grant : grants) {
             if (grant.peer.equals(from)) {
                 grant.breakers.removeIf(breaker -> {
-                    boolean its = breaker.asked() == revoked.asked();
+                    boolean its = breaker.asked() == revoked.token();
                     if (its) {
                         turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), false));
                     }

@@ -14,6 +14,11 @@ import java.util.List;
  * <p>The source's Renew and its answer are the session's KEEP and KEPT: any frame renews every grant of a client.
  */
 public sealed interface LockMessage extends Message {
+    /** The token that the message names; 0 if it names none. */
+    default long token() {
+        return 0;
+    }
+
     /**
      * Asks for the lock. Helper to manager.
      *
@@ -80,10 +85,10 @@ public sealed interface LockMessage extends Message {
     /**
      * Answers a Revoke with cause BROKEN. Helper to manager.
      *
-     * @param asked the token that was to be broken
-     * @param token the grant that ended; 0 if {@code asked} is not in use and nothing ended
+     * @param token the token that was to be broken
+     * @param ended the grant that ended; 0 if {@code token} is not in use and nothing ended
      */
-    record Revoked(Key key, long asked, long token, long used) implements LockMessage {}
+    record Revoked(Key key, long token, long ended, long used) implements LockMessage {}
 
     /** After a restart of the member: this client still believes in its grant. Helper to manager. */
     record Reassert(

@@ -33,7 +33,7 @@ public final class ParticipantList {
             more++;
             return;
         }
-        if (inPart + size > PART || part.size() == LockCodec.MAX_PARTIES) {
+        if (inPart + size > PART || part.size() == LockCodec.MAX_PARTICIPANTS) {
             parts.add(List.copyOf(part));
             part = new ArrayList<>();
             inPart = 0;
