@@ -14,7 +14,7 @@ import java.util.List;
 final class ClientGrant {
     final Peer session;
     final long request;
-    final GrantHandle word;
+    final GrantHandle handle;
     /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
     boolean wanted;
     /** The cache is full. */
@@ -31,60 +31,61 @@ final class ClientGrant {
     ClientGrant(Peer session, long request, GrantHandle word) {
         this.session = session;
         this.request = request;
-        this.word = word;
+        this.handle = word;
     }
 
     /** A grant of one token is never cached. */
     boolean cacheable() {
-        return word.hi() > word.token();
+        return handle.hi() > handle.token();
     }
 
     boolean mustReturn() {
-        return wanted || evicted || !cacheable() || word.used() >= word.hi();
+        return wanted || evicted || !cacheable() || handle.used() >= handle.hi();
     }
 
     boolean fits(LocalWaiters.Waiter waiter) {
         LockCall.Acquire call = waiter.call;
-        return call.atLeast() == 0 && word.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+        return call.atLeast() == 0 && handle.fits(call.mode(), call.permits(), call.ttl(), call.owner());
     }
 
     /** The present use, as a holder. */
     List<Participant> holder(long now) {
-        return List.of(new Participant(word.owner(), word.mode(), word.permits(), word.current(), now - word.since()));
+        return List.of(new Participant(
+                handle.owner(), handle.mode(), handle.permits(), handle.current(), now - handle.since()));
     }
 
     LockMessage.Release release(Key key) {
-        return new LockMessage.Release(key, word.token(), used());
+        return new LockMessage.Release(key, handle.token(), used());
     }
 
     /** The last token that somebody had; below the first one if nobody had any. */
     long used() {
-        return unused ? word.token() - 1 : word.used();
+        return unused ? handle.token() - 1 : handle.used();
     }
 
     LockMessage.Reassert reassertion(Key key) {
         return new LockMessage.Reassert(
                 key,
                 request,
-                word.token(),
-                word.used(),
-                word.hi(),
-                word.mode(),
-                word.permits(),
-                word.ttl(),
-                word.owner());
+                handle.token(),
+                handle.used(),
+                handle.hi(),
+                handle.mode(),
+                handle.permits(),
+                handle.ttl(),
+                handle.owner());
     }
 
     /** The same grant in another session. */
     ClientGrant thawed(Peer to) {
-        ClientGrant thawed = new ClientGrant(to, request, word);
+        ClientGrant thawed = new ClientGrant(to, request, handle);
         thawed.wanted = wanted;
         thawed.evicted = evicted;
         return thawed;
     }
 
     ClientGrant copy() {
-        ClientGrant copy = new ClientGrant(session, request, word.copy());
+        ClientGrant copy = new ClientGrant(session, request, handle.copy());
         copy.wanted = wanted;
         copy.evicted = evicted;
         copy.unused = unused;
@@ -97,6 +98,6 @@ final class ClientGrant {
     void encode(StateEncoder out) {
         out.put(session).put(request).put(wanted).put(evicted).put(unused);
         out.put(frozen).put(reasserted).put(confirming);
-        word.encode(out);
+        handle.encode(out);
     }
 }

@@ -72,14 +72,14 @@ public class LockClientHelper implements Machine {
 
     public Phase phase() {
         if (grant != null) {
-            return grant.word.idle() ? Phase.CACHED : Phase.ACTIVE;
+            return grant.handle.idle() ? Phase.CACHED : Phase.ACTIVE;
         }
         return offer == null && waiters.isEmpty() ? Phase.REST : Phase.WAITING;
     }
 
     /** The published word of the present grant; null if there is none. */
-    public @Nullable GrantHandle word() {
-        return grant == null ? null : grant.word;
+    public @Nullable GrantHandle handle() {
+        return grant == null ? null : grant.handle;
     }
 
     @Override
@@ -115,7 +115,7 @@ public class LockClientHelper implements Machine {
         } else if (call instanceof LockCall.Withdraw withdraw) {
             withdraw(withdraw.request(), turn);
         } else if (call instanceof LockCall.Lapse lapse) {
-            if (grant != null && grant.word.active(lapse.token())) {
+            if (grant != null && grant.handle.active(lapse.token())) {
                 end(grant, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
             }
         } else if (call instanceof LockCall.Evict) {
@@ -127,15 +127,15 @@ public class LockClientHelper implements Machine {
         } else if (call instanceof ClientView.Echoed) {
             echoed(turn);
         } else if (call instanceof ClientView.Lapsed lapsed) {
-            if (grant != null && !grant.frozen && grant.word.ttl() == lapsed.ttl()) {
+            if (grant != null && !grant.frozen && grant.handle.ttl() == lapsed.ttl()) {
                 end(grant, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
         } else if (call instanceof ClientView.Doubted doubted) {
-            if (grant != null && !grant.frozen && grant.word.ttl() == doubted.ttl()) {
+            if (grant != null && !grant.frozen && grant.handle.ttl() == doubted.ttl()) {
                 doubt(grant, "no answer for five eighths of its ttl", turn);
             }
         } else if (call instanceof ClientView.Certain certain) {
-            if (grant != null && !grant.frozen && grant.word.ttl() == certain.ttl()) {
+            if (grant != null && !grant.frozen && grant.handle.ttl() == certain.ttl()) {
                 certain(grant, turn);
             }
         } else if (call instanceof ClientView.Received received) {
@@ -166,7 +166,7 @@ public class LockClientHelper implements Machine {
         } else if (slot == GRACE) {
             endings.endGrace(turn);
         } else if (slot == FROZEN) {
-            if (grant != null && grant.frozen && !grant.word.belief().holds(turn.now())) {
+            if (grant != null && grant.frozen && !grant.handle.belief().holds(turn.now())) {
                 end(grant, LeaseLoss.Cause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
             }
         } else if (slot == IDLE && grant != null) {
@@ -181,13 +181,13 @@ public class LockClientHelper implements Machine {
         if (waiters.find(call.request()) != null) {
             return;
         }
-        waiters.add(call, grant == null || grant.word.idle() ? null : grant.holder(turn.now()), turn);
+        waiters.add(call, grant == null || grant.handle.idle() ? null : grant.holder(turn.now()), turn);
     }
 
     private void release(LockCall.Release call, Turn turn) {
         long token = call.token();
         ClientGrant held = grant;
-        if (held == null || !held.word.active(token)) {
+        if (held == null || !held.handle.active(token)) {
             endings.released(token, call.unused(), held != null, turn);
             if (!releases.awaits(token)) {
                 releases.tell(token, Answer.NOT_HELD, turn);
@@ -199,22 +199,22 @@ public class LockClientHelper implements Machine {
             turn.goal(LockGoal.HAND_OVER_FORBIDDEN);
         }
         if (held.frozen || held.mustReturn() || (next != null && !held.fits(next))) {
-            if (held.word.closeActive(token) != null) {
+            if (held.handle.closeActive(token) != null) {
                 held.unused = call.unused() && !held.cacheable();
                 giveBack(held, token, turn);
             }
             return;
         }
         releases.tell(token, Answer.DONE, turn);
-        if (next != null && held.word.fresh(turn.now())) {
-            long following = held.word.handOver(token, next.call.user(), turn.now());
+        if (next != null && held.handle.fresh(turn.now())) {
+            long following = held.handle.handOver(token, next.call.user(), turn.now());
             if (following != 0) {
                 turn.goal(LockGoal.LOCAL_HAND_OVER);
-                tellGranted(next, held.word, following, turn);
+                tellGranted(next, held.handle, following, turn);
                 return;
             }
         }
-        held.word.rest(token, turn.now());
+        held.handle.rest(token, turn.now());
     }
 
     private void withdraw(long request, Turn turn) {
@@ -403,25 +403,25 @@ public class LockClientHelper implements Machine {
      * earlier, when the user says that it is done.
      */
     private void end(ClientGrant held, LeaseLoss.Cause cause, String detail, boolean release, Turn turn) {
-        GrantHandle.Use use = held.word.close();
+        GrantHandle.Use use = held.handle.close();
         gone(held, turn);
         if (use != null) {
             turn.tell(new LockNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
         if (release && turn.client().exists()) {
-            endings.lapsed(held.word, use != null, turn);
+            endings.lapsed(held.handle, use != null, turn);
         }
     }
 
     private void doubt(ClientGrant held, String why, Turn turn) {
-        GrantHandle.Use use = held.word.use();
+        GrantHandle.Use use = held.handle.use();
         if (use != null) {
             turn.tell(new LockNotice.Doubted(key, use.token(), why, use.user()));
         }
     }
 
     private void certain(ClientGrant held, Turn turn) {
-        GrantHandle.Use use = held.word.use();
+        GrantHandle.Use use = held.handle.use();
         if (use != null) {
             turn.tell(new LockNotice.Certain(key, use.token(), use.user()));
         }
@@ -429,19 +429,19 @@ public class LockClientHelper implements Machine {
 
     private void gone(ClientGrant held, Turn turn) {
         grant = null;
-        turn.client().unhold(key, held.word.ttl());
+        turn.client().unhold(key, held.handle.ttl());
         turn.timer(IDLE, Turn.NEVER);
         turn.timer(FROZEN, Turn.NEVER);
         if (held.cacheable()) {
             turn.call(LockKeys.cache(key.algorithm()), new LockCall.Dropped(key));
         }
-        turn.tell(new LockNotice.Closed(key, held.word));
+        turn.tell(new LockNotice.Closed(key, held.handle));
     }
 
     private void idle(ClientGrant held, Turn turn) {
-        boolean idle = held.word.idle();
-        long due = (idle ? held.word.since() : turn.now()) + settings.cacheFor();
-        if (idle && turn.now() - due >= 0 && held.word.closeIdle()) {
+        boolean idle = held.handle.idle();
+        long due = (idle ? held.handle.since() : turn.now()) + settings.cacheFor();
+        if (idle && turn.now() - due >= 0 && held.handle.closeIdle()) {
             turn.goal(LockGoal.IDLE_RETURN);
             giveBack(held, 0, turn);
         } else {
@@ -455,16 +455,16 @@ public class LockClientHelper implements Machine {
             turn.send(from, new LockMessage.Denied(key, token));
         } else if (grant != null && grant.frozen) {
             // In use, or it would have gone back; the echo that thaws it comes behind this message.
-            if (grant.reasserted && grant.word.token() == token) {
+            if (grant.reasserted && grant.handle.token() == token) {
                 grant.wanted = true;
                 turn.send(from, new LockMessage.Denied(key, token));
             }
-        } else if (grant != null && grant.word.token() == token) {
+        } else if (grant != null && grant.handle.token() == token) {
             ClientGrant held = grant;
             held.wanted = true;
-            if (closeForRecall(held.word)) {
+            if (closeForRecall(held.handle)) {
                 gone(held, turn);
-                turn.send(from, new LockMessage.Accepted(key, token, held.word.used()));
+                turn.send(from, new LockMessage.Accepted(key, token, held.handle.used()));
             } else {
                 turn.send(from, new LockMessage.Denied(key, token));
             }
@@ -495,14 +495,14 @@ public class LockClientHelper implements Machine {
             return;
         }
         ClientGrant held = grant;
-        if (held != null && !breaking && held.word.token() == revoke.token()) {
+        if (held != null && !breaking && held.handle.token() == revoke.token()) {
             String why = revoke.cause() == LeaseLoss.Cause.DENIED
                     ? "the member restarted and refused it"
                     : "the member did not hear from this client in time";
             end(held, revoke.cause(), why, false, turn);
         } else if (breaking) {
             GrantHandle.Use use =
-                    held == null || (held.frozen && !held.reasserted) ? null : held.word.closeActive(revoke.token());
+                    held == null || (held.frozen && !held.reasserted) ? null : held.handle.closeActive(revoke.token());
             if (held == null || use == null) {
                 if (!endings.stops(revoke.token())) {
                     turn.send(from, new LockMessage.Revoked(key, revoke.token(), 0, 0));
@@ -512,10 +512,10 @@ public class LockClientHelper implements Machine {
             gone(held, turn);
             turn.tell(new LockNotice.Ended(
                     key, use.token(), LeaseLoss.Cause.BROKEN, broken(revoke.reason()), use.user()));
-            endings.broken(from, use.token(), held.word);
+            endings.broken(from, use.token(), held.handle);
             if (settings.stopsBeforeRevoked()) {
                 // Held on to, so that the session goes on renewing it.
-                turn.client().hold(key, held.word.ttl());
+                turn.client().hold(key, held.handle.ttl());
             } else {
                 endings.released(use.token(), false, false, turn);
             }
@@ -528,7 +528,7 @@ public class LockClientHelper implements Machine {
 
     private void query(Peer from, LockMessage.Query query, Turn turn) {
         ClientGrant held = grant;
-        GrantHandle word = held != null && held.word.token() == query.token() ? held.word : null;
+        GrantHandle word = held != null && held.handle.token() == query.token() ? held.handle : null;
         ParticipantList waiting = waiters.parties(turn.now());
         List<List<Participant>> parts = waiting.parts();
         for (int i = 0; i < parts.size(); i++) {
@@ -561,17 +561,17 @@ public class LockClientHelper implements Machine {
         if (held == null || held.frozen) {
             return;
         }
-        if (!gone.restarted() || !held.word.belief().holds(turn.now())) {
+        if (!gone.restarted() || !held.handle.belief().holds(turn.now())) {
             end(held, LeaseLoss.Cause.EXPIRED, gone.why(), false, turn);
             return;
         }
         turn.goal(LockGoal.BELIEF_FROZEN);
         held.frozen = true;
-        held.word.believe(new Belief(held.word.ttl(), held.word.deadline()));
-        if (closeForRecall(held.word)) {
+        held.handle.believe(new Belief(held.handle.ttl(), held.handle.deadline()));
+        if (closeForRecall(held.handle)) {
             giveBack(held, 0, turn);
         } else {
-            turn.timer(FROZEN, held.word.deadline());
+            turn.timer(FROZEN, held.handle.deadline());
             doubt(held, "the member was restarted", turn);
         }
     }
@@ -580,14 +580,14 @@ public class LockClientHelper implements Machine {
         releases.opened(session, turn);
         inquirer.opened(turn);
         ClientGrant held = grant;
-        if (held != null && held.frozen && held.word.belief().holds(turn.now())) {
+        if (held != null && held.frozen && held.handle.belief().holds(turn.now())) {
             held.reasserted = false;
             turn.send(session, held.reassertion(key));
         }
     }
 
     private void reasserted(LockMessage.Reasserted answer, Turn turn) {
-        if (grant != null && grant.frozen && grant.word.token() == answer.token()) {
+        if (grant != null && grant.frozen && grant.handle.token() == answer.token()) {
             grant.reasserted = true;
             grant.wanted = answer.wanted();
             turn.client().afterEcho(key);
@@ -598,9 +598,9 @@ public class LockClientHelper implements Machine {
     private void thaw(ClientGrant held, Turn turn) {
         ClientGrant thawed = held.thawed(turn.client().session());
         grant = thawed;
-        thawed.word.believe(belief(thawed.word.ttl(), turn));
+        thawed.handle.believe(belief(thawed.handle.ttl(), turn));
         turn.timer(FROZEN, Turn.NEVER);
-        turn.client().hold(key, thawed.word.ttl());
+        turn.client().hold(key, thawed.handle.ttl());
         certain(thawed, turn);
     }
 
@@ -623,7 +623,7 @@ public class LockClientHelper implements Machine {
 
     /** Lets the lock be used, kept or returned; false if a user thread came between and the word has to be looked at again. */
     private boolean serve(ClientGrant held, Turn turn) {
-        GrantHandle word = held.word;
+        GrantHandle word = held.handle;
         if (!word.idle()) {
             if (waiters.firstAsk() != null) {
                 waiters.refuseAsks(held.holder(turn.now()), turn);
@@ -706,7 +706,7 @@ public class LockClientHelper implements Machine {
     @Override
     public void rebind(SessionLayer sessions) {
         if (grant != null && !grant.frozen && sessions instanceof ClientView client) {
-            grant.word.believe(client.belief(grant.word.ttl()));
+            grant.handle.believe(client.belief(grant.handle.ttl()));
         }
     }
 

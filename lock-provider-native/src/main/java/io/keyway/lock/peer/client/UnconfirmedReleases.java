@@ -65,7 +65,7 @@ final class UnconfirmedReleases {
 
     /** Returns when the next of what is owed is worth nothing any more. */
     long owe(ClientGrant grant) {
-        GrantHandle word = grant.word;
+        GrantHandle word = grant.handle;
         owed.put(word.token(), new Owed(grant.used(), word.deadline() + word.ttl()));
         return next();
     }

@@ -137,7 +137,7 @@ public final class NativeEngine implements LockEngine {
             return;
         }
         if (said instanceof LockNotice.Granted granted) {
-            sink(granted.user()).granted(hold(granted.word(), origin), granted.token());
+            sink(granted.user()).granted(hold(granted.handle(), origin), granted.token());
         } else if (said instanceof LockNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
             sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
@@ -165,7 +165,7 @@ public final class NativeEngine implements LockEngine {
                 release.complete(done.answer());
             }
         } else if (said instanceof LockNotice.Closed closed) {
-            words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.word() ? null : hold);
+            words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.handle() ? null : hold);
         } else if (said instanceof LockNotice.Told told) {
             admin.told(told.answer());
         } else if (said instanceof LockNotice.ToldInPart part) {

@@ -116,7 +116,8 @@ public final class LockCodec implements BodyCodec {
             new Row(
                     9,
                     Granted.class,
-                    (m, out) -> upTo(m.hi(), m.token(), token(m, out.varint(m.request()))).flag(m.wanted()),
+                    (m, out) -> upTo(m.hi(), m.token(), token(m, out.varint(m.request())))
+                            .flag(m.wanted()),
                     LockCodec::granted),
             new Row(
                     10,
@@ -126,7 +127,8 @@ public final class LockCodec implements BodyCodec {
             new Row(
                     11,
                     Place.class,
-                    (m, out) -> participants(m.holders(), out.varint(m.request()).number(m.ahead())),
+                    (m, out) ->
+                            participants(m.holders(), out.varint(m.request()).number(m.ahead())),
                     (k, e, in) -> new Place(k, in.varint(), integer(in), participants(in))),
             new Row(12, Recall.class, (m, out) -> token(m, out), (k, e, in) -> new Recall(k, token(e, in))),
             new Row(
@@ -147,7 +149,10 @@ public final class LockCodec implements BodyCodec {
             new Row(
                     16,
                     ListNames.class,
-                    (m, out) -> out.varint(m.request()).text(m.prefix()).text(m.after()).number(m.max()),
+                    (m, out) -> out.varint(m.request())
+                            .text(m.prefix())
+                            .text(m.after())
+                            .number(m.max()),
                     (k, e, in) -> new ListNames(k, in.varint(), in.text(MAX_NAME), in.text(MAX_NAME), integer(in))),
             new Row(
                     17,
@@ -372,8 +377,7 @@ public final class LockCodec implements BodyCodec {
         int count = in.count(MAX_PARTICIPANTS, 6);
         List<Participant> participants = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            participants.add(
-                    new Participant(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
+            participants.add(new Participant(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
         }
         return List.copyOf(participants);
     }

@@ -17,7 +17,7 @@ public sealed interface LockNotice extends Notice {
     record Granted(
             Key key,
             long request,
-            GrantHandle word,
+            GrantHandle handle,
             long token,
             @Nullable Object user) implements LockNotice {}
 
@@ -98,7 +98,7 @@ public sealed interface LockNotice extends Notice {
     record ReleaseDone(Key key, long token, Answer answer) implements LockNotice {}
 
     /** That word is closed for good. */
-    record Closed(Key key, GrantHandle word) implements LockNotice {}
+    record Closed(Key key, GrantHandle handle) implements LockNotice {}
 
     /** Answers a request for names, status or break: a Page, Status or Answer. */
     record Told(Key key, LockMessage answer) implements LockNotice {}

@@ -61,7 +61,7 @@ public final class UnsafeHelpers {
                 return;
             }
             fromReceipt = null;
-            GrantHandle word = word();
+            GrantHandle word = handle();
             if (word != null) {
                 word.believe(turn.client().belief(word.ttl()));
                 if (!word.belief().holds(turn.now())) {
@@ -88,7 +88,7 @@ public final class UnsafeHelpers {
 
         @Override
         public void received(Peer from, Message message, Turn turn) {
-            GrantHandle word = word();
+            GrantHandle word = handle();
             if (message instanceof LockMessage.Recall recall
                     && word != null
                     && word.token() == recall.token()

@@ -187,7 +187,7 @@ class LeaseOverSessionsTest {
         /** The token in use and believed; 0 if none. */
         long believes(String lock) {
             LockClientHelper helper = (LockClientHelper) cell.machine(LeaseKeys.lock(lock));
-            GrantHandle word = helper == null ? null : helper.word();
+            GrantHandle word = helper == null ? null : helper.handle();
             return word != null && word.current() != 0 && word.holds(word.current(), now) ? word.current() : 0;
         }
 

@@ -494,7 +494,7 @@ final class LeaseWorld {
         /** As an engine does: the fast path first. The token, or 0. */
         long reuse(String lock) {
             LockClientHelper helper = helper(lock);
-            GrantHandle word = helper == null ? null : helper.word();
+            GrantHandle word = helper == null ? null : helper.handle();
             if (word == null) {
                 return 0;
             }
@@ -551,7 +551,7 @@ final class LeaseWorld {
             notices.add(told);
             if (told instanceof LockNotice.Granted granted) {
                 ends(granted.request(), granted.user());
-                begin(granted.key().id(), granted.word(), granted.token(), granted.user());
+                begin(granted.key().id(), granted.handle(), granted.token(), granted.user());
             } else if (told instanceof LockNotice.Refused refused) {
                 ends(refused.request(), refused.user());
             } else if (told instanceof LockNotice.Failed failed && failed.user() != null) {

@@ -384,7 +384,7 @@ final class LeaseUsers {
         } else if (notice instanceof LockNotice.ReleaseDone done) {
             released(cell, done);
         } else if (notice instanceof LockNotice.Closed closed) {
-            holdings.closed(cell, closed.word());
+            holdings.closed(cell, closed.handle());
         } else {
             return false;
         }
@@ -418,7 +418,7 @@ final class LeaseUsers {
     }
 
     private void granted(SimCell cell, LockNotice.Granted granted) {
-        holdings.open(cell, granted.word());
+        holdings.open(cell, granted.handle());
         LeaseUser user = (LeaseUser) granted.user();
         SimNode node = cell.node();
         if (givenUp.get(node.index()).remove(granted.request())) {
@@ -432,7 +432,7 @@ final class LeaseUsers {
             throw new Violation("R18", "granted to nobody: " + granted.request());
         }
         user.request = 0;
-        got(user, cell, granted.word(), granted.token());
+        got(user, cell, granted.handle(), granted.token());
     }
 
     private void over(SimNode node, @Nullable Object who, long request, @Nullable UserGoal goal) {
