@@ -23,7 +23,11 @@ public record AddressMap(Map<String, String> addresses) {
             .withDescription("where to reach servers that announce other addresses, as in "
                     + "a:7400>127.0.0.1:9001,b:7400>127.0.0.1:9002");
 
-    /** Copies the map. */
+    /**
+     * Copies the map.
+     *
+     * @param addresses see the record
+     */
     public AddressMap {
         addresses = Map.copyOf(addresses);
     }
@@ -31,6 +35,8 @@ public record AddressMap(Map<String, String> addresses) {
     /**
      * Parses {@code a:7400>127.0.0.1:9001,b:7400>127.0.0.1:9002}.
      *
+     * @param text pairs of announced and dialled addresses, joined by commas
+     * @return the map
      * @throws IllegalArgumentException if it is something else
      */
     public static AddressMap parse(String text) {
@@ -52,7 +58,11 @@ public record AddressMap(Map<String, String> addresses) {
         return address.matches("[^>]+:\\d{1,5}");
     }
 
-    /** Returns where the server of that address, {@code host:port}, is reached: at the same if nothing else is said. */
+    /**
+     * {@return where the server of that address, {@code host:port}, is reached: at the same if nothing else is said}
+     *
+     * @param announced {@code host:port} as the server announces it
+     */
     public String reach(String announced) {
         return addresses.getOrDefault(announced, announced);
     }

@@ -18,8 +18,9 @@ public final class Capacity {
     }
 
     /**
-     * Returns a fixed capacity.
+     * {@return a fixed capacity}
      *
+     * @param permits at least 1
      * @throws IllegalArgumentException if permits is less than 1
      */
     public static Capacity of(int permits) {
@@ -27,8 +28,8 @@ public final class Capacity {
     }
 
     /**
-     * Returns {@code limit} permits for each resource. Clients with different views of the number of resources run side
-     * by side, each bound by its own.
+     * {@return {@code limit} permits for each resource} Clients with different views of the number of resources run
+     * side by side, each bound by its own.
      *
      * @param limit permits for one resource, at least 1
      * @param resources the number of resources as this client sees it; called at each attempt, must not block
@@ -40,6 +41,7 @@ public final class Capacity {
     /**
      * Asks for the capacity of this moment: zero while there are no resources, at most {@link Integer#MAX_VALUE}.
      *
+     * @return the capacity, 0 or more
      * @throws IllegalStateException if the number of resources is negative
      */
     public int current() {

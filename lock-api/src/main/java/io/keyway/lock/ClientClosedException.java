@@ -7,7 +7,12 @@ import org.jspecify.annotations.Nullable;
 public final class ClientClosedException extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception; {@code name} is the lock that was asked for, null if none. */
+    /**
+     * Makes the exception; {@code name} is the lock that was asked for, null if none.
+     *
+     * @param client the name of the client
+     * @param name the lock that was asked for, null if none
+     */
     public ClientClosedException(String client, @Nullable LockName name) {
         super(
                 "The client " + client + " is closed" + (name == null ? "" : "; asked for " + name)

@@ -28,27 +28,47 @@ public final class ClientOptions {
         this.eventExecutor = eventExecutor;
     }
 
-    /** Returns options that leave everything to the URL and the defaults. */
+    /** {@return options that leave everything to the URL and the defaults} */
     public static ClientOptions defaults() {
         return DEFAULTS;
     }
 
-    /** Sets the name by which others see the client. */
+    /**
+     * Sets the name by which others see the client.
+     *
+     * @param name 1 to 200 characters, not all blank, without control characters
+     * @return a copy with that name
+     */
     public ClientOptions withName(String name) {
         return with(CommonOptions.NAME, name);
     }
 
-    /** Sets the options that every lock of the client starts from. */
+    /**
+     * Sets the options that every lock of the client starts from.
+     *
+     * @param defaults what a lock has unless its own options say otherwise
+     * @return a copy with those defaults
+     */
     public ClientOptions withDefaults(LockOptions defaults) {
         return new ClientOptions(settings, Objects.requireNonNull(defaults, "defaults"), eventExecutor);
     }
 
-    /** Sets where listeners and dependents of futures run; without it the client has a thread of its own for them. */
+    /**
+     * Sets where listeners and dependents of futures run; without it the client has a thread of its own for them.
+     *
+     * @param executor runs what it is given soon, in any thread; it is the application's, and close does not end it
+     * @return a copy with that executor
+     */
     public ClientOptions withEventExecutor(Executor executor) {
         return new ClientOptions(settings, defaults, Objects.requireNonNull(executor, "executor"));
     }
 
-    /** Sets how long one request may take. */
+    /**
+     * Sets how long one request may take.
+     *
+     * @param timeout 10ms to 10m
+     * @return a copy with that timeout
+     */
     public ClientOptions withRequestTimeout(Duration timeout) {
         return with(CommonOptions.REQUEST_TIMEOUT, timeout);
     }
@@ -56,6 +76,10 @@ public final class ClientOptions {
     /**
      * Sets any option.
      *
+     * @param <T> the type of the option's values
+     * @param option the option, common or of the provider
+     * @param value its value
+     * @return a copy with that value
      * @throws IllegalArgumentException if the value is outside the option's bounds
      */
     public <T> ClientOptions with(Option<T> option, T value) {
@@ -66,8 +90,10 @@ public final class ClientOptions {
     }
 
     /**
-     * Returns what was set.
+     * {@return what was set}
      *
+     * @param <T> the type of the option's values
+     * @param option the option, common or of the provider
      * @throws IllegalArgumentException if an option of that name, but of another type was set
      */
     public <T> Optional<T> get(Option<T> option) {
@@ -86,6 +112,7 @@ public final class ClientOptions {
     /**
      * Returns normally if every option that was set is one of {@code known}.
      *
+     * @param known the options that the provider takes, the common ones included
      * @throws IllegalArgumentException if not; the message names the nearest known one
      */
     public void check(Collection<Option<?>> known) {
@@ -98,12 +125,12 @@ public final class ClientOptions {
         }
     }
 
-    /** Returns the options that every lock of the client starts from. */
+    /** {@return the options that every lock of the client starts from} */
     public LockOptions lockDefaults() {
         return defaults;
     }
 
-    /** Returns where listeners and dependents of futures run, if set. */
+    /** {@return where listeners and dependents of futures run, if set} */
     public Optional<Executor> eventExecutor() {
         return Optional.ofNullable(eventExecutor);
     }

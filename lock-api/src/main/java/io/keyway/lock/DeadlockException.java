@@ -10,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class DeadlockException extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception; {@code name} is the lock that was waited for, null if there were several. */
+    /**
+     * Makes the exception; {@code name} is the lock that was waited for, null if there were several.
+     *
+     * @param message what was asked, what is wrong, what to do; secrets masked
+     * @param name the lock that was waited for, null if there were several
+     */
     public DeadlockException(String message, @Nullable LockName name) {
         super(message, null, name, null, true, false);
     }

@@ -14,7 +14,12 @@ import java.util.Optional;
  */
 public record Discovery(List<LockProvider> providers, List<Failure> failures) {
 
-    /** Copies the lists. */
+    /**
+     * Copies the lists.
+     *
+     * @param providers see the record
+     * @param failures see the record
+     */
     public Discovery {
         providers = List.copyOf(providers);
         failures = List.copyOf(failures);
@@ -28,7 +33,13 @@ public record Discovery(List<LockProvider> providers, List<Failure> failures) {
      * @param cause what was thrown, if anything
      */
     public record Failure(String source, String reason, Optional<Throwable> cause) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param source see the record
+         * @param reason see the record
+         * @param cause see the record
+         */
         public Failure {
             Objects.requireNonNull(source, "source");
             Objects.requireNonNull(reason, "reason");

@@ -10,13 +10,13 @@ import java.util.Optional;
  */
 public interface DistributedReadWriteLock {
 
-    /** Returns the name. */
+    /** {@return the name} */
     LockName name();
 
-    /** Returns the lock in mode SHARED: readers stand beside each other, never beside a writer. */
+    /** {@return the lock in mode SHARED: readers stand beside each other, never beside a writer} */
     DistributedLock read();
 
-    /** Returns the lock in mode EXCLUSIVE. */
+    /** {@return the lock in mode EXCLUSIVE} */
     DistributedLock write();
 
     /**
@@ -26,6 +26,8 @@ public interface DistributedReadWriteLock {
      * empty answer at once, since each would wait for the other.
      *
      * @param read a SHARED lease of this lock and this client
+     * @param wait how long to wait for the other readers; zero or less asks once
+     * @return the write lease, or empty if {@code read} is held as before
      * @throws UnsupportedFeatureException without UPGRADE, before anything is sent
      * @throws LeaseLostException if {@code read} is lost
      * @throws IllegalStateException if {@code read} was released

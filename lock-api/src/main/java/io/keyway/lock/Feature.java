@@ -30,7 +30,7 @@ public enum Feature {
     /** Several locks at once, with detection of deadlocks. */
     TRANSACTIONS;
 
-    /** Returns the spelling in URLs and messages: lower case with hyphens, as {@code read-write}. */
+    /** {@return the spelling in URLs and messages: lower case with hyphens, as {@code read-write}} */
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

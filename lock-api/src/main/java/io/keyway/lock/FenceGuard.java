@@ -36,12 +36,16 @@ public final class FenceGuard {
         this.maxNames = maxNames;
     }
 
-    /** Returns a guard that remembers {@link #DEFAULT_MAX_NAMES} names. */
+    /** {@return a guard that remembers {@link #DEFAULT_MAX_NAMES} names} */
     public static FenceGuard inMemory() {
         return new FenceGuard(DEFAULT_MAX_NAMES);
     }
 
-    /** Returns a guard that remembers that many names. */
+    /**
+     * {@return a guard that remembers that many names}
+     *
+     * @param maxNames how many, at least 1
+     */
     public static FenceGuard inMemory(int maxNames) {
         return new FenceGuard(maxNames);
     }
@@ -50,6 +54,9 @@ public final class FenceGuard {
      * Runs the effect unless a higher token was seen before; effects of one name run one at a time, so that none is
      * overtaken between the check and its end.
      *
+     * @param <X> what the effect may throw
+     * @param lease an EXCLUSIVE lease, whose token orders the effect
+     * @param effect what to do to the resource
      * @return whether it was run
      * @throws X what the effect throws; the token counts as seen all the same
      * @throws IllegalArgumentException if the lease is not EXCLUSIVE
@@ -74,6 +81,9 @@ public final class FenceGuard {
      * Notes the token, and returns whether it is the highest seen so far. For effects that are ordered by themselves;
      * what is checked here can be overtaken before it is done.
      *
+     * @param name the name of the lock that protects the resource
+     * @param token the token that came with the effect
+     * @return whether the resource may take the effect: no higher token was seen for the name
      * @throws IllegalStateException if the name is new and the guard is full
      */
     public boolean admits(LockName name, long token) {
@@ -92,6 +102,9 @@ public final class FenceGuard {
     /**
      * As {@link #admits(LockName, long)}, with the name as text.
      *
+     * @param name the name of the lock that protects the resource
+     * @param token the token that came with the effect
+     * @return whether the resource may take the effect: no higher token was seen for the name
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      * @throws IllegalStateException if the name is new and the guard is full
      */
@@ -99,13 +112,22 @@ public final class FenceGuard {
         return admits(LockName.of(name), token);
     }
 
-    /** As {@link #admits(LockName, long)}, with the lease's name and token. */
+    /**
+     * As {@link #admits(LockName, long)}, with the lease's name and token.
+     *
+     * @param lease an EXCLUSIVE lease
+     * @return whether the resource may take the effect: no higher token was seen for the name
+     */
     public boolean admits(Lease lease) {
         requireExclusive(lease);
         return admits(lease.name(), lease.token());
     }
 
-    /** Forgets a name, for a resource that is gone: the next token of it is let through, whatever it is. */
+    /**
+     * Forgets a name, for a resource that is gone: the next token of it is let through, whatever it is.
+     *
+     * @param name the name of the lock that protects the resource
+     */
     public void forget(LockName name) {
         Entry entry = highest.get(name);
         if (entry == null) {
@@ -126,6 +148,7 @@ public final class FenceGuard {
     /**
      * As {@link #forget(LockName)}, with the name as text.
      *
+     * @param name the name of the lock that protects the resource
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      */
     public void forget(String name) {

@@ -10,7 +10,12 @@ import java.util.Objects;
  * @param condition under what condition, in words; may be empty
  */
 public record Guarantee(Grade grade, String condition) {
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param grade see the record
+     * @param condition see the record
+     */
     public Guarantee {
         Objects.requireNonNull(grade, "grade");
         Objects.requireNonNull(condition, "condition");

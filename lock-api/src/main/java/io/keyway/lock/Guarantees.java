@@ -16,7 +16,16 @@ import java.util.Objects;
  */
 public record Guarantees(
         Guarantee exclusion, Guarantee belief, Guarantee tokens, Guarantee failover, Duration minTtl, Duration maxTtl) {
-    /** Checks that nothing is null and that the bounds of the ttl are in order. */
+    /**
+     * Checks that nothing is null and that the bounds of the ttl are in order.
+     *
+     * @param exclusion see the record
+     * @param belief see the record
+     * @param tokens see the record
+     * @param failover see the record
+     * @param minTtl see the record
+     * @param maxTtl see the record
+     */
     public Guarantees {
         Objects.requireNonNull(exclusion, "exclusion");
         Objects.requireNonNull(belief, "belief");

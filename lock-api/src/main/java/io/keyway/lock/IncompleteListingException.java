@@ -27,12 +27,12 @@ public final class IncompleteListingException extends LockUnavailableException {
         this.missing = List.copyOf(missing);
     }
 
-    /** Returns what is known; its cursor goes on behind it. Empty after serialisation. */
+    /** {@return what is known; its cursor goes on behind it} Empty after serialisation. */
     public Optional<LockPage> page() {
         return Optional.ofNullable(page);
     }
 
-    /** Returns the servers whose locks are missing, each with the reason. */
+    /** {@return the servers whose locks are missing, each with the reason} */
     public List<String> missing() {
         return missing;
     }

@@ -6,7 +6,7 @@ public final class JavaLocks {
     private JavaLocks() {}
 
     /**
-     * Returns a {@code Lock} that is bound to the thread and re-entrant, while leases are neither.
+     * {@return a {@code Lock} that is bound to the thread and re-entrant, while leases are neither}
      *
      * <ul>
      *   <li>A thread that locks again shares its first lease and token; the lease is released with the last unlock.
@@ -28,7 +28,7 @@ public final class JavaLocks {
     }
 
     /**
-     * Returns the locks of that client, re-entrant by thread and name, which give leases.
+     * {@return the locks of that client, re-entrant by thread and name, which give leases}
      *
      * <ul>
      *   <li>A thread that acquires a name again gets another lease of the same grant at once, with the same token and

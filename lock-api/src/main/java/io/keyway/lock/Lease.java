@@ -5,21 +5,34 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A held lock. The lease <em>is</em> the ownership: any thread may use or close it.
+ * A held lock. The lease <em>is</em> the ownership: any thread may use or close it. Thread-safe.
  *
  * <p>What the state says is a belief. The holder stops believing at the deadline (the send time of the last request
  * that the authority answered, plus 3/4 ttl); the authority gives the lock to another one ttl after it received that
- * request at the earliest. So a live holder has about a quarter of the ttl to stop. A suspended program can act after
- * its lease ended: where that would do damage, hand {@link #token()} to the resource and let it refuse lower ones.
- * Rules LK-501 to LK-515, LK-701 to LK-708 and LK-801 to LK-807.
+ * request at the earliest. So a live holder has about a quarter of the ttl to stop. How firmly that is promised is in
+ * {@link Guarantees#belief()}.
+ *
+ * <p>A suspended program can act after its lease ended. Where that would do damage, hand {@link #token()} to the
+ * resource and let it refuse lower ones:
+ *
+ * <pre>{@code
+ * try (Lease lease = client.lock("orders/7").acquire()) {
+ *     while (hasMore()) {
+ *         lease.ensureHeld(); // throws LeaseLostException when the lease has ended
+ *         write(next(), lease.token()); // UPDATE ... WHERE fence <= :token
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Rules LK-501 to LK-516, LK-701 to LK-708 and LK-801 to LK-807.
  */
 public interface Lease extends AutoCloseable {
 
-    /** What the holder may believe. */
+    /** What the holder may believe. A lease begins as HELD; LOST and RELEASED are final. */
     enum State {
         /** Held. */
         HELD,
-        /** Held, but overdue for renewal or doubted by the store. */
+        /** Held, but overdue for renewal (from 5/8 ttl on) or doubted by the store; HELD again after a renewal. */
         DOUBTFUL,
         /** Ended other than by a release; final. */
         LOST,
@@ -27,57 +40,69 @@ public interface Lease extends AutoCloseable {
         RELEASED
     }
 
-    /** Returns the name of the lock or semaphore. */
+    /** {@return the name of the lock or semaphore} */
     LockName name();
 
-    /** Returns how the lease shares its lock with others. */
+    /** {@return how the lease shares its lock with others} */
     LockMode mode();
 
-    /** Returns the number of permits; 1 for a lock. */
+    /** {@return the number of permits; 1 for a lock} */
     int permits();
 
     /**
-     * Returns the fencing token: unique to this grant, and higher than all earlier ones of the name where FENCING is
-     * declared.
+     * {@return the fencing token of this grant} It never changes, also over renewals. With {@link Feature#FENCING} it is
+     * higher than the tokens of all earlier grants of the name, under the condition of {@link Guarantees#tokens()};
+     * without, it is unique among them.
      */
     long token();
 
-    /** Returns the ttl as granted. */
+    /**
+     * {@return the ttl as granted} It may differ from what was asked for where the store negotiates it, as with a
+     * session of ZooKeeper.
+     */
     Duration ttl();
 
-    /** Returns the state, computed from the monotonic clock at this call. */
+    /** {@return the state, computed from the monotonic clock at this call} The answer can be old when it is read. */
     State state();
 
-    /** Returns the time until belief ends if no renewal succeeds: at most 3/4 ttl, zero if the lease has ended. */
+    /** {@return the time until belief ends if no renewal succeeds: at most 3/4 ttl, zero if the lease has ended} */
     Duration remaining();
 
-    /** Returns whether the state is HELD or DOUBTFUL; false exactly from the deadline on. */
+    /** {@return whether the state is HELD or DOUBTFUL; false exactly from the deadline on} */
     boolean isHeld();
 
     /**
-     * Returns normally only if the lease is held.
+     * Returns normally only if the lease is held. To be called before each effect that the lock protects.
      *
-     * @throws LeaseLostException if it was lost
-     * @throws IllegalStateException if it was released
+     * @throws LeaseLostException if the lease was lost
+     * @throws IllegalStateException if the lease was released
      */
     void ensureHeld();
 
     /**
-     * Returns a stage that completes once, with the cause, if the lease is lost; never after a normal release. What is
-     * chained to it runs on the event executor.
+     * {@return a stage that completes once, with the cause, if the lease is lost; never after a normal release} What is
+     * chained to it runs on the event executor, within about 50 ms of the deadline if that is free. Nobody may wait
+     * there for another future of this client.
      */
     CompletionStage<LeaseLoss> lost();
 
     /**
-     * Ends the lease, waiting at most {@code requestTimeout} for the answer. Keeps the interrupt flag and is not ended
-     * by it. A repeated call returns the outcome of the first.
+     * Ends the lease, waiting at most {@code requestTimeout} for the answer. From the call on {@link #isHeld()} is
+     * false. An interrupt does not end the call, and the thread's interrupt flag stays set. The release of a lease that
+     * was lost ends nothing of another holder's; it says that the work has stopped, so that the lock can go on sooner.
+     *
+     * @return what became of it; a repeated call returns the outcome of the first
      */
     ReleaseOutcome release();
 
-    /** Ends the lease without waiting; the stage never fails. */
+    /**
+     * Ends the lease as {@link #release()}, without waiting.
+     *
+     * @return what becomes of it, within {@code requestTimeout}; the stage never fails
+     */
     CompletionStage<ReleaseOutcome> releaseAsync();
 
-    /** Does what {@link #release()} does and never throws. */
+    /** Does what {@link #release()} does and never throws, so that it hides no exception of the work. */
     @Override
     void close();
 }

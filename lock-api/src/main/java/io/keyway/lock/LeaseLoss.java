@@ -31,7 +31,14 @@ public record LeaseLoss(Cause cause, Duration heldFor, Optional<String> server, 
         CLIENT_CLOSED
     }
 
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param cause see the record
+     * @param heldFor see the record
+     * @param server see the record
+     * @param detail see the record
+     */
     public LeaseLoss {
         Objects.requireNonNull(cause, "cause");
         Objects.requireNonNull(heldFor, "heldFor");

@@ -13,7 +13,13 @@ public final class LeaseLostException extends LockException {
     private final LeaseLoss.Cause cause;
     private final transient @Nullable LeaseLoss loss;
 
-    /** Makes the exception of one grant's loss. */
+    /**
+     * Makes the exception of one grant's loss.
+     *
+     * @param name the lock or semaphore
+     * @param token the token of the lost grant
+     * @param loss how it was lost
+     */
     public LeaseLostException(LockName name, long token, LeaseLoss loss) {
         super(
                 "The lease of " + name + " with token " + token + " was lost (" + loss.cause() + " after "
@@ -29,12 +35,12 @@ public final class LeaseLostException extends LockException {
         this.loss = loss;
     }
 
-    /** Returns the token of the lost grant. */
+    /** {@return the token of the lost grant} */
     public long token() {
         return token;
     }
 
-    /** Returns how it was lost; only the cause and the server after serialisation. */
+    /** {@return how it was lost; only the cause and the server after serialisation} */
     public LeaseLoss loss() {
         return loss == null ? new LeaseLoss(cause, Duration.ZERO, server(), "") : loss;
     }

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.Lock;
 
 /** A {@link Lock} over a distributed lock, bound to the thread and re-entrant; made by {@link JavaLocks}. */
 public interface LeasedLock extends Lock {
-    /** Returns the lease by which the current thread holds this lock; empty if it does not. The lease may be LOST. */
+    /** {@return the lease by which the current thread holds this lock; empty if it does not} The lease may be LOST. */
     Optional<Lease> currentLease();
 
-    /** Returns how often the current thread has locked and not unlocked; 0 if not at all. */
+    /** {@return how often the current thread has locked and not unlocked; 0 if not at all} */
     int holdCount();
 }

@@ -12,33 +12,39 @@ import java.util.Set;
  */
 public interface LockClient extends AutoCloseable {
 
-    /** Returns the name by which others see this client; {@code user@host:pid} unless set. */
+    /** {@return the name by which others see this client; {@code user@host:pid} unless set} */
     String name();
 
-    /** Returns the URL that it was opened with. */
+    /** {@return the URL that it was opened with} */
     LockUrl url();
 
-    /** Returns what the provider offers, as opened. */
+    /** {@return what the provider offers, as opened} */
     Set<Feature> features();
 
-    /** Returns what the provider promises, as opened. */
+    /** {@return what the provider promises, as opened} */
     Guarantees guarantees();
 
     /**
-     * Returns the lock of that name.
+     * {@return the lock of that name}
      *
+     * @param name the name of the lock
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      */
     default DistributedLock lock(String name) {
         return lock(LockName.of(name));
     }
 
-    /** Returns the lock of that name. */
+    /**
+     * {@return the lock of that name}
+     *
+     * @param name the name of the lock
+     */
     DistributedLock lock(LockName name);
 
     /**
-     * Returns the read-write lock of that name.
+     * {@return the read-write lock of that name}
      *
+     * @param name the name of the lock
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      * @throws UnsupportedFeatureException without READ_WRITE
      */
@@ -47,15 +53,18 @@ public interface LockClient extends AutoCloseable {
     }
 
     /**
-     * Returns the read-write lock of that name.
+     * {@return the read-write lock of that name}
      *
+     * @param name the name of the lock
      * @throws UnsupportedFeatureException without READ_WRITE
      */
     DistributedReadWriteLock readWriteLock(LockName name);
 
     /**
-     * Returns the semaphore of that name.
+     * {@return the semaphore of that name}
      *
+     * @param name the name of the semaphore
+     * @param capacity how many permits there are, in the view of this caller; asked once for each call
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      * @throws UnsupportedFeatureException without SEMAPHORE
      */
@@ -64,13 +73,15 @@ public interface LockClient extends AutoCloseable {
     }
 
     /**
-     * Returns the semaphore of that name.
+     * {@return the semaphore of that name}
      *
+     * @param name the name of the semaphore
+     * @param capacity how many permits there are, in the view of this caller; asked once for each call
      * @throws UnsupportedFeatureException without SEMAPHORE
      */
     DistributedSemaphore semaphore(LockName name, Capacity capacity);
 
-    /** Returns the view of all clients' locks. */
+    /** {@return the view of all clients' locks} */
     LockAdmin admin();
 
     /**
@@ -88,12 +99,19 @@ public interface LockClient extends AutoCloseable {
         return Duration.ofNanos(System.nanoTime() - begun);
     }
 
-    /** Registers a listener for what happens to this client's locks and connections. */
+    /**
+     * Registers a listener for what happens to this client's locks and connections.
+     *
+     * @param listener who is told
+     * @return how to end the registration
+     */
     Subscription addListener(LockListener listener);
 
     /**
-     * Returns something of the provider's own.
+     * {@return something of the provider's own}
      *
+     * @param <T> the type that is looked for
+     * @param type the class to look for, such as the driver's
      * @throws IllegalArgumentException if it has nothing of that type
      */
     <T> T unwrap(Class<T> type);

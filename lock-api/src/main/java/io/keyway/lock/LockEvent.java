@@ -42,7 +42,15 @@ public record LockEvent(Type type, @Nullable LockKey key, OptionalLong token, Op
         DISCONNECTED
     }
 
-    /** Checks that nothing but the key is null. */
+    /**
+     * Checks that nothing but the key is null.
+     *
+     * @param type see the record
+     * @param key see the record
+     * @param token see the record
+     * @param server see the record
+     * @param after see the record
+     */
     public LockEvent {
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(token, "token");

@@ -40,22 +40,22 @@ public abstract class LockException extends RuntimeException {
         this.mayHold = mayHold;
     }
 
-    /** Returns the lock that it is about; empty after serialisation. */
+    /** {@return the lock that it is about; empty after serialisation} */
     public Optional<LockName> name() {
         return Optional.ofNullable(name);
     }
 
-    /** Returns the server or peer that it is about. */
+    /** {@return the server or peer that it is about} */
     public Optional<String> server() {
         return Optional.ofNullable(server);
     }
 
-    /** Returns whether the same call may succeed later without a change by the caller. */
+    /** {@return whether the same call may succeed later without a change by the caller} */
     public boolean retryable() {
         return retryable;
     }
 
-    /** Returns whether a grant of the caller's may be in force at the authority; it is being cleaned up. */
+    /** {@return whether a grant of the caller's may be in force at the authority; it is being cleaned up} */
     public boolean mayHold() {
         return mayHold;
     }

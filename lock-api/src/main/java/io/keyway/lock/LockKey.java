@@ -19,34 +19,49 @@ public record LockKey(Kind kind, LockName name) {
         SEMAPHORE
     }
 
-    /** Checks that neither part is null. */
+    /**
+     * Checks that neither part is null.
+     *
+     * @param kind see the record
+     * @param name see the record
+     */
     public LockKey {
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(name, "name");
     }
 
-    /** Returns the key of the lock of that name. */
+    /**
+     * {@return the key of the lock of that name}
+     *
+     * @param name the name of the lock or semaphore
+     */
     public static LockKey lock(LockName name) {
         return new LockKey(Kind.LOCK, name);
     }
 
     /**
-     * Returns the key of the lock of that name.
+     * {@return the key of the lock of that name}
      *
+     * @param name the name of the lock or semaphore
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      */
     public static LockKey lock(String name) {
         return lock(LockName.of(name));
     }
 
-    /** Returns the key of the semaphore of that name. */
+    /**
+     * {@return the key of the semaphore of that name}
+     *
+     * @param name the name of the lock or semaphore
+     */
     public static LockKey semaphore(LockName name) {
         return new LockKey(Kind.SEMAPHORE, name);
     }
 
     /**
-     * Returns the key of the semaphore of that name.
+     * {@return the key of the semaphore of that name}
      *
+     * @param name the name of the lock or semaphore
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      */
     public static LockKey semaphore(String name) {

@@ -15,6 +15,8 @@ public interface LockListener {
      * same client ({@code join}, {@code get}) or in {@link JavaLocks#reentrant} for a lock: on the client's own event
      * thread, which would have to complete it, that waits for ever. {@link DistributedLock#acquire()} and
      * {@link Lease#release()} need no event thread.
+     *
+     * @param event what happened
      */
     void onEvent(LockEvent event);
 }

@@ -23,8 +23,9 @@ public final class LockName implements Comparable<LockName> {
     }
 
     /**
-     * Returns the name of that text.
+     * {@return the name of that text}
      *
+     * @param text the name, as it is to be shown
      * @throws IllegalArgumentException if it breaks the rule above; the message says what is wrong and where
      */
     public static LockName of(String text) {
@@ -32,24 +33,24 @@ public final class LockName implements Comparable<LockName> {
         return new LockName(text);
     }
 
-    /** Returns the text; {@link #of} of it equals this name. */
+    /** {@return the text; {@link #of} of it equals this name} */
     public String value() {
         return value;
     }
 
-    /** Returns the segments, 1 to 16. */
+    /** {@return the segments, 1 to 16} */
     public List<String> segments() {
         return List.of(value.split("/", -1));
     }
 
-    /** Returns the length in bytes of UTF-8, 1 to 512. */
+    /** {@return the length in bytes of UTF-8, 1 to 512} */
     public int bytes() {
         return value.getBytes(StandardCharsets.UTF_8).length;
     }
 
     /**
-     * Returns the name for stores with a narrower alphabet: in each segment every byte of UTF-8 but ASCII letters,
-     * digits, {@code -}, {@code _} and a dot that is not the first becomes {@code %} and two upper-case hex digits. The
+     * {@return the name for stores with a narrower alphabet: in each segment every byte of UTF-8 but ASCII letters,
+     * digits, {@code -}, {@code _} and a dot that is not the first becomes {@code %} and two upper-case hex digits} The
      * segments stay joined by {@code /}. Different names have different escapes, and {@link #unescape} leads back.
      */
     public String escaped() {
@@ -57,8 +58,9 @@ public final class LockName implements Comparable<LockName> {
     }
 
     /**
-     * Returns the name of which {@code text} is the {@link #escaped()} form.
+     * {@return the name of which {@code text} is the {@link #escaped()} form}
      *
+     * @param text the escaped form
      * @throws IllegalArgumentException if it is not such a form
      */
     public static LockName unescape(String text) {

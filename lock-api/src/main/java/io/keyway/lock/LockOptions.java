@@ -45,7 +45,7 @@ public final class LockOptions {
         this.holdAtLeast = holdAtLeast;
     }
 
-    /** Returns options that leave every field open. */
+    /** {@return options that leave every field open} */
     public static LockOptions none() {
         return NONE;
     }
@@ -53,6 +53,8 @@ public final class LockOptions {
     /**
      * Sets how long after the last renewal the authority keeps the lock for a holder that is silent.
      *
+     * @param ttl 100ms to 24h
+     * @return a copy with that ttl
      * @throws IllegalArgumentException outside 100ms to 24h; the provider may narrow this at acquire
      */
     public LockOptions withTtl(Duration ttl) {
@@ -66,13 +68,20 @@ public final class LockOptions {
     /**
      * Sets after what time the lease ends however well it is renewed.
      *
+     * @param maxHold more than zero
+     * @return a copy with that end
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withMaxHold(Duration maxHold) {
         return new LockOptions(ttl, positive("maxHold", maxHold), renewal, metadata, warnAfter, holdAtLeast);
     }
 
-    /** Sets whether the lease is renewed. */
+    /**
+     * Sets whether the lease is renewed.
+     *
+     * @param renewal AUTO or NONE
+     * @return a copy that says so
+     */
     public LockOptions withRenewal(Renewal renewal) {
         return new LockOptions(
                 ttl, maxHold, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter, holdAtLeast);
@@ -81,6 +90,8 @@ public final class LockOptions {
     /**
      * Sets what others see of this holder in {@link LockStatus}; it is no place for secrets.
      *
+     * @param metadata at most 1024 bytes of UTF-8 in all
+     * @return a copy with that metadata
      * @throws IllegalArgumentException if a key is empty or all together are longer than 1024 bytes of UTF-8
      */
     public LockOptions withMetadata(Map<String, String> metadata) {
@@ -103,6 +114,8 @@ public final class LockOptions {
     /**
      * Sets after what time a lease that is still held is reported, with the stack of its acquirer.
      *
+     * @param warnAfter more than zero
+     * @return a copy with that time
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withWarnAfter(Duration warnAfter) {
@@ -117,6 +130,8 @@ public final class LockOptions {
      * <p>Needs {@link Feature#HOLD_AT_LEAST}: a lock with it at a provider without throws
      * {@link UnsupportedFeatureException}. A lease with it is never served from a cache.
      *
+     * @param holdAtLeast more than zero, at most 24h
+     * @return a copy with that time
      * @throws IllegalArgumentException if not positive or more than 24h; the provider may narrow this at acquire
      */
     public LockOptions withHoldAtLeast(Duration holdAtLeast) {
@@ -127,7 +142,11 @@ public final class LockOptions {
         return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
     }
 
-    /** Returns these options with the fields that {@code upper} sets laid over them. */
+    /**
+     * {@return these options with the fields that {@code upper} sets laid over them}
+     *
+     * @param upper what wins
+     */
     public LockOptions overlaidBy(LockOptions upper) {
         if (upper.equals(NONE)) {
             return this;
@@ -141,32 +160,32 @@ public final class LockOptions {
                 upper.holdAtLeast != null ? upper.holdAtLeast : holdAtLeast);
     }
 
-    /** Returns the ttl, if set. */
+    /** {@return the ttl, if set} */
     public Optional<Duration> ttl() {
         return Optional.ofNullable(ttl);
     }
 
-    /** Returns the hard end, if set. */
+    /** {@return the hard end, if set} */
     public Optional<Duration> maxHold() {
         return Optional.ofNullable(maxHold);
     }
 
-    /** Returns whether to renew, if set. */
+    /** {@return whether to renew, if set} */
     public Optional<Renewal> renewal() {
         return Optional.ofNullable(renewal);
     }
 
-    /** Returns the metadata, if set; unmodifiable. */
+    /** {@return the metadata, if set; unmodifiable} */
     public Optional<Map<String, String>> metadata() {
         return Optional.ofNullable(metadata);
     }
 
-    /** Returns the time after which a held lease is reported, if set. */
+    /** {@return the time after which a held lease is reported, if set} */
     public Optional<Duration> warnAfter() {
         return Optional.ofNullable(warnAfter);
     }
 
-    /** Returns how long the store keeps the lock from others at the least, if set. */
+    /** {@return how long the store keeps the lock from others at the least, if set} */
     public Optional<Duration> holdAtLeast() {
         return Optional.ofNullable(holdAtLeast);
     }

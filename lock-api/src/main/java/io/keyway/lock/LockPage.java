@@ -12,7 +12,12 @@ import java.util.Optional;
  * @param next an opaque cursor to pass as {@code after} for the next page; empty on the last
  */
 public record LockPage(List<LockStatus> locks, Optional<String> next) {
-    /** Copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @param locks see the record
+     * @param next see the record
+     */
     public LockPage {
         locks = List.copyOf(locks);
         Objects.requireNonNull(next, "next");

@@ -17,7 +17,13 @@ import java.util.OptionalLong;
  */
 public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters) {
 
-    /** Copies the lists. */
+    /**
+     * Copies the lists.
+     *
+     * @param key see the record
+     * @param holders see the record
+     * @param waiters see the record
+     */
     public LockStatus {
         Objects.requireNonNull(key, "key");
         holders = List.copyOf(holders);
@@ -44,7 +50,16 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
             Duration since,
             Map<String, String> metadata,
             Optional<Duration> kept) {
-        /** A grant in force. */
+        /**
+         * A grant in force.
+         *
+         * @param client the name of the holder's client
+         * @param mode its mode
+         * @param permits its permits; 1 for a lock
+         * @param token its fencing token
+         * @param since how long it has been held, in whichever mode
+         * @param metadata what the holder said about itself
+         */
         public Holder(
                 String client,
                 LockMode mode,
@@ -55,7 +70,17 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
             this(client, mode, permits, token, since, metadata, Optional.empty());
         }
 
-        /** Copies the metadata. */
+        /**
+         * Copies the metadata.
+         *
+         * @param client see the record
+         * @param mode see the record
+         * @param permits see the record
+         * @param token see the record
+         * @param since see the record
+         * @param metadata see the record
+         * @param kept see the record
+         */
         public Holder {
             Objects.requireNonNull(client, "client");
             Objects.requireNonNull(mode, "mode");
@@ -83,7 +108,16 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
             OptionalLong token,
             Duration since,
             Map<String, String> metadata) {
-        /** Copies the metadata. */
+        /**
+         * Copies the metadata.
+         *
+         * @param client see the record
+         * @param mode see the record
+         * @param permits see the record
+         * @param token see the record
+         * @param since see the record
+         * @param metadata see the record
+         */
         public Waiter {
             Objects.requireNonNull(client, "client");
             Objects.requireNonNull(mode, "mode");

@@ -10,7 +10,14 @@ import org.jspecify.annotations.Nullable;
 public sealed class LockUnavailableException extends LockException permits IncompleteListingException {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception; null where a part is not known. */
+    /**
+     * Makes the exception; null where a part is not known.
+     *
+     * @param message what was asked, what is wrong, what to do; secrets masked
+     * @param name the lock, null if none
+     * @param server the server or peer, null if none is known
+     * @param cause what was thrown, null if nothing
+     */
     public LockUnavailableException(
             String message, @Nullable LockName name, @Nullable String server, @Nullable Throwable cause) {
         super(message, cause, name, server, true, false);
@@ -21,7 +28,10 @@ public sealed class LockUnavailableException extends LockException permits Incom
     }
 
     /**
-     * Returns the exception of a store that refuses this client until the client or the store is configured otherwise.
+     * {@return the exception of a store that refuses this client until the client or the store is configured otherwise}
+     *
+     * @param message what was asked, what is wrong, what to do; secrets masked
+     * @param server who refuses
      */
     public static LockUnavailableException lasting(String message, String server) {
         return new LockUnavailableException(message, server);

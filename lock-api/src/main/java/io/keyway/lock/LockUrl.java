@@ -44,13 +44,22 @@ public final class LockUrl {
      * @param port 1 to 65535, if given
      */
     public record Host(String name, OptionalInt port) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param name see the record
+         * @param port see the record
+         */
         public Host {
             Objects.requireNonNull(name, "name");
             Objects.requireNonNull(port, "port");
         }
 
-        /** Returns the port, or the given one if the URL has none. */
+        /**
+         * {@return the port, or the given one if the URL has none}
+         *
+         * @param standard the port to take if the URL has none
+         */
         public int portOr(int standard) {
             return port.orElse(standard);
         }
@@ -72,62 +81,68 @@ public final class LockUrl {
     /**
      * Parses a URL.
      *
+     * @param text the URL, with its secrets
+     * @return the URL
      * @throws InvalidLockUrlException if it is none; the message is masked
      */
     public static LockUrl parse(String text) {
         return UrlParser.parse(Objects.requireNonNull(text, "text"));
     }
 
-    /** Returns the word after {@code lock:}, by which the provider is found. */
+    /** {@return the word after {@code lock:}, by which the provider is found} */
     public String provider() {
         return parts.provider;
     }
 
     /**
-     * Returns the word after the provider, if the URL has one; the driver's of an opaque one, as {@code postgresql}.
+     * {@return the word after the provider, if the URL has one; the driver's of an opaque one, as {@code postgresql}}
      */
     public Optional<String> protocol() {
         return parts.protocol;
     }
 
-    /** Returns the user, decoded, if the URL has one. */
+    /** {@return the user, decoded, if the URL has one} */
     public Optional<String> user() {
         return parts.user;
     }
 
-    /** Returns the password, decoded, if the URL has one; empty text if the URL has an empty one. */
+    /** {@return the password, decoded, if the URL has one; empty text if the URL has an empty one} */
     public Optional<String> password() {
         return parts.password;
     }
 
-    /** Returns the hosts in order; none if the URL names none. */
+    /** {@return the hosts in order; none if the URL names none} */
     public List<Host> hosts() {
         return parts.hosts;
     }
 
-    /** Returns the path, decoded as a whole, with its first {@code /}, if the URL has one. */
+    /** {@return the path, decoded as a whole, with its first {@code /}, if the URL has one} */
     public Optional<String> path() {
         return parts.path;
     }
 
-    /** Returns whether all but the options is the driver's, see {@link #opaque()}. */
+    /** {@return whether all but the options is the driver's, see {@link #opaque()}} */
     public boolean isOpaque() {
         return parts.opaque.isPresent();
     }
 
-    /** Returns the text for the driver, as {@code jdbc:postgresql://db/app}, with its secrets; empty if not opaque. */
+    /**
+     * {@return the text for the driver, as {@code jdbc:postgresql://db/app}, with its secrets; empty if not opaque}
+     */
     public Optional<String> opaque() {
         return parts.opaque;
     }
 
-    /** Returns the options as written, decoded, by name; with their secrets. */
+    /** {@return the options as written, decoded, by name; with their secrets} */
     public Map<String, String> options() {
         return parts.options;
     }
 
     /**
-     * Returns the value of an option, if the URL says it.
+     * {@return the value of an option, if the URL says it}
      *
+     * @param <T> the type of the option's values
+     * @param option the option
      * @throws InvalidLockUrlException if it is outside the option's bounds
      */
     public <T> Optional<T> option(Option<T> option) {
@@ -145,6 +160,7 @@ public final class LockUrl {
     /**
      * Returns normally if every option of the URL is one of {@code known} and within its bounds.
      *
+     * @param known the options that the provider takes
      * @throws InvalidLockUrlException if not; the message names the nearest known one
      */
     public void check(Collection<Option<?>> known) {
@@ -157,14 +173,18 @@ public final class LockUrl {
         }
     }
 
-    /** Returns the error of an option that must be given and is not. */
+    /**
+     * {@return the error of an option that must be given and is not}
+     *
+     * @param option the option
+     */
     public InvalidLockUrlException missing(Option<?> option) {
         return new InvalidLockUrlException("In " + masked + ": option " + option.name() + " is needed"
                 + (option.description().isEmpty() ? "" : " (" + option.description() + ")")
                 + (option.inUrl() ? "" : "; set it in code with ClientOptions.with"));
     }
 
-    /** Returns the URL as it was given, with its secrets; for providers only. */
+    /** {@return the URL as it was given, with its secrets; for providers only} */
     public String reveal() {
         return text;
     }

@@ -8,6 +8,11 @@ package io.keyway.lock;
  */
 @FunctionalInterface
 public interface LockedAction<X extends Exception> {
-    /** Does the work; {@code lease} is held when it starts. */
+    /**
+     * Does the work; {@code lease} is held when it starts.
+     *
+     * @param lease the lease, held when the work starts
+     * @throws X what the work throws
+     */
     void run(Lease lease) throws X;
 }

@@ -9,6 +9,12 @@ package io.keyway.lock;
  */
 @FunctionalInterface
 public interface LockedFunction<T, X extends Exception> {
-    /** Does the work; {@code lease} is held when it starts. */
+    /**
+     * Does the work; {@code lease} is held when it starts.
+     *
+     * @param lease the lease, held when the work starts
+     * @return the result
+     * @throws X what the work throws
+     */
     T apply(Lease lease) throws X;
 }

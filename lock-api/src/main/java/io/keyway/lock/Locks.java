@@ -13,22 +13,44 @@ import java.util.Objects;
 public final class Locks {
     private Locks() {}
 
-    /** As {@link #open(LockUrl, ClientOptions)}, with the URL as text and no options. */
+    /**
+     * As {@link #open(LockUrl, ClientOptions)}, with the URL as text and no options.
+     *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @return the client; close it when it is not needed any more
+     */
     public static LockClient open(String url) {
         return open(LockUrl.parse(url));
     }
 
-    /** As {@link #open(LockUrl, ClientOptions)}, with the URL as text. */
+    /**
+     * As {@link #open(LockUrl, ClientOptions)}, with the URL as text.
+     *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @param options what to set in code; it wins over the URL
+     * @return the client; close it when it is not needed any more
+     */
     public static LockClient open(String url, ClientOptions options) {
         return open(LockUrl.parse(url), options);
     }
 
-    /** As {@link #open(LockUrl, ClientOptions)}, with no options. */
+    /**
+     * As {@link #open(LockUrl, ClientOptions)}, with no options.
+     *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @return the client; close it when it is not needed any more
+     */
     public static LockClient open(LockUrl url) {
         return open(url, ClientOptions.defaults());
     }
 
-    /** As {@link #open(LockUrl, ClientOptions, ClassLoader)}, with the context class loader. */
+    /**
+     * As {@link #open(LockUrl, ClientOptions, ClassLoader)}, with the context class loader.
+     *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @param options what to set in code; it wins over the URL
+     * @return the client; close it when it is not needed any more
+     */
     public static LockClient open(LockUrl url, ClientOptions options) {
         return open(url, options, Providers.defaultLoader());
     }
@@ -36,6 +58,10 @@ public final class Locks {
     /**
      * Opens a client with the provider that {@code loader}, or else our own class loader, finds for the URL.
      *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @param options what to set in code; it wins over the URL
+     * @param loader where providers, and their drivers, are looked for first
+     * @return the client; close it when it is not needed any more
      * @throws InvalidLockUrlException if the provider does not take the URL or one of its options
      * @throws ProviderNotFoundException if no provider, or more than one, takes URLs of that scheme, or if a library
      *     that the provider needs is missing or too old
@@ -50,7 +76,11 @@ public final class Locks {
     /**
      * As {@link #open(LockUrl, ClientOptions, ClassLoader)}, for tests.
      *
+     * @param url the URL; as text it is parsed by {@link LockUrl#parse}
+     * @param options what to set in code; it wins over the URL
+     * @param loader where providers, and their drivers, are looked for first
      * @param between what to put between the client and what its provider builds it on
+     * @return the client; close it when it is not needed any more
      */
     public static LockClient open(LockUrl url, ClientOptions options, ClassLoader loader, Interceptor between) {
         Objects.requireNonNull(options, "options");
@@ -72,7 +102,12 @@ public final class Locks {
         }
     }
 
-    /** Looks for providers with {@code loader}, then with our own class loader. */
+    /**
+     * Looks for providers with {@code loader}, then with our own class loader.
+     *
+     * @param loader where providers, and their drivers, are looked for first
+     * @return what can be used, and what cannot and why
+     */
     public static Discovery discover(ClassLoader loader) {
         return Providers.discover(Objects.requireNonNull(loader, "loader"));
     }

@@ -60,22 +60,42 @@ public final class Option<T> {
         this.description = description;
     }
 
-    /** Returns an option that is any text. */
+    /**
+     * {@return an option that is any text}
+     *
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     */
     public static Option<String> text(String name) {
         return parsed(name, String.class, text -> text, "");
     }
 
-    /** Returns an option that is true or false. */
+    /**
+     * {@return an option that is true or false}
+     *
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     */
     public static Option<Boolean> flag(String name) {
         return parsed(name, Boolean.class, Option::parseFlag, "true or false");
     }
 
-    /** Returns an option that is a whole number, bounds included. */
+    /**
+     * {@return an option that is a whole number, bounds included}
+     *
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param min the least value
+     * @param max the greatest value
+     */
     public static Option<Integer> number(String name, int min, int max) {
         return whole(name, Integer.class, Integer::valueOf, min, max);
     }
 
-    /** Returns an option that is a whole number which may be larger than an int, bounds included. */
+    /**
+     * {@return an option that is a whole number which may be larger than an int, bounds included}
+     *
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param min the least value
+     * @param max the greatest value
+     */
     public static Option<Long> largeNumber(String name, long min, long max) {
         return whole(name, Long.class, Long::valueOf, min, max);
     }
@@ -96,7 +116,13 @@ public final class Option<T> {
                 "");
     }
 
-    /** Returns an option that is a duration with a unit, bounds included. */
+    /**
+     * {@return an option that is a duration with a unit, bounds included}
+     *
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param min the least value
+     * @param max the greatest value
+     */
     public static Option<Duration> duration(String name, Duration min, Duration max) {
         return new Option<>(
                 name,
@@ -112,7 +138,13 @@ public final class Option<T> {
                 "");
     }
 
-    /** Returns an option that is one of the constants, written in lower case with hyphens. */
+    /**
+     * {@return an option that is one of the constants, written in lower case with hyphens}
+     *
+     * @param <E> the enum
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param type the class of the values
+     */
     public static <E extends Enum<E>> Option<E> choice(String name, Class<E> type) {
         String labels =
                 Arrays.stream(type.getEnumConstants()).map(Option::label).collect(Collectors.joining(", "));
@@ -131,8 +163,11 @@ public final class Option<T> {
     }
 
     /**
-     * Returns an option with a syntax of its own.
+     * {@return an option with a syntax of its own}
      *
+     * @param <T> the type of the values
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param type the class of the values
      * @param parser throws IllegalArgumentException with a message that completes "... is"
      * @param bounds what values there are, in words
      */
@@ -140,76 +175,96 @@ public final class Option<T> {
         return new Option<>(name, type, parser, String::valueOf, null, null, bounds, "", null, null, "");
     }
 
-    /** Returns an option that a URL cannot say, such as a DataSource; it is set by {@link ClientOptions#with}. */
+    /**
+     * {@return an option that a URL cannot say, such as a DataSource; it is set by {@link ClientOptions#with}}
+     *
+     * @param <T> the type of the values
+     * @param name the name in URLs: letters, digits, {@code -} and {@code .}, beginning with a letter
+     * @param type the class of the values
+     */
     public static <T> Option<T> object(String name, Class<T> type) {
         return new Option<>(
                 name, type, null, value -> type.getSimpleName(), null, null, "set in code", "", null, null, "");
     }
 
-    /** Returns a copy with a default. */
+    /**
+     * {@return a copy with a default}
+     *
+     * @param value what holds when neither code nor URL says anything
+     */
     public Option<T> withDefault(T value) {
         check(value);
         return withDefault(() -> value, formatter.apply(value));
     }
 
-    /** Returns a copy with a default that is computed when it is needed; {@code text} describes it. */
+    /**
+     * {@return a copy with a default that is computed when it is needed; {@code text} describes it}
+     *
+     * @param value what holds when neither code nor URL says anything
+     * @param text the default in words, for listings
+     */
     public Option<T> withDefault(Supplier<T> value, String text) {
         return new Option<>(name, type, parser, formatter, min, max, bounds, unit, value, text, description);
     }
 
-    /** Returns a copy with a description, one sentence. */
+    /**
+     * {@return a copy with a description, one sentence}
+     *
+     * @param text what it is for, in one sentence
+     */
     public Option<T> withDescription(String text) {
         return new Option<>(name, type, parser, formatter, min, max, bounds, unit, fallback, fallbackText, text);
     }
 
-    /** Returns the name, as in URLs. */
+    /** {@return the name, as in URLs} */
     public String name() {
         return name;
     }
 
-    /** Returns the type of its values. */
+    /** {@return the type of its values} */
     public Class<T> type() {
         return type;
     }
 
-    /** Returns the default, if it has one. */
+    /** {@return the default, if it has one} */
     public Optional<T> defaultValue() {
         return fallback == null ? Optional.empty() : Optional.of(fallback.get());
     }
 
-    /** Returns the default as text; empty if it has none. */
+    /** {@return the default as text; empty if it has none} */
     public String defaultText() {
         return fallbackText == null ? "" : fallbackText;
     }
 
-    /** Returns what values there are, in words; empty if any. */
+    /** {@return what values there are, in words; empty if any} */
     public String bounds() {
         return bounds;
     }
 
-    /** Returns the units of its values; empty if they have none. */
+    /** {@return the units of its values; empty if they have none} */
     public String unit() {
         return unit;
     }
 
-    /** Returns what it is for. */
+    /** {@return what it is for} */
     public String description() {
         return description;
     }
 
-    /** Returns whether its values are masked in all messages; decided by its name, so that a parser can mask too. */
+    /** {@return whether its values are masked in all messages; decided by its name, so that a parser can mask too} */
     public boolean secret() {
         return Secrets.isSecret(name);
     }
 
-    /** Returns whether a URL can say it. */
+    /** {@return whether a URL can say it} */
     public boolean inUrl() {
         return parser != null;
     }
 
     /**
-     * Returns the value of that text.
+     * {@return the value of that text}
      *
+     * @param text the value as the URL has it, decoded
      * @throws IllegalArgumentException if it is none; the message names the option and its bounds
      */
     public T parse(String text) {
@@ -234,6 +289,7 @@ public final class Option<T> {
     /**
      * Returns normally if the value is within the bounds.
      *
+     * @param value the value to look at
      * @throws IllegalArgumentException if not; the message names the option and its bounds
      */
     public void check(T value) {
@@ -249,7 +305,11 @@ public final class Option<T> {
         }
     }
 
-    /** Returns the value as a URL would say it, before percent-encoding; not masked. */
+    /**
+     * {@return the value as a URL would say it, before percent-encoding; not masked}
+     *
+     * @param value a value of the option
+     */
     public String format(T value) {
         return formatter.apply(value);
     }

@@ -10,7 +10,14 @@ import org.jspecify.annotations.Nullable;
 public final class OutcomeUnknownException extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception; null where a part is not known. */
+    /**
+     * Makes the exception; null where a part is not known.
+     *
+     * @param message what was asked, what is wrong, what to do; secrets masked
+     * @param name the lock, null if none
+     * @param server the server or peer, null if none is known
+     * @param cause what was thrown, null if nothing
+     */
     public OutcomeUnknownException(
             String message, @Nullable LockName name, @Nullable String server, @Nullable Throwable cause) {
         super(message, cause, name, server, true, true);

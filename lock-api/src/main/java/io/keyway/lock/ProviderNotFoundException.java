@@ -10,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class ProviderNotFoundException extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception. */
+    /**
+     * Makes the exception.
+     *
+     * @param message what was asked, what is wrong, what to do; secrets masked
+     * @param cause what was thrown, null if nothing
+     */
     public ProviderNotFoundException(String message, @Nullable Throwable cause) {
         super(message, cause, null, null, false, false);
     }

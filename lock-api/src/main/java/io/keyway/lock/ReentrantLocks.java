@@ -11,17 +11,26 @@ package io.keyway.lock;
  */
 public interface ReentrantLocks {
     /**
-     * Returns the re-entrant lock of that name; two of one name are the same lock to the thread.
+     * {@return the re-entrant lock of that name; two of one name are the same lock to the thread}
      *
+     * @param name the name of the lock
      * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
      */
     default DistributedLock lock(String name) {
         return lock(LockName.of(name));
     }
 
-    /** Returns the re-entrant lock of that name; two of one name are the same lock to the thread. */
+    /**
+     * {@return the re-entrant lock of that name; two of one name are the same lock to the thread}
+     *
+     * @param name the name of the lock
+     */
     DistributedLock lock(LockName name);
 
-    /** Returns how many leases of that name the current thread has acquired that are not closed yet. */
+    /**
+     * {@return how many leases of that name the current thread has acquired that are not closed yet}
+     *
+     * @param name the name of the lock
+     */
     int holdCount(LockName name);
 }

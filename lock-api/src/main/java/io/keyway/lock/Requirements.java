@@ -22,7 +22,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
 
     private static final List<String> PROMISES = List.of("exclusion", "belief", "tokens", "failover");
 
-    /** Copies both and checks the names of the promises. */
+    /**
+     * Copies both and checks the names of the promises.
+     *
+     * @param features see the record
+     * @param grades see the record
+     */
     public Requirements {
         Set<Feature> copy = EnumSet.noneOf(Feature.class);
         copy.addAll(features);
@@ -38,6 +43,8 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
     /**
      * Parses features, and promises with a grade after a colon, joined by commas: {@code fencing,fifo,tokens:always}.
      *
+     * @param text the value of the option
+     * @return what is required
      * @throws IllegalArgumentException if a word is unknown; the message completes "... is" and names the nearest known
      *     one
      */
@@ -57,7 +64,12 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
         return new Requirements(features, grades);
     }
 
-    /** Returns what is missing, in words; empty if nothing is. */
+    /**
+     * {@return what is missing, in words; empty if nothing is}
+     *
+     * @param declared the features that the provider declares
+     * @param promised what the provider promises
+     */
     public List<String> missing(Set<Feature> declared, Guarantees promised) {
         List<String> missing = new ArrayList<>(missingFeatures(declared));
         grades.forEach((promise, least) -> {
@@ -70,7 +82,11 @@ public record Requirements(Set<Feature> features, Map<String, Grade> grades) {
         return missing;
     }
 
-    /** Returns the required features that are not declared. */
+    /**
+     * {@return the required features that are not declared}
+     *
+     * @param declared the features that the provider declares
+     */
     public List<String> missingFeatures(Set<Feature> declared) {
         return features.stream()
                 .filter(feature -> !declared.contains(feature))

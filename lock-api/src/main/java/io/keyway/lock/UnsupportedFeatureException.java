@@ -11,7 +11,12 @@ public final class UnsupportedFeatureException extends LockException {
 
     private final @Nullable Feature feature;
 
-    /** Makes the exception for a feature; {@code what} completes "... does not offer FEATURE". */
+    /**
+     * Makes the exception for a feature; {@code what} completes "... does not offer FEATURE".
+     *
+     * @param feature what is missing
+     * @param what who does not offer it
+     */
     public UnsupportedFeatureException(Feature feature, String what) {
         this(
                 what + " does not offer "
@@ -39,7 +44,7 @@ public final class UnsupportedFeatureException extends LockException {
     }
 
     /**
-     * Returns the missing feature; empty if the {@code require} option named something else, or more than one thing.
+     * {@return the missing feature; empty if the {@code require} option named something else, or more than one thing}
      */
     public Optional<Feature> feature() {
         return Optional.ofNullable(feature);

@@ -18,7 +18,12 @@ public sealed interface Attempt {
      *     stands; zero unless the store told unasked that the turn had come. Belief is counted from then
      */
     record Granted(Grant grant, Duration age) implements Attempt {
-        /** Checks that nothing is null, and that the age is not negative. */
+        /**
+         * Checks that nothing is null, and that the age is not negative.
+         *
+         * @param grant see the record
+         * @param age see the record
+         */
         public Granted {
             Objects.requireNonNull(grant, "grant");
             if (age.isNegative()) {
@@ -26,7 +31,11 @@ public sealed interface Attempt {
             }
         }
 
-        /** The word of the authority was asked for by this attempt. */
+        /**
+         * The word of the authority was asked for by this attempt.
+         *
+         * @param grant the grant
+         */
         public Granted(Grant grant) {
             this(grant, Duration.ZERO);
         }
@@ -49,7 +58,14 @@ public sealed interface Attempt {
      */
     record Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders, Optional<Grant> broken)
             implements Attempt {
-        /** Copies the list. */
+        /**
+         * Copies the list.
+         *
+         * @param recheckWithin see the record
+         * @param ahead see the record
+         * @param holders see the record
+         * @param broken see the record
+         */
         public Waiting {
             Objects.requireNonNull(recheckWithin, "recheckWithin");
             Objects.requireNonNull(ahead, "ahead");
@@ -57,7 +73,13 @@ public sealed interface Attempt {
             holders = List.copyOf(holders);
         }
 
-        /** It has no grant that was broken. */
+        /**
+         * It has no grant that was broken.
+         *
+         * @param recheckWithin ask again within this time
+         * @param ahead how many stand before it, where the store knows
+         * @param holders who holds, where the store knows
+         */
         public Waiting(Duration recheckWithin, OptionalInt ahead, List<Owner> holders) {
             this(recheckWithin, ahead, holders, Optional.empty());
         }
@@ -71,7 +93,11 @@ public sealed interface Attempt {
      * @param holders who holds, where the store knows
      */
     record Refused(List<Owner> holders) implements Attempt {
-        /** Copies the list. */
+        /**
+         * Copies the list.
+         *
+         * @param holders see the record
+         */
         public Refused {
             holders = List.copyOf(holders);
         }

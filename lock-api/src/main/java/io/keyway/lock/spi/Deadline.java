@@ -15,7 +15,7 @@ public final class Deadline {
     }
 
     /**
-     * Returns the end of a call that begins now.
+     * {@return the end of a call that begins now}
      *
      * @param limit at most 292 years; nothing is left of one that is zero or negative
      * @throws ArithmeticException if the limit is longer
@@ -24,14 +24,14 @@ public final class Deadline {
         return new Deadline(System.nanoTime() + limit.toNanos());
     }
 
-    /** Returns what is left in nanoseconds, 0 if nothing is: for a wait that ends at once then. */
+    /** {@return what is left in nanoseconds, 0 if nothing is: for a wait that ends at once then} */
     public long nanos() {
         return Math.max(0, atNanos - System.nanoTime());
     }
 
     /**
-     * Returns what is left in whole milliseconds, rounded down, but at least 1, also if nothing is left: for sockets
-     * and drivers, to which 0 is without end.
+     * {@return what is left in whole milliseconds, rounded down, but at least 1, also if nothing is left: for sockets
+     * and drivers, to which 0 is without end}
      */
     public int millis() {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos() / 1_000_000));
@@ -50,8 +50,10 @@ public final class Deadline {
     }
 
     /**
-     * Returns this one or, if it is sooner, the end of a call that begins now: for a step that must not use up all that
-     * is left.
+     * {@return this one or, if it is sooner, the end of a call that begins now: for a step that must not use up all
+     * that is left}
+     *
+     * @param limit the limit of the step, at most 292 years
      */
     public Deadline orSooner(Duration limit) {
         Deadline other = after(limit);

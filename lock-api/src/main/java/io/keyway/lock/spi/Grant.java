@@ -15,7 +15,15 @@ import java.util.Objects;
  * @param cookie the backend's own, as a node path; may be empty
  */
 public record Grant(long id, LockKey key, long token, Duration ttl, String cookie) {
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param id see the record
+     * @param key see the record
+     * @param token see the record
+     * @param ttl see the record
+     * @param cookie see the record
+     */
     public Grant {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(ttl, "ttl");

@@ -11,7 +11,11 @@ import java.security.SecureRandom;
  */
 public record Incarnation(long high, long low) {
 
-    /** Draws a new one. */
+    /**
+     * Draws a new one.
+     *
+     * @return 128 random bits
+     */
     public static Incarnation draw() {
         SecureRandom random = new SecureRandom();
         return new Incarnation(random.nextLong(), random.nextLong());
@@ -20,6 +24,8 @@ public record Incarnation(long high, long low) {
     /**
      * Parses the form of {@link #toString()}.
      *
+     * @param text 32 lower-case hex digits
+     * @return the incarnation of that form
      * @throws IllegalArgumentException if it is not 32 lower-case hex digits
      */
     public static Incarnation of(String text) {

@@ -6,12 +6,20 @@ public interface Interceptor {
     /** Nothing. */
     Interceptor NOTHING = new Interceptor() {};
 
-    /** Returns what the client calls in place of that backend. */
+    /**
+     * {@return what the client calls in place of that backend}
+     *
+     * @param backend what the provider made
+     */
     default LockBackend backend(LockBackend backend) {
         return backend;
     }
 
-    /** Returns what the client calls in place of that engine, which is the provider's own. */
+    /**
+     * {@return what the client calls in place of that engine, which is the provider's own}
+     *
+     * @param engine what the provider made
+     */
     default LockEngine engine(LockEngine engine) {
         return engine;
     }

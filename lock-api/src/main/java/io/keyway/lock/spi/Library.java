@@ -23,7 +23,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record Library(String name, String oldest, String witness, String mark) {
 
-    /** Checks for null. */
+    /**
+     * Checks for null.
+     *
+     * @param name see the record
+     * @param oldest see the record
+     * @param witness see the record
+     * @param mark see the record
+     */
     public Library {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(oldest, "oldest");
@@ -35,6 +42,7 @@ public record Library(String name, String oldest, String witness, String mark) {
      * Goes on if that class loader, which is that of the provider, finds a version that will do.
      *
      * @param url what is opened, for the message
+     * @param loader the class loader of the provider
      * @throws ProviderNotFoundException if it finds none or one that is too old; the message says which, and where
      */
     public void require(LockUrl url, ClassLoader loader) {

@@ -30,6 +30,11 @@ public interface LockBackend extends AutoCloseable {
      * the store. What it writes is visible to every later verb. No limit is passed: it takes at most the client's
      * {@code connectTimeout}, which a provider reads from its {@link OpenRequest}, and ends early when its thread is
      * interrupted.
+     *
+     * @param signals how the store speaks unasked; kept by the backend
+     * @param client the life of this client, which makes the ids of its requests unique for ever
+     * @throws Exception if the store cannot be reached; a {@link io.keyway.lock.LockException} that is not retryable
+     *     fails each request that needs it
      */
     void start(Signals signals, Incarnation client) throws Exception;
 
@@ -37,6 +42,12 @@ public interface LockBackend extends AutoCloseable {
      * Takes, queues, re-checks and keeps the place alive: one verb, idempotent by {@code request.id()}. With a grant,
      * new or from an earlier attempt, the ttl runs anew from this attempt: belief is counted from the clock before it.
      * A request that does not queue leaves nothing at the store unless it is granted.
+     *
+     * @param request what is asked for; the same id means the same request
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return what it came to
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     Attempt attempt(Request request, Duration limit) throws Exception;
 
@@ -60,17 +71,38 @@ public interface LockBackend extends AutoCloseable {
      *       of its renewals has arrived, it makes the grant what it was: SHARED, by the id and token of {@code held},
      *       for what is left of the upgrade's term. Of a downgrade it ends the grant.
      * </ul>
+     *
+     * @param held the grant whose mode changes
+     * @param wanted the request of the new grant, with an id and a mode of its own
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return what it came to
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     default Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.UPGRADE, "this store");
     }
 
-    /** Renews, in one round trip where the store can; one answer for each grant, in order. */
+    /**
+     * Renews, in one round trip where the store can; one answer for each grant, in order.
+     *
+     * @param grants the grants to renew, at least one
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return one answer for each grant, in their order
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
+     */
     List<Answer> renew(List<Grant> grants, Duration limit) throws Exception;
 
     /**
      * Ends the grant if it is in force; idempotent by {@code grant.id()} and token. Of one that was broken it frees the
      * place, and answers NOT_HELD; its request may be attempted again then ({@link Attempt.Waiting#broken}).
+     *
+     * @param grant the grant to end
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return DONE if this or an earlier release of the grant ended it
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     Answer release(Grant grant, Duration limit) throws Exception;
 
@@ -83,12 +115,18 @@ public interface LockBackend extends AutoCloseable {
      * grant in force: {@link #renew}, {@link #release} and a further call answer NOT_HELD, an attempt of its request
      * finds it like another's grant, {@link #withdraw} leaves it alone, {@link #show} shows it, {@link #breakGrant}
      * ends it at once. When its time has passed, waiters are told as of a release.
+     *
+     * @param grant the grant to end
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return DONE if this or an earlier call ended the grant
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     default Answer keep(Grant grant, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.HOLD_AT_LEAST, "this store");
     }
 
-    /** Returns the longest time that {@link Request#holdAtLeast()} may ask for; of interest with HOLD_AT_LEAST. */
+    /** {@return the longest time that {@link Request#holdAtLeast()} may ask for; of interest with HOLD_AT_LEAST} */
     default Duration longestHoldAtLeast() {
         return LockOptions.MAX_TTL;
     }
@@ -101,6 +139,11 @@ public interface LockBackend extends AutoCloseable {
      * under way. The kit calls this when each of them has returned or thrown: what may still arrive is the message of
      * one that threw. It withdraws what it gives up; and what was released, or did not queue and was answered by
      * {@link Attempt.Waiting}, if an earlier attempt of it was not answered, though nothing of it stands any more.
+     *
+     * @param request the request that is given up
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     void withdraw(Request request, Duration limit) throws Exception;
 
@@ -109,6 +152,8 @@ public interface LockBackend extends AutoCloseable {
      * and the network do (rule LK-1505 asks it of all). The kit then lets a caller that waits anyhow make the call on
      * its own thread, which saves two changes of thread; otherwise calls run on threads of the kit, and one that
      * outlasts its limit keeps no caller.
+     *
+     * @return whether the kit may call on the thread of a caller that waits
      */
     default boolean prompt() {
         return false;
@@ -119,6 +164,8 @@ public interface LockBackend extends AutoCloseable {
      * is: ephemeral nodes, locks of a database connection. Nothing then bounds how long one stays that the kit could
      * not end, so that it goes on to release or withdraw it until that is answered, for as long as the client is open.
      * Otherwise the store ends what it does not hear of for its ttl, and the kit gives up after twice the ttl.
+     *
+     * @return whether grants last as long as the session
      */
     default boolean sessionBound() {
         return false;
@@ -129,18 +176,28 @@ public interface LockBackend extends AutoCloseable {
      * can go, but for what {@link #withdraw} has to remember. Told once of each request that was submitted, when its
      * grant was released or has ended, or it was refused, withdrawn or given up. Called between verbs, on any thread;
      * must not block.
+     *
+     * @param request the request that is over
      */
     default void forgotten(Request request) {}
 
-    /** Returns what the store offers. */
+    /** {@return what the store offers} */
     Set<Feature> features();
 
-    /** Returns what the store promises. */
+    /** {@return what the store promises} */
     Guarantees guarantees();
 
     /**
      * As {@link io.keyway.lock.LockAdmin#list}; needed with LIST. As {@link #show}, it shows what was broken and has
      * not ended.
+     *
+     * @param prefix what the names begin with; empty for all
+     * @param after the cursor of the page before, or empty for the first
+     * @param max the size of the page, at least 1
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return the page
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     default LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
@@ -149,6 +206,12 @@ public interface LockBackend extends AutoCloseable {
     /**
      * As {@link io.keyway.lock.LockAdmin#show}; needed with LIST. A grant that was broken is shown among the holders
      * for as long as its place is kept.
+     *
+     * @param key which lock or semaphore
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return the holders and waiters; empty if there are none
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     default Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
@@ -160,17 +223,38 @@ public interface LockBackend extends AutoCloseable {
      * {@link #renew} and {@link #release} answer NOT_HELD, and an attempt of its request neither brings it back nor
      * takes it away, since it may be one that was lost and comes late, while the holder believes: it is answered by
      * {@link Attempt.Waiting#broken}.
+     *
+     * @param key which lock or semaphore
+     * @param token the token of the grant to end, never of a later one
+     * @param reason reaches the holder where the store can tell it; one line
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @return whether it ended a grant in force
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
      */
     default boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.BREAK, "this store");
     }
 
-    /** Returns the capacity less the permits that are out, at least 0; needed with SEMAPHORE. */
+    /**
+     * {@return the capacity less the permits that are out, at least 0; needed with SEMAPHORE}
+     *
+     * @param key which lock or semaphore
+     * @param capacity the capacity in the caller's view
+     * @param limit how long the call may take; it ends earlier when its thread is interrupted
+     * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
+     *     unknown
+     */
     default int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
         throw new UnsupportedFeatureException(Feature.SEMAPHORE, "this store");
     }
 
-    /** Returns something of the store's own, as its driver. */
+    /**
+     * {@return something of the store's own, as its driver}
+     *
+     * @param <T> the type that is looked for
+     * @param type the class to look for, an interface or a class of the driver
+     */
     default <T> Optional<T> unwrap(Class<T> type) {
         return Optional.empty();
     }
@@ -193,6 +277,8 @@ public interface LockBackend extends AutoCloseable {
         /**
          * That key may have become free: attempt again now. A store with FIFO and WAKE_UP says it of all whose turn has
          * come, also when this client has given the key back itself.
+         *
+         * @param key which lock or semaphore
          */
         void recheck(LockKey key);
 
@@ -200,6 +286,7 @@ public interface LockBackend extends AutoCloseable {
          * As {@link #recheck(LockKey)}, by a store that knows whose turn has come: that request is attempted now, and
          * no other.
          *
+         * @param key which lock or semaphore
          * @param request its id
          */
         default void recheck(LockKey key, long request) {
@@ -217,6 +304,7 @@ public interface LockBackend extends AutoCloseable {
          * granted, and its waiter is told without another call. It may be lost or doubled, but what it says is
          * believed.
          *
+         * @param request the request whose turn has come
          * @param word what the attempt would return; asked when the kit takes it, in one order with the answers to
          *     attempts, and while none of this request is under way, so that neither a pause nor an answer that came in
          *     between makes it wrong. Empty if that is not known any more: then the request is attempted
@@ -225,29 +313,55 @@ public interface LockBackend extends AutoCloseable {
             recheck(request.key());
         }
 
-        /** Something is wrong with the store: all leases are doubted until they are renewed. */
+        /**
+         * Something is wrong with the store: all leases are doubted until they are renewed.
+         *
+         * @param why the reason, for people
+         */
         void doubt(String why);
 
         /**
          * That grant is over, by the store's word. To BROKEN the kit answers by {@link LockBackend#release}, as soon as
          * the lease is lost: a store that waits for it, at most until the grant would have expired, keeps rule LK-1105.
+         *
+         * @param key which lock or semaphore
+         * @param token the fencing token of the grant
+         * @param cause why
          */
         void ended(LockKey key, long token, LeaseLoss.Cause cause);
 
         /**
          * As {@link #ended(LockKey, long, LeaseLoss.Cause)}, with a sentence for people, such as who broke it and why.
+         *
+         * @param key which lock or semaphore
+         * @param token the fencing token of the grant
+         * @param cause why
+         * @param detail a sentence for people
          */
         default void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
             ended(key, token, cause);
         }
 
-        /** All grants of this client are over, by the store's word. */
+        /**
+         * All grants of this client are over, by the store's word.
+         *
+         * @param cause why
+         */
         void endedAll(LeaseLoss.Cause cause);
 
-        /** A connection to that server stands. */
+        /**
+         * A connection to that server stands.
+         *
+         * @param server the server or peer, for people
+         */
         void connected(String server);
 
-        /** The connection to that server broke; ends no lease. */
+        /**
+         * The connection to that server broke; ends no lease.
+         *
+         * @param server the server or peer, for people
+         * @param why the reason, for people
+         */
         void disconnected(String server, String why);
 
         /**
@@ -258,14 +372,23 @@ public interface LockBackend extends AutoCloseable {
          */
         default void awaitDelivery(Duration limit) {}
 
-        /** Has the kit run the loop on a thread of its own, again when it ends or fails, until close interrupts it. */
+        /**
+         * Has the kit run the loop on a thread of its own, again when it ends or fails, until close interrupts it.
+         *
+         * @param name a name for the thread, after the client's
+         * @param loop what to run
+         */
         void background(String name, Loop loop);
     }
 
     /** A blocking subscription and the like. */
     @FunctionalInterface
     interface Loop {
-        /** Runs until interrupted. */
+        /**
+         * Runs until interrupted.
+         *
+         * @throws Exception when it fails; it is run again
+         */
         void run() throws Exception;
     }
 }

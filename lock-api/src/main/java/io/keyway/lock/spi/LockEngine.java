@@ -30,15 +30,23 @@ import java.util.concurrent.CompletionStage;
  */
 public interface LockEngine extends AutoCloseable {
 
-    /** Returns the clock on which every deadline of this engine is stated. */
+    /** {@return the clock on which every deadline of this engine is stated} */
     TimeSource time();
 
-    /** Takes a request; may call the sink before it returns. */
+    /**
+     * Takes a request; may call the sink before it returns.
+     *
+     * @param request what is asked for
+     * @param sink where its fate is told
+     */
     void submit(Request request, Sink sink);
 
     /**
      * As {@link #submit}, by a thread that waits for the outcome: the engine may use it for what it has to ask, for at
      * most the client's request timeout. An interrupt ends that early and is kept. It need not.
+     *
+     * @param request what is asked for
+     * @param sink where its fate is told
      */
     default void submitWaiting(Request request, Sink sink) {
         submit(request, sink);
@@ -48,6 +56,14 @@ public interface LockEngine extends AutoCloseable {
      * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was
      * called, by this thread, and before anything else is told to the sink. False: nothing happened; use
      * {@link #submit}.
+     *
+     * @param key which lock or semaphore
+     * @param mode the mode that is asked for
+     * @param permits how many; 1 for a lock
+     * @param ttl the ttl that is asked for; a cached grant of another one does not serve
+     * @param metadata what the owner says about itself
+     * @param sink where a grant is told
+     * @return whether the grant was told
      */
     default boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
@@ -61,6 +77,8 @@ public interface LockEngine extends AutoCloseable {
      *
      * @param held of this engine
      * @param token of {@code held}
+     * @param wanted the request of the new grant, in the new mode
+     * @param sink where its fate is told
      */
     default void convert(Hold held, long token, Request wanted, Sink sink) {
         sink.failed(
@@ -71,36 +89,79 @@ public interface LockEngine extends AutoCloseable {
      * Ends the queue place of the request, and its grant if one comes; idempotent. May come before {@link #submit} has
      * returned, again, and when the request is over. The sink is told nothing of it. A grant that is being told already
      * need not be ended: the façade releases it.
+     *
+     * @param request the request, as it was submitted or is to be
      */
     void withdraw(Request request);
 
-    /** Sets who is told of connections; called at most once, first. */
+    /**
+     * Sets who is told of connections; called at most once, first.
+     *
+     * @param observer who is told
+     */
     default void observe(Observer observer) {}
 
-    /** Returns what the engine offers. */
+    /** {@return what the engine offers} */
     Set<Feature> features();
 
-    /** Returns what the engine promises. */
+    /** {@return what the engine promises} */
     Guarantees guarantees();
 
-    /** As {@link LockBackend#longestHoldAtLeast}. */
+    /**
+     * As {@link LockBackend#longestHoldAtLeast}.
+     *
+     * @return the longest time that {@link Request#holdAtLeast()} may ask for
+     */
     default Duration longestHoldAtLeast() {
         return LockOptions.MAX_TTL;
     }
 
-    /** As {@link io.keyway.lock.LockAdmin#list}. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#list}.
+     *
+     * @param prefix what the names begin with; empty for all
+     * @param after the cursor of the page before, or empty for the first
+     * @param max the size of the page, at least 1
+     * @param limit how long the answer may take; the stage then fails
+     * @return the page; fails with a {@link LockException} if that cannot be told
+     */
     CompletionStage<LockPage> list(String prefix, Optional<String> after, int max, Duration limit);
 
-    /** As {@link io.keyway.lock.LockAdmin#show}. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#show}.
+     *
+     * @param key which lock or semaphore
+     * @param limit how long the answer may take; the stage then fails
+     * @return the holders and waiters; empty if there are none
+     */
     CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit);
 
-    /** As {@link io.keyway.lock.LockAdmin#breakLease}. */
+    /**
+     * As {@link io.keyway.lock.LockAdmin#breakLease}.
+     *
+     * @param key which lock or semaphore
+     * @param token the token of the grant to end
+     * @param reason why, for the holder and for people; one line
+     * @param limit how long the answer may take; the stage then fails
+     * @return whether it ended a grant in force
+     */
     CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit);
 
-    /** Returns the capacity less the permits that are out, at least 0. */
+    /**
+     * {@return the capacity less the permits that are out, at least 0}
+     *
+     * @param key which lock or semaphore
+     * @param capacity the capacity in the caller's view
+     * @param limit how long the answer may take; the stage then fails
+     */
     CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit);
 
-    /** Returns something of the engine's own. */
+    /**
+     * {@return something of the engine's own}
+     *
+     * @param <T> the type that is looked for
+     * @param type the class to look for, an interface or a class of the driver
+     */
     default <T> Optional<T> unwrap(Class<T> type) {
         return Optional.empty();
     }
@@ -128,41 +189,55 @@ public interface LockEngine extends AutoCloseable {
          * Final, for {@code queue=false} and conversions: held by another. Not followed by a withdrawal: nothing of the
          * request is left. Over a backend, what {@link Attempt.Waiting} is for a request that does not queue, and
          * {@link Attempt.Refused}.
+         *
+         * @param holders who holds, for people; empty where that is not known
          */
         void refused(List<Owner> holders);
 
         /**
          * The request has its grant. Once only: what a second call brings is released by its token, even if it is the
          * same, and so is a grant whose request was withdrawn or has failed.
+         *
+         * @param hold what the lease stands on
+         * @param token its fencing token
          */
         void granted(Hold hold, long token);
 
         /**
          * The grant may be in trouble; belief goes on until its deadline. Before a grant: why nothing is answered yet;
          * the request goes on.
+         *
+         * @param why the reason, for people
          */
         void doubt(String why);
 
         /** The doubt is over. */
         void certain();
 
-        /** Final: the hold is over, by the engine's or the store's word. When it returns the lease is LOST. */
+        /**
+         * Final: the hold is over, by the engine's or the store's word. When it returns the lease is LOST.
+         *
+         * @param cause why
+         * @param detail a sentence for people; empty where there is nothing to say
+         */
         void ended(LeaseLoss.Cause cause, String detail);
 
         /**
          * Final, before a grant, for what asking again cannot cure. Not followed by a withdrawal: the engine cleans up
          * what may stand.
+         *
+         * @param e what the caller is told
          */
         void failed(LockException e);
     }
 
     /** What a granted lease stands on. Shared by all leases cut from one cached grant, hence the token in each call. */
     interface Hold {
-        /** Returns the ttl as granted. */
+        /** {@return the ttl as granted} */
         Duration ttl();
 
         /**
-         * Returns the end of belief on {@link #time()}: echo + 3/4 ttl. It moves forward with each extension; a
+         * {@return the end of belief on {@link #time()}: echo + 3/4 ttl} It moves forward with each extension; a
          * volatile read.
          */
         long deadlineNanos();
@@ -172,15 +247,28 @@ public interface LockEngine extends AutoCloseable {
          * that the deadline brought, it says that the owner has stopped: an engine that passes the lock on only then
          * need not wait longer. The answer is then of no interest. A grant that asked for a
          * {@link Request#holdAtLeast()} is ended as by {@link LockBackend#keep}.
+         *
+         * @param token the token of the lease that was cut from this hold
+         * @return what became of it; UNKNOWN if it was not answered, never failed
          */
         CompletionStage<Answer> release(long token);
 
-        /** Ends a grant that reached nobody, at once, whatever its {@link Request#holdAtLeast()}. */
+        /**
+         * Ends a grant that reached nobody, at once, whatever its {@link Request#holdAtLeast()}.
+         *
+         * @param token the token of the lease that was cut from this hold
+         * @return what became of it
+         */
         default CompletionStage<Answer> abandon(long token) {
             return release(token);
         }
 
-        /** As {@link #release}, by a thread that waits for the answer, as {@link LockEngine#submitWaiting}. */
+        /**
+         * As {@link #release}, by a thread that waits for the answer, as {@link LockEngine#submitWaiting}.
+         *
+         * @param token the token of the lease that was cut from this hold
+         * @return what became of it
+         */
         default CompletionStage<Answer> releaseWaiting(long token) {
             return release(token);
         }
@@ -188,19 +276,30 @@ public interface LockEngine extends AutoCloseable {
         /**
          * A caller saw the deadline pass before the engine did: final; the engine gives the grant back by its token
          * when its owner has had time to stop (rule LK-516), and need not say {@link Sink#ended}.
+         *
+         * @param token the token of the lease that was cut from this hold
          */
         void lapsed(long token);
 
-        /** Returns the server or peer that granted, where it is known. */
+        /** {@return the server or peer that granted, where it is known} */
         Optional<String> server();
     }
 
     /** Who is told of connections. */
     interface Observer {
-        /** A connection stands. */
+        /**
+         * A connection stands.
+         *
+         * @param server the server or peer, for people
+         */
         void connected(String server);
 
-        /** A connection broke; ends no lease. */
+        /**
+         * A connection broke; ends no lease.
+         *
+         * @param server the server or peer, for people
+         * @param why the reason, for people
+         */
         void disconnected(String server, String why);
 
         /**

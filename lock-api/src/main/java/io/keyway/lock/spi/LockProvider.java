@@ -12,16 +12,24 @@ import java.util.Set;
  * {@code provides}. Its public constructor takes nothing and does nothing.
  */
 public interface LockProvider {
-    /** Returns the words after {@code lock:} that it answers to; lower case. */
+    /** {@return the words after {@code lock:} that it answers to; lower case} */
     Set<String> schemes();
 
-    /** Returns what it says about itself. */
+    /** {@return what it says about itself} */
     ProviderInfo info();
 
-    /** Returns what it will offer for that URL, without connecting. */
+    /**
+     * {@return what it will offer for that URL, without connecting}
+     *
+     * @param url the URL, with its options checked
+     */
     Set<Feature> features(LockUrl url);
 
-    /** Returns who can share the locks of that URL, without connecting. */
+    /**
+     * {@return who can share the locks of that URL, without connecting}
+     *
+     * @param url the URL, with its options checked
+     */
     default Scope scope(LockUrl url) {
         return Scope.NETWORK;
     }
@@ -30,6 +38,8 @@ public interface LockProvider {
      * Opens a client, mostly by {@link OpenRequest#over(LockBackend)} or {@link OpenRequest#over(LockEngine)}. The
      * URL's options have been checked against {@link ProviderInfo#options()} and the common ones.
      *
+     * @param request the URL, the options, the clock and what a test put in between
+     * @return the client, open
      * @throws io.keyway.lock.LockException if it cannot
      */
     LockClient open(OpenRequest request);

@@ -5,12 +5,21 @@ package io.keyway.lock.spi;
 public final class NotExecutedException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** Makes the exception. */
+    /**
+     * Makes the exception.
+     *
+     * @param message what was not executed, and why
+     */
     public NotExecutedException(String message) {
         super(message);
     }
 
-    /** Makes the exception with its cause. */
+    /**
+     * Makes the exception with its cause.
+     *
+     * @param message what was not executed, and why
+     * @param cause what was thrown
+     */
     public NotExecutedException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -24,7 +24,15 @@ import java.util.Optional;
 public record OpenRequest(
         LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time, Interceptor between) {
 
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param url see the record
+     * @param options see the record
+     * @param loader see the record
+     * @param time see the record
+     * @param between see the record
+     */
     public OpenRequest {
         Objects.requireNonNull(url, "url");
         Objects.requireNonNull(options, "options");
@@ -33,17 +41,33 @@ public record OpenRequest(
         Objects.requireNonNull(between, "between");
     }
 
-    /** With nothing between the client and what it is built on. */
+    /**
+     * With nothing between the client and what it is built on.
+     *
+     * @param url the URL, its options checked
+     * @param options what the application set in code
+     * @param loader where to look for drivers and the like
+     * @param time the client's clock and timers
+     */
     public OpenRequest(LockUrl url, ClientOptions options, ClassLoader loader, TimeSource time) {
         this(url, options, loader, time, Interceptor.NOTHING);
     }
 
-    /** Returns the same with another clock, for a provider that has one of its own. */
+    /**
+     * {@return the same with another clock, for a provider that has one of its own}
+     *
+     * @param other the clock of the provider
+     */
     public OpenRequest withTime(TimeSource other) {
         return new OpenRequest(url, options, loader, other, between);
     }
 
-    /** Returns what code set, else what the URL says, else the default; empty if there is none of these. */
+    /**
+     * {@return what code set, else what the URL says, else the default; empty if there is none of these}
+     *
+     * @param <T> the type of the option's values
+     * @param option the option
+     */
     public <T> Optional<T> find(Option<T> option) {
         return options.get(option).or(() -> url.option(option)).or(option::defaultValue);
     }
@@ -51,23 +75,34 @@ public record OpenRequest(
     /**
      * As {@link #find}, for an option that must have a value.
      *
+     * @param <T> the type of the option's values
+     * @param option the option
+     * @return the value
      * @throws io.keyway.lock.InvalidLockUrlException if it has none
      */
     public <T> T get(Option<T> option) {
         return find(option).orElseThrow(() -> url.missing(option));
     }
 
-    /** Returns the name of the client to open. */
+    /** {@return the name of the client to open} */
     public String clientName() {
         return get(CommonOptions.NAME);
     }
 
-    /** Returns the client that stands on that engine. */
+    /**
+     * {@return the client that stands on that engine}
+     *
+     * @param engine what the client is to stand on
+     */
     public LockClient over(LockEngine engine) {
         return Kit.open(this, between.engine(engine));
     }
 
-    /** Returns the client that stands on that backend. */
+    /**
+     * {@return the client that stands on that backend}
+     *
+     * @param backend what the client is to stand on
+     */
     public LockClient over(LockBackend backend) {
         return Kit.open(this, between.backend(backend));
     }

@@ -13,7 +13,12 @@ import java.util.TreeMap;
  * @param metadata what it said about itself, in the order of its keys; unmodifiable
  */
 public record Owner(String client, Map<String, String> metadata) {
-    /** Copies the metadata into the order of its keys, so that equal owners read and travel alike. */
+    /**
+     * Copies the metadata into the order of its keys, so that equal owners read and travel alike.
+     *
+     * @param client see the record
+     * @param metadata see the record
+     */
     public Owner {
         Objects.requireNonNull(client, "client");
         metadata = metadata.isEmpty() ? Map.of() : sorted(metadata);
@@ -26,7 +31,7 @@ public record Owner(String client, Map<String, String> metadata) {
     }
 
     /**
-     * Returns all of it as one text, for stores that keep texts: not empty, of any characters. {@link #parse} leads
+     * {@return all of it as one text, for stores that keep texts: not empty, of any characters} {@link #parse} leads
      * back.
      */
     public String text() {
@@ -34,8 +39,10 @@ public record Owner(String client, Map<String, String> metadata) {
     }
 
     /**
-     * Returns the owner whose {@link #text} that is. Of a text that is none it makes the name of a client, for people
+     * {@return the owner whose {@link #text} that is} Of a text that is none it makes the name of a client, for people
      * to read.
+     *
+     * @param text any text
      */
     public static Owner parse(String text) {
         return OwnerText.read(text);

@@ -17,7 +17,14 @@ public record ProviderInfo(String name, String version, int apiLevel, List<Optio
     /** The level of this SPI. */
     public static final int API_LEVEL = 1;
 
-    /** Copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @param name see the record
+     * @param version see the record
+     * @param apiLevel see the record
+     * @param options see the record
+     */
     public ProviderInfo {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(version, "version");

@@ -30,7 +30,19 @@ public record Request(
         boolean queue,
         Owner owner,
         Duration holdAtLeast) {
-    /** Checks that nothing is null, and that no time is negative. */
+    /**
+     * Checks that nothing is null, and that no time is negative.
+     *
+     * @param id see the record
+     * @param key see the record
+     * @param mode see the record
+     * @param permits see the record
+     * @param capacity see the record
+     * @param ttl see the record
+     * @param queue see the record
+     * @param owner see the record
+     * @param holdAtLeast see the record
+     */
     public Request {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(mode, "mode");
@@ -41,7 +53,18 @@ public record Request(
         }
     }
 
-    /** A request that is not held at least for any time. */
+    /**
+     * A request that is not held at least for any time.
+     *
+     * @param id unique within the client; with the incarnation unique for ever
+     * @param key which lock or semaphore
+     * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
+     * @param permits how many; 1 for a lock
+     * @param capacity the capacity in the caller's view; 1 for a lock
+     * @param ttl how long the authority keeps the grant for a silent holder
+     * @param queue whether to wait behind others; if not, one attempt
+     * @param owner who asks
+     */
     public Request(
             long id, LockKey key, LockMode mode, int permits, int capacity, Duration ttl, boolean queue, Owner owner) {
         this(id, key, mode, permits, capacity, ttl, queue, owner, Duration.ZERO);

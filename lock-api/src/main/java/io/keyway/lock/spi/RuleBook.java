@@ -31,7 +31,15 @@ public final class RuleBook {
      * @param intent why
      */
     public record Rule(String id, String chapter, boolean must, String sentence, String intent) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param id see the record
+         * @param chapter see the record
+         * @param must see the record
+         * @param sentence see the record
+         * @param intent see the record
+         */
         public Rule {
             Objects.requireNonNull(id, "id");
             Objects.requireNonNull(chapter, "chapter");
@@ -44,7 +52,11 @@ public final class RuleBook {
         this.rules = List.copyOf(rules);
     }
 
-    /** Reads the rules. */
+    /**
+     * Reads the rules.
+     *
+     * @return all rules of this version
+     */
     public static RuleBook read() {
         try (InputStream in = LockClient.class.getResourceAsStream("rules.md")) {
             return parse(new String(Objects.requireNonNull(in, "rules.md").readAllBytes(), StandardCharsets.UTF_8));
@@ -86,12 +98,21 @@ public final class RuleBook {
                 intent < 0 ? "" : text.substring(intent + INTENT.length()));
     }
 
-    /** All rules, in their order. */
+    /**
+     * All rules, in their order.
+     *
+     * @return the rules, unmodifiable
+     */
     public List<Rule> rules() {
         return rules;
     }
 
-    /** The rule of that id. */
+    /**
+     * The rule of that id.
+     *
+     * @param id as {@code LK-301}
+     * @return the rule, empty if there is none
+     */
     public Optional<Rule> find(String id) {
         return rules.stream().filter(rule -> rule.id().equals(id)).findFirst();
     }

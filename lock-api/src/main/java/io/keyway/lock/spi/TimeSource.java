@@ -6,15 +6,23 @@ import java.util.concurrent.ExecutionException;
 
 /** The clock and the timers that go with it; per client. */
 public interface TimeSource {
-    /** Returns the monotonic time in nanoseconds; compare by difference. */
+    /** {@return the monotonic time in nanoseconds; compare by difference} */
     long nanoTime();
 
-    /** Runs the task, which must be short, at or after that time, on a thread of the source. */
+    /**
+     * Runs the task, which must be short, at or after that time, on a thread of the source.
+     *
+     * @param atNanos when, on {@link #nanoTime()}; at once if that is over
+     * @param task what to run; it must be short and not block
+     * @return the means to drop it
+     */
     Scheduled at(long atNanos, Runnable task);
 
     /**
      * Whether a test moves this time. Then the kit has no worker threads: a call of a store runs on the thread that
      * causes it, so that everything that is due has happened when the thread that moves the time returns.
+     *
+     * @return whether a test moves it; false unless said otherwise
      */
     default boolean manual() {
         return false;
@@ -24,7 +32,12 @@ public interface TimeSource {
      * Waits for the outcome of a call, on the thread that made it. A source whose time a test moves may let time pass
      * here, and fails rather than wait for a time to which nobody moves it.
      *
+     * @param <T> the type of the outcome
+     * @param outcome what is waited for
+     * @return the outcome
      * @throws IllegalStateException if no time passes; the message says how to let it pass
+     * @throws InterruptedException if the waiting thread is interrupted
+     * @throws ExecutionException if the outcome is a failure; its cause says which
      */
     default <T> T await(CompletableFuture<T> outcome) throws InterruptedException, ExecutionException {
         return outcome.get();

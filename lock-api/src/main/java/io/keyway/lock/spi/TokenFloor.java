@@ -15,19 +15,28 @@ import java.util.Optional;
  */
 public record TokenFloor(String url, long wanted) {
 
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param url see the record
+     * @param wanted see the record
+     */
     public TokenFloor {
         Objects.requireNonNull(url, "url");
     }
 
-    /** Returns what the application asks for; empty if it asks for none. */
+    /**
+     * {@return what the application asks for; empty if it asks for none}
+     *
+     * @param request what the client is opened from
+     */
     public static Optional<TokenFloor> of(OpenRequest request) {
         return request.find(CommonOptions.TOKEN_FLOOR)
                 .map(wanted -> new TokenFloor(request.url().toString(), wanted));
     }
 
     /**
-     * Returns whether the store has to be given the floor; false if it has it.
+     * {@return whether the store has to be given the floor; false if it has it}
      *
      * @param stored the floor that the store was given before, 0 for none
      * @throws InvalidLockUrlException if that is higher, so that clients differ
