@@ -40,8 +40,8 @@ public interface DistributedLock {
      * {@return a view of the same lock with the fields that {@code options} sets laid over those of this one}
      *
      * @param options what to change; a field that it leaves open stays as it is
-     * @throws IllegalArgumentException if the ttl, or the time of {@code holdAtLeast}, is outside the provider's bounds;
-     *     the message names both
+     * @throws IllegalArgumentException if the ttl, or the time of {@code holdAtLeast}, is outside the provider's
+     *     bounds; the message names both
      * @throws UnsupportedFeatureException if it asks for {@code holdAtLeast} and the provider lacks
      *     {@link Feature#HOLD_AT_LEAST}
      */

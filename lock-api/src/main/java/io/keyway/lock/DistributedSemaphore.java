@@ -36,8 +36,8 @@ public interface DistributedSemaphore {
     DistributedSemaphore with(LockOptions options);
 
     /**
-     * Waits for permits as {@link DistributedLock#acquire()}. While there are no resources (a capacity of zero) it waits
-     * for one.
+     * Waits for permits as {@link DistributedLock#acquire()}. While there are no resources (a capacity of zero) it
+     * waits for one.
      *
      * @param permits how many, at least 1 and at most the capacity
      * @return the lease of all of them

@@ -50,8 +50,8 @@ public interface Lease extends AutoCloseable {
     int permits();
 
     /**
-     * {@return the fencing token of this grant} It never changes, also over renewals. With {@link Feature#FENCING} it is
-     * higher than the tokens of all earlier grants of the name, under the condition of {@link Guarantees#tokens()};
+     * {@return the fencing token of this grant} It never changes, also over renewals. With {@link Feature#FENCING} it
+     * is higher than the tokens of all earlier grants of the name, under the condition of {@link Guarantees#tokens()};
      * without, it is unique among them.
      */
     long token();

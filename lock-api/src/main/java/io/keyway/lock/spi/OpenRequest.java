@@ -107,7 +107,11 @@ public record OpenRequest(
         return Kit.open(this, between.backend(backend));
     }
 
-    /** Returns the client that stands on that store of rows, whose queues are the kit's. */
+    /**
+     * {@return the client that stands on that store of rows, whose queues are the kit's}
+     *
+     * @param store what the client is to stand on
+     */
     public LockClient over(RowStore store) {
         return over(new RowBackend(store, time::nanoTime));
     }
