@@ -1,15 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.member.MemberFile;
 import io.keyway.lock.peer.member.MemberSettings;
+import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.OsLockStatus;
-
-import io.keyway.lock.peer.engine.Cells;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;

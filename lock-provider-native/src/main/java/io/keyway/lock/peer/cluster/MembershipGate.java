@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.cluster.ListConfirmation;
-import io.keyway.lock.peer.cluster.MemberIncarnations;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.Incarnation;

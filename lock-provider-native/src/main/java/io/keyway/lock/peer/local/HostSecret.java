@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.local;
 
 import io.keyway.lock.peer.member.HostInfo;
-
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Mac;
 

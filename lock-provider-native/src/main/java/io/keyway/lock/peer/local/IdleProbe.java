@@ -1,16 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.MachineFacts;
-import io.keyway.lock.peer.member.MemberFileReader;
-import io.keyway.lock.peer.member.StoredRecord;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberFileReader;
+import io.keyway.lock.peer.member.StoredRecord;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.SystemFacts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.member.LocalDirectory;
 import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.OsLockStatus;
-
-import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.peer.kernel.Input;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.MachineFacts;
-import io.keyway.lock.peer.member.MemberSettings;
-
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberSettings;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.MachineFacts;
 import java.time.Duration;
 
 /**

@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.LockFile;
-
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.LockFile;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

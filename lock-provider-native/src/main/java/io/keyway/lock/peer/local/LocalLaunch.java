@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.local;
 
 import io.keyway.lock.peer.member.HostElection;
-
 import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

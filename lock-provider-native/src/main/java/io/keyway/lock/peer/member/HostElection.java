@@ -3,7 +3,6 @@ package io.keyway.lock.peer.member;
 
 import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.OsLockStatus;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.member;
 
 import io.keyway.lock.peer.os.SmallFiles;
-
 import io.keyway.lock.peer.session.Authenticator;
 import java.io.FileOutputStream;
 import java.io.IOException;

@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.os.FileSystemKind;
 import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.SmallFiles;
-
-import io.keyway.lock.InvalidLockUrlException;
-import io.keyway.lock.LockUnavailableException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;

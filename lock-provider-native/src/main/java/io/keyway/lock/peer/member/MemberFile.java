@@ -1,12 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.MachineFacts;
-
-import io.keyway.lock.peer.os.MachineFacts.FileFacts;
 import io.keyway.lock.peer.member.MemberSlot.Table;
 import io.keyway.lock.peer.member.StoredRecord.State;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.MachineFacts.FileFacts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

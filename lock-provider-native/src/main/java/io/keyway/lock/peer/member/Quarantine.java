@@ -3,7 +3,6 @@ package io.keyway.lock.peer.member;
 
 import io.keyway.lock.peer.os.BootClock;
 import io.keyway.lock.peer.os.MachineFacts;
-
 import io.keyway.lock.peer.session.SessionSettings;
 import java.time.Duration;
 import java.util.Optional;

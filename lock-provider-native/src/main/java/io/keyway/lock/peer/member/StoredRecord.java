@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.member;
 
 import io.keyway.lock.peer.os.BootClock;
-
 import java.util.List;
 
 /**

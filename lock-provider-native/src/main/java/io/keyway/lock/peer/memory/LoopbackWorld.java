@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.memory;
 
-import io.keyway.lock.peer.net.CellHost;
-import io.keyway.lock.peer.net.CellListener;
-
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -11,6 +8,8 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.net.CellHost;
+import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.spi.TimeSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,10 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.memory;
 
+import io.keyway.lock.peer.MemoryWorld;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.ConnectionWatch;
-
-import io.keyway.lock.peer.MemoryWorld;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Input;

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.os;
 
-
 import io.netty.channel.Channel;
 import io.netty.channel.socket.nio.NioChannelOption;
 import java.io.IOException;

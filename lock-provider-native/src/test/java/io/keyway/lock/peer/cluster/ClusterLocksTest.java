@@ -10,8 +10,6 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.Opening;
-import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

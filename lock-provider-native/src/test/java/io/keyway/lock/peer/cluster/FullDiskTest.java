@@ -1,13 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.os.SmallDisk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.os.SmallDisk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.security.Security;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -3,7 +3,6 @@ package io.keyway.lock.peer.local;
 
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
-
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.testing.WorkerPool;

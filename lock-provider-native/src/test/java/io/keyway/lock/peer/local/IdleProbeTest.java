@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteHolder;
-import io.keyway.lock.peer.member.HostElection;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +10,8 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.os.ByteHolder;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,6 @@ package io.keyway.lock.peer.local;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.member.LocalDirectory;
-
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.testing.Nemesis;
 import io.keyway.lock.testing.WorkerPool;

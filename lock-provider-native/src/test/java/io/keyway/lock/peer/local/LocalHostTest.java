@@ -1,13 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.member.MemberFileReader;
-import io.keyway.lock.peer.member.MemberSlot;
-import io.keyway.lock.peer.member.StoredRecord;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -18,6 +11,12 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberFileReader;
+import io.keyway.lock.peer.member.MemberSlot;
+import io.keyway.lock.peer.member.StoredRecord;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.io.FileInputStream;
 import java.io.IOException;

@@ -1,12 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.member.MemberSlot;
-import io.keyway.lock.peer.os.OsLockStatus;
-import io.keyway.lock.peer.os.SmallDisk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +8,11 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.member.HostElection;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.member.MemberSlot;
+import io.keyway.lock.peer.os.OsLockStatus;
+import io.keyway.lock.peer.os.SmallDisk;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;

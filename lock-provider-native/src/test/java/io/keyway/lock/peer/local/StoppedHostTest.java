@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.local;
 
-import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.os.SystemFacts;
-
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.member.LocalDirectory;
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.Signals;
 import java.nio.file.Path;
 import java.time.Duration;

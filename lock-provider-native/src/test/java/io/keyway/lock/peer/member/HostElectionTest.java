@@ -1,14 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.keyway.lock.peer.member.HostElection.Hosting;
 import io.keyway.lock.peer.member.HostElection.Taken;
 import io.keyway.lock.peer.os.OsLockStatus;
 import io.keyway.lock.peer.os.PeerUser;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import io.keyway.lock.tck.process.ChildJvm;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

@@ -1,12 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.BootClock;
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.os.FakeFacts;
-import io.keyway.lock.peer.os.FileSystemKind;
-import io.keyway.lock.peer.os.SmallDisk;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -14,6 +8,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.os.BootClock;
+import io.keyway.lock.peer.os.ByteLocks;
+import io.keyway.lock.peer.os.FakeFacts;
+import io.keyway.lock.peer.os.FileSystemKind;
+import io.keyway.lock.peer.os.SmallDisk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package io.keyway.lock.peer.member;
 
 import io.keyway.lock.peer.os.BootClock;
 import io.keyway.lock.peer.os.SystemFacts;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

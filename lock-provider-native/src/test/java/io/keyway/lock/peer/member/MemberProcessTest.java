@@ -1,11 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.os.SystemFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
