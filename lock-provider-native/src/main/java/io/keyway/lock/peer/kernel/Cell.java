@@ -400,6 +400,11 @@ public final class Cell {
         }
 
         @Override
+        public PeerView peers() {
+            return member().peers();
+        }
+
+        @Override
         public ClientView client() {
             if (clientView != null) {
                 return clientView;

@@ -60,6 +60,15 @@ public interface MemberView {
     /** The length of a quarantine in nanoseconds: longer than the largest ttl on the slowest clock. */
     long quarantine();
 
+    /**
+     * The other members.
+     *
+     * @throws IllegalStateException if the algorithm of this cell does not talk to members
+     */
+    default PeerView peers() {
+        throw new IllegalStateException("the algorithm of this cell does not talk to members");
+    }
+
     /** All grants of live sessions, for a clean end. */
     List<Grant> grants();
 
@@ -74,6 +83,15 @@ public interface MemberView {
 
     /** A frame of the session came, all its messages are processed and its silence is over. */
     record Heard(Peer peer) implements Call {}
+
+    /**
+     * A record that a former life of this member has forced: for each key the last one, before anything else is heard in
+     * this life.
+     */
+    record Restored(DurableRecord record) implements Call {}
+
+    /** The member has started, and all that was forced is restored: for the machines that are there from the start. */
+    record Started() implements Call {}
 
     /** The quarantine is over. */
     record Opening() implements Call {}

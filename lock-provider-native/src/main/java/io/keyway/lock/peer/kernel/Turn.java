@@ -35,6 +35,13 @@ public interface Turn {
     /** The member's side of this cell. @throws IllegalStateException in a client's cell */
     MemberView member();
 
+    /**
+     * The other members, as this member's cell knows them.
+     *
+     * @throws IllegalStateException in a client's cell, or if the algorithm does not talk to members
+     */
+    PeerView peers();
+
     /** The client's side of this cell. @throws IllegalStateException in a member's cell */
     ClientView client();
 }

@@ -94,6 +94,11 @@ final class Beliefs {
         return true;
     }
 
+    /** {@link Turn#NEVER} before the first. */
+    long highestEcho() {
+        return echoed ? echo : Turn.NEVER;
+    }
+
     boolean covers(long stamp) {
         return echoed && echo - stamp >= 0;
     }

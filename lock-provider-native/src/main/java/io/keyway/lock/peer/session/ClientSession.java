@@ -39,6 +39,8 @@ public final class ClientSession extends ClientSide {
     private Keepalive pace;
     private Dialer dialer = new Dialer();
     private @Nullable Unreachable trouble;
+    /** Why the last session was over; empty before. */
+    private String lastEnd = "";
 
     /**
      * A client that has not been connected yet.
@@ -114,6 +116,7 @@ public final class ClientSession extends ClientSide {
     /** Drops everything of a session; its keys hear of it in this turn. */
     private void over(OpenSession session, boolean restarted, String why, SessionTurn turn) {
         open = null;
+        lastEnd = why;
         if (!closing) {
             tellGone(session, restarted, why, turn);
         }
@@ -315,6 +318,18 @@ public final class ClientSession extends ClientSide {
         waits.tell(new Disowned(why), turn);
     }
 
+    /** Another life of the member has shown itself elsewhere: what this one still says belongs to nobody. */
+    void overtaken(SessionTurn turn) {
+        if (dialer.phase() != Dialer.Phase.DOWN) {
+            turn.hangUp(dialer.link());
+            dialer.downForNow(turn);
+        }
+        OpenSession session = open;
+        if (session != null) {
+            over(session, true, "the member was restarted", turn);
+        }
+    }
+
     @Override
     public void dismissed(SessionTurn turn) {
         waits.tell(new Dismissed(), turn);
@@ -396,6 +411,27 @@ public final class ClientSession extends ClientSide {
         return dialer.phase() == Dialer.Phase.DOWN ? Clocks.earlier(next, session.forgetAt(settings.maxTtl())) : next;
     }
 
+    /** Which life of the member has proved itself on the current link; null if none has. */
+    @Nullable
+    Incarnation answering() {
+        return dialer.up() || dialer.phase() == Dialer.Phase.PROVED ? dialer.member() : null;
+    }
+
+    /** The highest stamp of the open session that came back; {@link Turn#NEVER} if none did. */
+    long highestEcho() {
+        return open == null ? Turn.NEVER : open.beliefs().highestEcho();
+    }
+
+    /** Nanoseconds from the last proof to its welcome. */
+    long roundTrip() {
+        return dialer.roundTrip();
+    }
+
+    /** Why the last session was over. */
+    String lastEnd() {
+        return lastEnd;
+    }
+
     /** Whose session it is that is open, for searches. */
     Incarnation member() {
         return current().member;
@@ -422,6 +458,7 @@ public final class ClientSession extends ClientSide {
         copy.waits = waits.copy();
         copy.dialer = dialer.copy();
         copy.trouble = trouble;
+        copy.lastEnd = lastEnd;
         copy.open = open == null ? null : open.copy();
         copy.closing = closing;
         return copy;

@@ -3,7 +3,9 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,17 @@ final class HalfOpen {
 
     void remove(long link) {
         links.remove(link);
+    }
+
+    /** The links on which a member of that id has said hello. */
+    List<Long> saidHello(String from) {
+        List<Long> said = new ArrayList<>();
+        links.forEach((link, half) -> {
+            if (half.hello() != null && half.hello().from().equals(from)) {
+                said.add(link);
+            }
+        });
+        return said;
     }
 
     /** The one that was opened first; all have the same time. */

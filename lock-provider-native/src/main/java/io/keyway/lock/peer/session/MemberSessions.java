@@ -3,6 +3,7 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
@@ -49,6 +50,8 @@ public final class MemberSessions extends MemberSide {
     private boolean listAwaited;
 
     private boolean closing;
+    /** The sessions that this member dials itself; null if its algorithm does not talk to members. */
+    private @Nullable PeerGroup peers;
 
     /** The only member of its cluster. */
     public MemberSessions(
@@ -104,6 +107,12 @@ public final class MemberSessions extends MemberSide {
         this.promises = promises;
     }
 
+    /** The same, for an algorithm whose machines talk to the other members. Before the first turn. */
+    public MemberSessions withPeers() {
+        peers = new PeerGroup(settings, membership, self, this);
+        return this;
+    }
+
     private static long checkedEpoch(long epoch) {
         if (epoch < 0 || epoch > Membership.LARGEST_EPOCH) {
             throw new IllegalArgumentException("epoch " + epoch + " has not 32 bits");
@@ -119,6 +128,9 @@ public final class MemberSessions extends MemberSide {
         }
         door.begin(begun);
         table.begin(begun);
+        if (peers != null) {
+            peers.begin(begun);
+        }
     }
 
     private void open(SessionTurn turn) {
@@ -148,7 +160,31 @@ public final class MemberSessions extends MemberSide {
             if (turn.now() - quarantineUntil >= 0) {
                 open(turn);
             }
+            if (peers != null) {
+                peers.confirmed(turn);
+            }
         }
+    }
+
+    /** Whether all members are known to run with the list of this one. */
+    boolean listConfirmed() {
+        return !listAwaited;
+    }
+
+    /** The id of the member behind a session; empty if it is a client's, or over. */
+    String fellow(Peer peer) {
+        MemberSession session = table.get(peer.session());
+        return session == null ? "" : session.from;
+    }
+
+    /** A life of that member is the newest: what former ones said, and still say, ends here. */
+    void endFormer(String member, Incarnation newest, SessionTurn turn) {
+        for (MemberSession session : List.copyOf(table.all())) {
+            if (session.from.equals(member) && !session.client.equals(newest)) {
+                table.end(session, turn);
+            }
+        }
+        door.forgetHellos(member, turn);
     }
 
     @Override
@@ -192,17 +228,38 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void opened(long link, SessionTurn turn) {
+        if (peers != null && PeerGroup.dialled(link)) {
+            peers.opened(link, turn);
+            return;
+        }
         door.opened(link, turn);
     }
 
     @Override
     public void closed(long link, String why, SessionTurn turn) {
+        if (peers != null && PeerGroup.dialled(link)) {
+            peers.closed(link, why, turn);
+            return;
+        }
         door.closed(link);
         table.closed(link);
     }
 
     @Override
+    public void unfit(long link, String why, SessionTurn turn) {
+        if (peers != null && PeerGroup.dialled(link)) {
+            peers.unfit(link, why, turn);
+        } else {
+            closed(link, why, turn);
+        }
+    }
+
+    @Override
     public void arrived(long link, Frame frame, SessionTurn turn) {
+        if (peers != null && PeerGroup.dialled(link)) {
+            peers.arrived(link, frame, turn);
+            return;
+        }
         MemberSession session = table.byLink(link);
         if (session != null) {
             if (frame instanceof Data data) {
@@ -369,6 +426,9 @@ public final class MemberSessions extends MemberSide {
             fellows.admitted(hello.from(), hello.client());
         }
         door.admitted(link, hello, session.peer.session());
+        if (peers != null && hello.role() == SessionFrame.Role.MEMBER) {
+            peers.met(hello.from(), hello.client(), turn);
+        }
         table.bind(session, link, turn);
         turn.transmit(
                 link,
@@ -399,11 +459,17 @@ public final class MemberSessions extends MemberSide {
             quarantineUntil += nanos;
         }
         door.stalled(nanos);
+        if (peers != null) {
+            peers.stalled(nanos);
+        }
     }
 
     @Override
     public void closing(SessionTurn turn) {
         closing = true;
+        if (peers != null) {
+            peers.closing(turn);
+        }
     }
 
     @Override
@@ -413,6 +479,9 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void flush(SessionTurn turn) {
+        if (peers != null) {
+            peers.flush(turn);
+        }
         long until = table.leasesEnd();
         if (until != Turn.NEVER || promises.keepsMore()) {
             promises.need(until, epoch, turn);
@@ -429,7 +498,30 @@ public final class MemberSessions extends MemberSide {
         if (quarantined && !listAwaited) {
             next = Clocks.earlier(next, quarantineUntil);
         }
+        if (peers != null) {
+            next = Clocks.earlier(next, peers.nextWork());
+        }
         return Clocks.earlier(next, door.nextWork());
+    }
+
+    @Override
+    public PeerGroup peers() {
+        if (peers == null) {
+            throw new IllegalStateException("the algorithm of this cell does not talk to members");
+        }
+        return peers;
+    }
+
+    /** An answer to another member goes the way of all that is said to it. */
+    @Override
+    public long send(Peer to, Message message) {
+        if (peers != null) {
+            String member = fellow(to);
+            if (!member.isEmpty()) {
+                return peers.send(member, message);
+            }
+        }
+        return super.send(to, message);
     }
 
     @Override
@@ -534,6 +626,7 @@ public final class MemberSessions extends MemberSide {
         copy.quarantined = quarantined;
         copy.listAwaited = listAwaited;
         copy.closing = closing;
+        copy.peers = peers == null ? null : peers.copy(copy);
         copy.awaitOpening.addAll(awaitOpening);
         return copy;
     }
@@ -557,5 +650,8 @@ public final class MemberSessions extends MemberSide {
         door.encode(out);
         promises.encode(out);
         table.encode(out);
+        if (peers != null) {
+            peers.encode(out);
+        }
     }
 }

@@ -116,6 +116,13 @@ final class ServerHandshake {
         hangUp(link, turn);
     }
 
+    /** Whatever that member has said on links that have not proved themselves is old. */
+    void forgetHellos(String from, SessionTurn turn) {
+        for (long link : halfOpen.saidHello(from)) {
+            hangUp(link, turn);
+        }
+    }
+
     private void hangUp(long link, SessionTurn turn) {
         halfOpen.remove(link);
         turn.hangUp(link);

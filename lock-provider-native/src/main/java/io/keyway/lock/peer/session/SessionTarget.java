@@ -34,6 +34,11 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
 
     /** A member that keeps in touch with another one. */
     public static SessionTarget peer(String from, String node) {
-        return new SessionTarget(Role.MEMBER, from, node, 0, Demand.ALWAYS);
+        return peer(from, node, 0);
+    }
+
+    /** A member's cell that keeps in touch with that of another one. */
+    public static SessionTarget peer(String from, String node, int shard) {
+        return new SessionTarget(Role.MEMBER, from, node, shard, Demand.ALWAYS);
     }
 }

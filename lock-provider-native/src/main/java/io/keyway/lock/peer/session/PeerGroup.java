@@ -1,0 +1,523 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.ClientView;
+import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.PeerView;
+import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A member's sessions with all other members, in the member's own cell, for algorithms whose machines talk to members.
+ *
+ * <p><b>States.</b> With each of the others this member has two sessions: one that it dials itself, as a client does
+ * (a {@link ClientSession}), by which it sends; and one that the other dials, which stands in the {@link MemberSessions}
+ * among those of clients, by which it receives. So there is one stream of messages in each direction. Of each member the
+ * group knows the newest life, which both its sessions name by one {@link Incarnation}; whether messages can be queued
+ * for it (up); and whether it answers (trusted).
+ *
+ * <p><b>Messages.</b> None of its own: those of sessions. A member's session is always wanted, so that something is sent
+ * to each at least four times in {@link ClientHandshake#attention}.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>A message of one life of a member is never processed after a message, or the {@link PeerView.PeerUp}, of its next
+ *       life. Whichever of both sessions shows the next life first, the other one, and every link of that member that has
+ *       not proved itself, is given up in the same turn; what they still deliver belongs to no link. So each life that is
+ *       taken for the newest one has answered a nonce that was drawn after the former was known.
+ *   <li>{@code PeerUp} and {@code PeerDown} of a member come in turn, and it can be sent to only in between.
+ *   <li>A member is suspected by the clock of this cell alone, when the highest stamp that it has sent back is older than
+ *       the attention: from the sending, so that a late answer does not hide a silence. After this member
+ *       stood still itself, the time runs anew.
+ * </ul>
+ *
+ * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}.
+ */
+public final class PeerGroup implements PeerView {
+    private final SessionSettings settings;
+    private final Membership membership;
+    private final MemberSessions sessions;
+    private final Map<String, Fellow> others = new LinkedHashMap<>();
+    private final Set<Key> watchers = new LinkedHashSet<>();
+    /** This member stood still; of this input only. */
+    private boolean stalled;
+    /** When it ran again for the last time; {@link Turn#NEVER} if it never stood still. */
+    private long resumedAt = Turn.NEVER;
+
+    PeerGroup(SessionSettings settings, Membership membership, Incarnation self, MemberSessions sessions) {
+        this(settings, membership, sessions);
+        for (String member : membership.members()) {
+            if (!member.equals(membership.node())) {
+                SessionTarget target = SessionTarget.peer(membership.node(), member, membership.shard());
+                add(member, new ClientSession(settings, self, target, List.of(), 0, 0));
+            }
+        }
+    }
+
+    private PeerGroup(SessionSettings settings, Membership membership, MemberSessions sessions) {
+        this.settings = settings;
+        this.membership = membership;
+        this.sessions = sessions;
+    }
+
+    private Fellow add(String member, ClientSession session) {
+        Fellow fellow = new Fellow(member, membership.members().indexOf(member), session);
+        others.put(member, fellow);
+        return fellow;
+    }
+
+    /** True if a link of that number is one that this group dialled. */
+    static boolean dialled(long link) {
+        return link < 0;
+    }
+
+    /** Which member of the list a link leads to that this cell dials, for its driver. */
+    public String dials(long link) {
+        return membership.members().get(index(link));
+    }
+
+    private static int index(long link) {
+        return (int) ((-link - 1) % Membership.MAX_MEMBERS);
+    }
+
+    private static long attempt(long link) {
+        return (-link - 1) / Membership.MAX_MEMBERS;
+    }
+
+    private static long link(int index, long attempt) {
+        return -(attempt * Membership.MAX_MEMBERS + index) - 1;
+    }
+
+    private Fellow fellow(long link) {
+        return fellow(dials(link));
+    }
+
+    private Fellow fellow(String member) {
+        Fellow fellow = others.get(member);
+        if (fellow == null) {
+            throw new IllegalArgumentException(
+                    member + " is none of the other members of " + membership.members() + " than " + self());
+        }
+        return fellow;
+    }
+
+    /** What the session with that member knows; to be looked at between turns. */
+    public ClientSession session(String member) {
+        return fellow(member).session;
+    }
+
+    // What happens to links and time
+
+    void begin(SessionTurn turn) {
+        if (stalled) {
+            stalled = false;
+            resumedAt = turn.now();
+        }
+        for (Fellow fellow : others.values()) {
+            fellow.outer = turn;
+            if (Clocks.due(fellow.wake, turn.now())) {
+                fellow.touched = true;
+                fellow.wake = Turn.NEVER;
+                fellow.session.begin(fellow);
+                fellow.settle();
+            }
+            fellow.judge();
+        }
+    }
+
+    void opened(long link, SessionTurn turn) {
+        Fellow fellow = touched(link);
+        fellow.session.opened(attempt(link), fellow);
+        fellow.settle();
+    }
+
+    void closed(long link, String why, SessionTurn turn) {
+        Fellow fellow = touched(link);
+        fellow.session.closed(attempt(link), why, fellow);
+        fellow.settle();
+    }
+
+    void unfit(long link, String why, SessionTurn turn) {
+        Fellow fellow = touched(link);
+        fellow.session.unfit(attempt(link), why, fellow);
+        fellow.settle();
+    }
+
+    void arrived(long link, Frame frame, SessionTurn turn) {
+        Fellow fellow = touched(link);
+        fellow.session.arrived(attempt(link), frame, fellow);
+        fellow.settle();
+    }
+
+    private Fellow touched(long link) {
+        Fellow fellow = fellow(link);
+        fellow.touched = true;
+        return fellow;
+    }
+
+    /** A life of that member has proved itself on a link that it dialled: it is the newest. */
+    void met(String member, Incarnation life, SessionTurn turn) {
+        Fellow fellow = others.get(member);
+        if (fellow != null) {
+            fellow.touched = true;
+            fellow.met(life);
+        }
+    }
+
+    void confirmed(SessionTurn turn) {
+        tell(new ListConfirmed(), turn);
+    }
+
+    void stalled(long nanos) {
+        for (Fellow fellow : others.values()) {
+            fellow.session.stalled(nanos);
+        }
+        stalled = true;
+    }
+
+    void closing(SessionTurn turn) {
+        for (Fellow fellow : others.values()) {
+            fellow.touched = true;
+            fellow.session.closing(fellow);
+        }
+    }
+
+    void flush(SessionTurn turn) {
+        for (Fellow fellow : others.values()) {
+            if (fellow.touched) {
+                fellow.touched = false;
+                fellow.session.flush(fellow);
+            }
+        }
+    }
+
+    long nextWork() {
+        long next = Turn.NEVER;
+        for (Fellow fellow : others.values()) {
+            next = Clocks.earlier(next, fellow.wake);
+            if (fellow.up && !fellow.suspected) {
+                next = Clocks.earlier(next, fellow.suspectAt());
+            }
+        }
+        return next;
+    }
+
+    private void tell(Call call, SessionTurn turn) {
+        for (Key key : watchers) {
+            turn.call(key, call);
+        }
+    }
+
+    // What machines ask
+
+    @Override
+    public String self() {
+        return membership.node();
+    }
+
+    @Override
+    public List<String> members() {
+        return membership.members();
+    }
+
+    @Override
+    public boolean confirmed() {
+        return sessions.listConfirmed();
+    }
+
+    @Override
+    public String member(Peer from) {
+        return sessions.fellow(from);
+    }
+
+    @Override
+    public boolean up(String member) {
+        return fellow(member).up;
+    }
+
+    @Override
+    public boolean suspected(String member) {
+        Fellow fellow = fellow(member);
+        return !fellow.up || fellow.suspected;
+    }
+
+    @Override
+    public long send(String member, Message message) {
+        Fellow fellow = fellow(member);
+        if (!fellow.up) {
+            return 0;
+        }
+        fellow.touched = true;
+        return fellow.session.send(fellow.session.session(), message);
+    }
+
+    @Override
+    public void watch(Key key) {
+        if (watchers.add(key)) {
+            for (Fellow fellow : others.values()) {
+                if (fellow.up) {
+                    fellow.call(key, new PeerUp(fellow.member, fellow.restarted));
+                    if (fellow.suspected) {
+                        fellow.call(key, new PeerSuspected(fellow.member));
+                    }
+                }
+            }
+        }
+    }
+
+    @Override
+    public void unwatch(Key key) {
+        watchers.remove(key);
+    }
+
+    /** Of copied sessions. */
+    PeerGroup copy(MemberSessions copied) {
+        PeerGroup copy = new PeerGroup(settings, membership, copied);
+        copy.watchers.addAll(watchers);
+        copy.resumedAt = resumedAt;
+        for (Fellow fellow : others.values()) {
+            Fellow twin = copy.add(fellow.member, fellow.session.copy());
+            twin.life = fellow.life;
+            twin.up = fellow.up;
+            twin.restarted = fellow.restarted;
+            twin.suspected = fellow.suspected;
+            twin.since = fellow.since;
+            twin.wake = fellow.wake;
+            twin.touched = fellow.touched;
+        }
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.time(resumedAt).put(watchers.size());
+        for (Key key : watchers) {
+            out.put(key);
+        }
+        for (Fellow fellow : others.values()) {
+            out.put(fellow.member).value(fellow.life).put(fellow.up).put(fellow.restarted);
+            out.put(fellow.suspected).time(fellow.wake).put(fellow.touched);
+            if (fellow.up) {
+                out.time(fellow.since);
+            }
+            fellow.session.encode(out);
+        }
+    }
+
+    /**
+     * One of the others, and the turn as the session with it sees it: links have its own numbers, and its timer is one of
+     * the group's.
+     */
+    private final class Fellow implements SessionTurn {
+        final String member;
+        final int index;
+        final ClientSession session;
+        /** The newest one that has proved itself; null before the first. */
+        private @Nullable Incarnation life;
+
+        private boolean up;
+        /** A former life was met. */
+        private boolean restarted;
+
+        private boolean suspected;
+        /** When the session was asked for that is up. */
+        private long since = Turn.NEVER;
+        private long wake = Turn.NEVER;
+        /** The next flush looks at it. */
+        private boolean touched = true;
+
+        private @Nullable SessionTurn outer;
+
+        Fellow(String member, int index, ClientSession session) {
+            this.member = member;
+            this.index = index;
+            this.session = session;
+        }
+
+        /** The session has had an input. */
+        void settle() {
+            Incarnation answering = session.answering();
+            if (answering != null) {
+                met(answering);
+            }
+            boolean now = session.exists();
+            if (up && !now) {
+                goal(PeerGoal.PEER_LOST);
+                down(false, session.lastEnd());
+            } else if (!up && now) {
+                up = true;
+                suspected = false;
+                since = now() - session.roundTrip();
+                tell(new PeerUp(member, restarted), this);
+            }
+            judge();
+        }
+
+        /** That life answers, or has proved itself. */
+        void met(Incarnation newest) {
+            if (newest.equals(life)) {
+                return;
+            }
+            boolean again = life != null;
+            life = newest;
+            sessions.endFormer(member, newest, turn());
+            if (!newest.equals(session.answering())) {
+                if (up) {
+                    goal(PeerGoal.PEER_OVERTAKEN);
+                }
+                session.overtaken(this);
+            }
+            if (again) {
+                restarted = true;
+                goal(PeerGoal.PEER_RESTARTED);
+                if (up) {
+                    down(true, "it was restarted");
+                }
+            }
+        }
+
+        private void down(boolean anew, String why) {
+            up = false;
+            suspected = false;
+            tell(new PeerDown(member, anew, why), this);
+        }
+
+        long suspectAt() {
+            long answered = session.highestEcho();
+            if (answered == Turn.NEVER) {
+                answered = since;
+            }
+            boolean stoodStill = resumedAt != Turn.NEVER && resumedAt - answered > 0;
+            return (stoodStill ? resumedAt : answered) + ClientHandshake.attention(settings);
+        }
+
+        /** Suspects it, or no longer. */
+        void judge() {
+            if (!up) {
+                return;
+            }
+            boolean silent = now() - suspectAt() >= 0;
+            if (silent != suspected) {
+                suspected = silent;
+                goal(silent ? PeerGoal.PEER_SUSPECTED : PeerGoal.PEER_TRUSTED);
+                tell(silent ? new PeerSuspected(member) : new PeerTrusted(member), this);
+            }
+        }
+
+        private SessionTurn turn() {
+            SessionTurn of = outer;
+            if (of == null) {
+                throw new IllegalStateException("no turn has begun");
+            }
+            return of;
+        }
+
+        @Override
+        public void timer(int slot, long at) {
+            wake = at;
+        }
+
+        @Override
+        public void dial(long attempt) {
+            turn().dial(link(index, attempt));
+        }
+
+        @Override
+        public void transmit(long attempt, Frame frame) {
+            turn().transmit(link(index, attempt), frame);
+        }
+
+        @Override
+        public void hangUp(long attempt) {
+            turn().hangUp(link(index, attempt));
+        }
+
+        /** Members send on the sessions that they dial: what comes back on this one no member of this kind says. */
+        @Override
+        public void accept(Peer from, Message message) {}
+
+        @Override
+        public long now() {
+            return turn().now();
+        }
+
+        @Override
+        public long clock() {
+            return turn().clock();
+        }
+
+        @Override
+        public long send(Peer to, Message message) {
+            return turn().send(to, message);
+        }
+
+        @Override
+        public void call(Key to, Call call) {
+            turn().call(to, call);
+        }
+
+        @Override
+        public long force(DurableRecord record) {
+            return turn().force(record);
+        }
+
+        @Override
+        public long persist(DurableRecord record) {
+            return turn().persist(record);
+        }
+
+        @Override
+        public void awaitForced(long ticket) {
+            turn().awaitForced(ticket);
+        }
+
+        @Override
+        public void tell(Notice notice) {
+            turn().tell(notice);
+        }
+
+        private void tell(Call call, SessionTurn turn) {
+            PeerGroup.this.tell(call, turn);
+        }
+
+        @Override
+        public void goal(CoverageGoal goal) {
+            turn().goal(goal);
+        }
+
+        @Override
+        public long draw(int bits) {
+            return turn().draw(bits);
+        }
+
+        @Override
+        public MemberView member() {
+            return turn().member();
+        }
+
+        @Override
+        public PeerView peers() {
+            return turn().peers();
+        }
+
+        @Override
+        public ClientView client() {
+            return session;
+        }
+    }
+}
