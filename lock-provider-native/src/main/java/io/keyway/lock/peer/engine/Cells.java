@@ -97,9 +97,9 @@ public final class Cells {
      */
     public Cell member(
             Membership membership, Predicate<String> owned, long epoch, long quarantineUntil, Horizon horizon) {
-        return new Cell(
-                algorithm.memberMachines(owned),
-                new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon));
+        MemberSessions sessions =
+                new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon);
+        return new Cell(algorithm.memberMachines(owned), algorithm.talksToMembers() ? sessions.withPeers() : sessions);
     }
 
     /** Writes and reads the frames of these cells; a new one for each event loop. */

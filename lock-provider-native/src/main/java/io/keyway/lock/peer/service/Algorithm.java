@@ -7,9 +7,15 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.kernel.MemberView.Restored;
+import io.keyway.lock.peer.kernel.MemberView.Started;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.wire.BodyCodec;
+import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.spi.OpenRequest;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -47,6 +53,25 @@ public interface Algorithm {
 
     /** Makes the machines of a client's cell. */
     MachineFactory clientMachines();
+
+    /** Whether its member machines talk to those of other members: their turns then have {@link Turn#peers}. */
+    default boolean talksToMembers() {
+        return false;
+    }
+
+    /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */
+    default List<Key> startingMachines() {
+        return List.of();
+    }
+
+    /**
+     * Writes and reads what its member machines force to disk. Each start of a member gives the last record of each
+     * machine back to it, with {@link Restored}, in the cell that decides on the machine's {@link #route}. Empty if its
+     * machines force nothing.
+     */
+    default Optional<RecordCodec> records() {
+        return Optional.empty();
+    }
 
     /** The same algorithm, as a client runs it that is opened with those options. */
     default Algorithm openedWith(OpenRequest request) {

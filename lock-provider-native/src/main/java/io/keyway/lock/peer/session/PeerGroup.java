@@ -337,6 +337,7 @@ public final class PeerGroup implements PeerView {
         private boolean suspected;
         /** When the session was asked for that is up. */
         private long since = Turn.NEVER;
+
         private long wake = Turn.NEVER;
         /** The next flush looks at it. */
         private boolean touched = true;

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.counter.CounterAlgorithm;
 import io.keyway.lock.peer.sim.Options.Profile;
 
 /** The campaigns that a seed can be replayed in. */
@@ -12,7 +13,12 @@ final class Campaigns {
             case SESSION -> new Campaign(profile, SessionModel::new, SessionModel::acts);
             case LEASE -> lease(LeaseModel.Kit.PRODUCT);
             case CLUSTER -> cluster(LeaseModel.Kit.PRODUCT);
+            case COUNTER -> counter(new CounterAlgorithm());
         };
+    }
+
+    static Campaign counter(CounterAlgorithm algorithm) {
+        return new Campaign(Profile.COUNTER, world -> new CounterModel(world, algorithm), CounterModel::acts);
     }
 
     static Campaign cluster(LeaseModel.Kit kit) {

@@ -50,7 +50,7 @@ final class FaultPlanner {
 
     private void add() {
         int dice = draws.below(100);
-        if (options.profile() == Profile.CLUSTER && draws.chance(350)) {
+        if (options.members() > 1 && draws.chance(350)) {
             ofCluster();
         } else if (dice < 45) {
             link(OF_LINKS[draws.below(OF_LINKS.length)], client(), start(), length());
@@ -59,12 +59,7 @@ final class FaultPlanner {
         } else if (dice < 66) {
             faults.add(new Fault(Kind.PAUSE, start(), length(), client(), 0));
         } else if (dice < 76) {
-            faults.add(new Fault(
-                    Kind.CRASH,
-                    start(),
-                    length(),
-                    client(),
-                    options.profile() == Profile.CLUSTER ? 0 : draws.below(2)));
+            faults.add(new Fault(Kind.CRASH, start(), length(), client(), options.members() > 1 ? 0 : draws.below(2)));
         } else if (dice < 80) {
             faults.add(new Fault(Kind.CLOSE, start(), length(), client(), 0));
         } else if (dice < 85) {
@@ -108,6 +103,9 @@ final class FaultPlanner {
      * all, nobody knows better.
      */
     private int crash() {
+        if (options.profile() == Profile.COUNTER) {
+            return 0; // what it forced is all that it promises by
+        }
         int amount = draws.one(0, 0, 2, 3, 4);
         return amount == 4 && faults.stream().anyMatch(fault -> fault.kind() == Kind.CRASH && fault.amount() == 4)
                 ? 3

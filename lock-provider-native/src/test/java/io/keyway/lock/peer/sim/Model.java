@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Notice;
 import java.util.List;
 
@@ -13,6 +14,14 @@ interface Model {
     default SimNode dials(SimCell cell) {
         throw new IllegalStateException(cell + " has nobody to dial");
     }
+
+    /** Whom that cell dials now with that link, if it has no target. */
+    default SimNode dials(SimCell cell, long link) {
+        return dials(cell);
+    }
+
+    /** A record is on the disk of that member; in the order in which they were asked for. */
+    default void forced(SimNode member, DurableRecord record) {}
 
     /** Whether the cells of clients read a clock that counts what their machine slept. */
     default boolean wakeful() {

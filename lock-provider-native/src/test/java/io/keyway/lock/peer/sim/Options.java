@@ -55,7 +55,9 @@ record Options(
         SESSION,
         LEASE,
         /** Three members of the lease service, and sometimes a fourth. */
-        CLUSTER
+        CLUSTER,
+        /** Three members that talk to each other: {@link CounterModel}. */
+        COUNTER
     }
 
     /** How much may break: most worlds must stay able to do something, or nothing interesting happens in them. */
@@ -70,7 +72,8 @@ record Options(
 
     static Options of(Profile profile, long seed) {
         Draws draws = new Draws(seed, 1);
-        boolean small = profile == Profile.SESSION;
+        boolean counter = profile == Profile.COUNTER;
+        boolean small = profile == Profile.SESSION || counter;
         boolean cluster = profile == Profile.CLUSTER;
         int spares = cluster && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
@@ -81,7 +84,7 @@ record Options(
                 seed,
                 profile,
                 budget,
-                cluster ? 3 + spares : 1,
+                cluster ? 3 + spares : counter ? 3 : 1,
                 spares,
                 small ? draws.between(1, 3) == 1 ? 1 : 2 : (int) draws.between(2, 6),
                 small ? 1 : (int) draws.between(1, 3),
@@ -100,7 +103,7 @@ record Options(
                 (int) (small ? draws.between(4, 16) : draws.between(20, 160)),
                 maxTtl,
                 draws.one(0L, 100L, RATE_LIMIT),
-                budget == Budget.CHAOS && draws.chance(300) && !cluster,
+                budget == Budget.CHAOS && draws.chance(300) && !cluster && !counter,
                 10);
     }
 

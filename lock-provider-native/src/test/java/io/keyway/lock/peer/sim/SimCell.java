@@ -11,6 +11,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** One cell of a process, and its driver. It ends with the process. */
@@ -25,6 +26,7 @@ final class SimCell implements Driver {
     private @Nullable SimNode target;
     private final Draws draws;
     private final List<SimLink> links = new ArrayList<>();
+    private final TreeMap<Long, DurableRecord> unforced = new TreeMap<>();
     private int ordinals;
     private boolean alive = true;
     private boolean spare;
@@ -200,9 +202,17 @@ final class SimCell implements Driver {
         if (world.diskLatency() > world.options().diskLatency()) {
             world.goals().reached(Fault.Kind.SLOW_DISK);
         }
+        unforced.put(ticket, record);
         world.heap()
                 .push(world.now() + world.diskLatency(), Event.Kind.FORCED, this)
                 .forced(ticket, record);
+    }
+
+    /** The record of that ticket is on disk, and with it all before. */
+    void forced(long ticket) {
+        while (!unforced.isEmpty() && unforced.firstKey() <= ticket) {
+            world.model().forced(node, unforced.pollFirstEntry().getValue());
+        }
     }
 
     @Override

@@ -101,7 +101,7 @@ final class SimNet {
 
     void dial(SimCell client, long number) {
         SimNode target = client.target();
-        SimNode member = target == null ? world.model().dials(client) : target;
+        SimNode member = target == null ? world.model().dials(client, number) : target;
         int ordinal = client.nextOrdinal();
         Condition[] between = conditions[client.node().slot()][member.slot()];
         SimLink link = new SimLink(client, member, number, all.size(), ordinal, between);
@@ -148,13 +148,13 @@ final class SimNet {
 
     /** The link that the cell knows by that number, if its own end is open. */
     private @Nullable SimLink find(SimCell cell, long number) {
-        if (cell.number() == 0 && cell.node().isMember()) {
+        if (number >= 0 && cell.number() == 0 && cell.node().isMember()) {
             SimLink link = all.get((int) number);
             return link.memberOpen && link.member == cell ? link : null;
         }
         List<SimLink> links = cell.links();
         for (int i = links.size() - 1; i >= 0; i--) {
-            if (links.get(i).atClient == number) {
+            if (links.get(i).client == cell && links.get(i).atClient == number) {
                 return links.get(i);
             }
         }

@@ -215,6 +215,7 @@ final class SimWorld {
             case FORCED -> {
                 if (event.what != null && event.cell != null) {
                     node.disk().forced(event.what);
+                    event.cell.forced(event.number);
                     event.cell.input(new Input.Forced(event.number));
                 }
             }
