@@ -4,7 +4,17 @@ package io.keyway.lock;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 
-/** How many permits of a semaphore may be out at once, in the view of this caller; asked at each attempt. */
+/**
+ * How many permits of a semaphore may be out at once, in the view of this caller. It is asked once for each call of
+ * {@link DistributedSemaphore}, so that it may change while clients run.
+ *
+ * <pre>{@code
+ * // Two jobs for each printer that this client sees at the time of its call.
+ * client.semaphore("print", Capacity.perResource(2, () -> printers.size()));
+ * }</pre>
+ *
+ * <p>The store keeps no capacity: clients with different views run side by side, each bound by its own.
+ */
 public final class Capacity {
     private final int limit;
     private final IntSupplier resources;
@@ -32,7 +42,7 @@ public final class Capacity {
      * side by side, each bound by its own.
      *
      * @param limit permits for one resource, at least 1
-     * @param resources the number of resources as this client sees it; called at each attempt, must not block
+     * @param resources the number of resources as this client sees it; called once for each call, must not block
      */
     public static Capacity perResource(int limit, IntSupplier resources) {
         return new Capacity(limit, resources);

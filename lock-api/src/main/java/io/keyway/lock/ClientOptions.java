@@ -12,7 +12,16 @@ import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** How a client is opened. Immutable; laid over the URL, under the options of a single lock. */
+/**
+ * How a client is opened. Immutable; laid over the URL, under the options of a single lock. What a URL cannot say, such
+ * as a {@code DataSource}, is set here.
+ *
+ * <pre>{@code
+ * LockClient client = Locks.open(url, ClientOptions.defaults()
+ *         .withName("billing@" + host)
+ *         .withDefaults(LockOptions.none().withTtl(Duration.ofSeconds(15))));
+ * }</pre>
+ */
 public final class ClientOptions {
     private static final ClientOptions DEFAULTS = new ClientOptions(Map.of(), LockOptions.none(), null);
 
@@ -64,7 +73,8 @@ public final class ClientOptions {
     }
 
     /**
-     * Sets how long one request may take.
+     * Sets how long one request to the store may take: the bound of a try without a wait, of a release, and of each
+     * question. It does not bound {@link DistributedLock#acquire()}, which asks again. 2 s unless set.
      *
      * @param timeout 10ms to 10m
      * @return a copy with that timeout

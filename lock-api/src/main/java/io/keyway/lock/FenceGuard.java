@@ -9,7 +9,12 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Stands before a resource and refuses effects under a token lower than the highest it has seen for that name: so a
  * holder that was paused beyond its lease cannot spoil what the next one did. For EXCLUSIVE leases of providers with
- * FENCING. An equal token is that of the same grant and is let through.
+ * FENCING. An equal token is that of the same grant and is let through. Thread-safe.
+ *
+ * <pre>{@code
+ * FenceGuard guard = FenceGuard.inMemory();
+ * boolean done = guard.run(lease, held -> cache.put(key, value)); // false: a later holder was there already
+ * }</pre>
  *
  * <p>This one remembers in memory: it protects a resource that lives and dies with this process. It remembers at most a
  * fixed number of names, and refuses further ones with an exception until some are forgotten, since a forgotten token
@@ -117,6 +122,8 @@ public final class FenceGuard {
      *
      * @param lease an EXCLUSIVE lease
      * @return whether the resource may take the effect: no higher token was seen for the name
+     * @throws IllegalArgumentException if the lease is not EXCLUSIVE
+     * @throws IllegalStateException if the name is new and the guard is full
      */
     public boolean admits(Lease lease) {
         requireExclusive(lease);

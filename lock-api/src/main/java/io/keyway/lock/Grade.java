@@ -1,7 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
-/** How firmly something is promised; from the firmest down. */
+/**
+ * How firmly something is promised; from the firmest down. {@code ?require=exclusion:timed} takes TIMED and what is
+ * firmer.
+ */
 public enum Grade {
     /** Without an assumption on time. */
     ALWAYS,

@@ -4,8 +4,19 @@ package io.keyway.lock;
 import java.util.Optional;
 
 /**
- * Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. Rules
- * LK-1101 to LK-1106.
+ * Looking at the locks of all clients, and breaking one. Each method waits at most {@code requestTimeout}. What it
+ * answers may be over when it is read.
+ *
+ * <pre>{@code
+ * Optional<String> after = Optional.empty();
+ * do {
+ *     LockPage page = client.admin().list("orders/", after, 100);
+ *     page.locks().forEach(System.out::println);
+ *     after = page.next();
+ * } while (after.isPresent());
+ * }</pre>
+ *
+ * <p>Rules LK-1101 to LK-1106.
  */
 public interface LockAdmin {
 
@@ -33,7 +44,8 @@ public interface LockAdmin {
     Optional<LockStatus> show(LockKey key) throws InterruptedException;
 
     /**
-     * Ends one grant by its token, never the next one.
+     * Ends one grant by its token, never the next one. Its holder sees its lease LOST with BROKEN; the lock goes on
+     * when the holder has answered or its belief has ended, not before.
      *
      * @param key which lock or semaphore
      * @param token the token of the grant to end, as {@link LockStatus.Holder#token()} shows it

@@ -5,7 +5,11 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * A connection to a coordination store or to peers; opened by {@link Locks}, thread-safe, made to be kept.
+ * A connection to a coordination store or to peers; opened by {@link Locks}, thread-safe, made to be kept: one for a
+ * program, for as long as it runs.
+ *
+ * <p>The views that it gives (locks, semaphores, {@link #admin()}) cost nothing and hold nothing. A view is refused
+ * with {@link IllegalArgumentException} if the ttl of the client's options or URL is outside the provider's bounds.
  *
  * <p>Any method but {@link #close()}, {@link #name()} and {@link #url()} throws {@link ClientClosedException} once the
  * client is closed.
@@ -100,7 +104,8 @@ public interface LockClient extends AutoCloseable {
     }
 
     /**
-     * Registers a listener for what happens to this client's locks and connections.
+     * Registers a listener for what happens to this client's locks and connections. It hears of what happens from now
+     * on, until the registration is closed or the client is.
      *
      * @param listener who is told
      * @return how to end the registration

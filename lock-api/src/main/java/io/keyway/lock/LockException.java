@@ -5,8 +5,19 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lock operation may fail with. Each kind answers a question: may I still hold it, may I retry, did I err? Rules
- * LK-1401 to LK-1406.
+ * What a lock operation may fail with. Each kind answers a question: may I still hold it, may I retry, did I err?
+ * Programs decide by {@link #retryable()} and {@link #mayHold()}, never by the message.
+ *
+ * <ul>
+ *   <li>{@link LockUnavailableException}: nobody could be asked. Nothing is held; mostly worth another try.
+ *   <li>{@link OutcomeUnknownException}: asked, not answered. Something may be held, and is being cleaned up.
+ *   <li>{@link LeaseLostException}: held before, not any more. Stop the work; acquire again for a new token.
+ *   <li>{@link DeadlockException}: this request was chosen to end a deadlock. Nothing is held; try again.
+ *   <li>{@link InvalidLockUrlException}, {@link ProviderNotFoundException}, {@link UnsupportedFeatureException},
+ *       {@link ClientClosedException}: the program or its configuration has to change.
+ * </ul>
+ *
+ * <p>Rules LK-1401 to LK-1406.
  */
 public abstract class LockException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -9,7 +9,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is to be held; each field may be left open, to be decided by the client's options, the URL or the default.
+ * How a lock is to be held. Each field may be left open: then the client's options decide, else the URL, else the
+ * default. Immutable; the {@code with} methods return changed copies.
+ *
+ * <pre>{@code
+ * DistributedLock nightly = client.lock("jobs/nightly")
+ *         .with(LockOptions.none().withTtl(Duration.ofSeconds(30)).withMaxHold(Duration.ofHours(2)));
+ * }</pre>
+ *
+ * <p>The ttl detects a crash, {@code maxHold} ends a hang: they are two settings. A lease is renewed while its process
+ * lives, so that few locks need a long ttl. Rule LK-207.
  */
 public final class LockOptions {
     /** The shortest ttl of any provider. */
@@ -55,7 +64,7 @@ public final class LockOptions {
      *
      * @param ttl 100ms to 24h
      * @return a copy with that ttl
-     * @throws IllegalArgumentException outside 100ms to 24h; the provider may narrow this at acquire
+     * @throws IllegalArgumentException outside 100ms to 24h; the provider may narrow this when a lock is made with it
      */
     public LockOptions withTtl(Duration ttl) {
         if (ttl.compareTo(MIN_TTL) < 0 || ttl.compareTo(MAX_TTL) > 0) {
@@ -66,7 +75,8 @@ public final class LockOptions {
     }
 
     /**
-     * Sets after what time the lease ends however well it is renewed.
+     * Sets after what time the lease ends however well it is renewed: it is LOST then with
+     * {@link LeaseLoss.Cause#MAX_HOLD}.
      *
      * @param maxHold more than zero
      * @return a copy with that end
@@ -112,7 +122,8 @@ public final class LockOptions {
     }
 
     /**
-     * Sets after what time a lease that is still held is reported, with the stack of its acquirer.
+     * Sets after what time a lease that is still held is reported, once, with the stack of its acquirer, to find a
+     * release that was forgotten. It ends nothing.
      *
      * @param warnAfter more than zero
      * @return a copy with that time
@@ -132,7 +143,8 @@ public final class LockOptions {
      *
      * @param holdAtLeast more than zero, at most 24h
      * @return a copy with that time
-     * @throws IllegalArgumentException if not positive or more than 24h; the provider may narrow this at acquire
+     * @throws IllegalArgumentException if not positive or more than 24h; the provider may narrow this when a lock is
+     *     made with it
      */
     public LockOptions withHoldAtLeast(Duration holdAtLeast) {
         if (positive("holdAtLeast", holdAtLeast).compareTo(MAX_TTL) > 0) {

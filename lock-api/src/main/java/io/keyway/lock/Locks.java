@@ -9,7 +9,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Opens clients. Holds no state: each call looks for providers anew. Rules LK-208 to LK-212. */
+/**
+ * Opens clients. Holds no state: each call looks for providers anew. Thread-safe.
+ *
+ * <pre>{@code
+ * try (LockClient client = Locks.open("lock:redis://cache:6379?ttl=15s&require=fencing")) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>With {@code connect=lazy}, the default, opening waits for nothing: a store that cannot be reached is noticed by
+ * the first request. Rules LK-208 to LK-212.
+ */
 public final class Locks {
     private Locks() {}
 
