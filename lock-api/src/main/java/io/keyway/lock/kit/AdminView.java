@@ -7,16 +7,15 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
-import io.keyway.lock.UnsupportedFeatureException;
 import java.util.Objects;
 import java.util.Optional;
 
 /** The operator's view: waits for the engine's answer, at most the request timeout. */
 final class AdminView implements LockAdmin {
 
-    private final EngineClient client;
+    private final ClientContext client;
 
-    AdminView(EngineClient client) {
+    AdminView(ClientContext client) {
         this.client = client;
     }
 
@@ -59,8 +58,6 @@ final class AdminView implements LockAdmin {
 
     private void require(Feature feature) {
         client.ensureOpen(null);
-        if (!client.engine().features().contains(feature)) {
-            throw new UnsupportedFeatureException(feature, client.server());
-        }
+        client.require(feature);
     }
 }

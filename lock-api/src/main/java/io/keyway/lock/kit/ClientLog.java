@@ -24,8 +24,8 @@ final class ClientLog {
     private final String client;
     private final String server;
 
-    /** Looked at by each answer. */
-    private volatile boolean silent;
+    /** Requests go on without an answer, which was said; looked at by each answer. */
+    volatile boolean silent;
 
     // Guarded by this.
     private boolean everSilent;
@@ -64,9 +64,6 @@ final class ClientLog {
 
     /** A request was answered. */
     void answered(TimeSource time) {
-        if (!silent) {
-            return;
-        }
         long after;
         synchronized (this) {
             if (!silent) {

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,50 +20,39 @@ final class ClientShutdown {
 
     private static final Logger LOG = System.getLogger(ClientShutdown.class.getName());
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final @Nullable EventThread eventThread;
     private final TimeSource time;
     private final Duration limit;
-    private final AtomicBoolean begun = new AtomicBoolean();
-    private volatile boolean engineClosed;
     private final CountDownLatch done = new CountDownLatch(1);
 
-    ClientShutdown(EngineClient client, @Nullable EventThread eventThread, TimeSource time, Duration limit) {
+    ClientShutdown(ClientContext client, @Nullable EventThread eventThread, TimeSource time, Duration limit) {
         this.client = client;
         this.eventThread = eventThread;
         this.time = time;
         this.limit = limit;
     }
 
-    /** Whether the engine answers nothing any more. */
-    boolean done() {
-        return engineClosed;
-    }
-
-    boolean begun() {
-        return begun.get();
-    }
-
     void close() {
         boolean inside = client.events().isInside();
-        if (!begun.compareAndSet(false, true)) {
+        if (!client.beginClose()) {
             if (!inside) {
                 awaitDone();
             }
             return;
         }
         try {
-            each(client.pending().close(), PendingAcquire::closeWithClient);
-            List<HeldLease> living = client.leases().close();
-            each(living, HeldLease::closeWithClient);
+            each(client.pending().close(), Registry.Node::closeWithClient);
+            List<Registry.Node> living = client.leases().close();
+            each(living, Registry.Node::closeWithClient);
             if (!client.events().flush(part(3)) && !inside) {
                 LOG.log(Level.WARNING, "Listeners of {0} were not told everything before it closed", client.name());
             }
-            each(living, HeldLease::giveBack);
+            each(living, Registry.Node::giveBack);
             guarded("engine", client.engine());
-            engineClosed = true;
-            each(living, HeldLease::endWithClient);
-            guarded("questions", client::closeQuestions);
+            client.engineClosed();
+            each(living, Registry.Node::endWithClient);
+            guarded("questions", client::endQuestions);
             client.events().close();
             if (eventThread != null) {
                 eventThread.close(part(2), !inside);
@@ -86,8 +74,8 @@ final class ClientShutdown {
     }
 
     /** One that fails must not keep the others from their end. */
-    private <T> void each(List<T> all, Consumer<T> end) {
-        for (T one : all) {
+    private void each(List<Registry.Node> all, Consumer<Registry.Node> end) {
+        for (Registry.Node one : all) {
             guarded(String.valueOf(one), () -> end.accept(one));
         }
     }

@@ -12,10 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Turns what an engine says of its connections into events. */
 final class ConnectionEvents implements LockEngine.Observer {
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final Map<String, Long> connectedAt = new ConcurrentHashMap<>();
 
-    ConnectionEvents(EngineClient client) {
+    ConnectionEvents(ClientContext client) {
         this.client = client;
     }
 

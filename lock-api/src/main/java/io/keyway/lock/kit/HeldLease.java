@@ -25,37 +25,99 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A granted lease, and the sink through which its engine speaks of it.
+ * A lease: its state machine, and the sink through which its engine speaks of it.
  *
- * <p>Belief is no part of the word: each question compares the clock with the deadline that the engine moves, and the
- * first one to see the deadline pass turns the word to LOST, for good.
+ * <h2>States</h2>
+ *
+ * <p>One atomic reference holds the state: a {@link Phase}, or an object that says more, so that the end and its reason
+ * are one step.
+ *
+ * <pre>
+ *   PENDING or EarlyEnd ──granted──&gt; HELD &lt;──doubt, certain──&gt; DOUBT
+ *                                     │                         │
+ *                                     ├───────────┬─────────────┘
+ *                  its time is over,  │           │  release, or the change of its mode
+ *                  or it is ended     v           v
+ *                                 LeaseLoss &lt;─ RELEASING or the future of the outcome ──&gt; RELEASED, or that future
+ *                                    "not held"                                answered   completed with UNKNOWN
+ * </pre>
+ *
+ * <ul>
+ *   <li>PENDING: the request may bring a grant. An {@link EarlyEnd} is PENDING too: the end of the grant was told while
+ *       another thread hands it out, and is told again when the lease has begun.
+ *   <li>HELD, DOUBT: the owner believes if the clock agrees.
+ *   <li>A {@link LeaseLoss}: LOST, for good.
+ *   <li>RELEASING: the owner gives it back; a {@link CompletableFuture} takes its place when somebody has to wait for
+ *       the outcome. RELEASED, or that future when it is complete: this is over.
+ * </ul>
+ *
+ * <p>Inputs come from any thread: of the engine ({@link LockEngine.Sink}), of the owner, of the clock (the limit and
+ * the warning that the owner asked for, the time that an answer to the release may take), and of the close of the
+ * client.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ul>
+ *   <li>Belief is no part of the state: each question compares the clock with the deadline that the engine moves, and
+ *       the first to see it pass makes it LOST (R2).
+ *   <li>There is one end, by compare-and-set; who wins tells of it. So a loss is told once, and never after a release
+ *       (R7).
+ *   <li>A grant that was lost by the clock is given back when its owner had a quarter of the ttl to stop, or says by a
+ *       release that it has (R3): by the engine where it saw the deadline, here where only the owner's limit was
+ *       passed.
+ *   <li>A release is sent once, and names the token. It is answered within the request timeout, by UNKNOWN if need be;
+ *       the first answer counts.
+ *   <li>A lease is in {@link ClientContext#leases} from its grant until nothing is left to give back or to wait for:
+ *       who closes the client ends what is in there.
+ * </ul>
  */
-final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
+final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
+
+    enum Phase {
+        PENDING,
+        HELD,
+        DOUBT,
+        /** Inside the call that sends the release. */
+        RELEASING,
+        /** Released, and the answer is DONE. */
+        RELEASED,
+        /** The state is the future of the outcome. */
+        GIVEN_BACK,
+        LOST
+    }
+
+    /** What was said of a grant that is being handed out by another thread. */
+    private record EarlyEnd(Cause cause, String detail) {}
 
     private static final Logger LOG = System.getLogger(HeldLease.class.getName());
+    private static final VarHandle STATE;
     private static final VarHandle LOST_STAGE;
 
     static {
         try {
+            STATE = MethodHandles.lookup().findVarHandle(HeldLease.class, "state", Object.class);
             LOST_STAGE = MethodHandles.lookup().findVarHandle(HeldLease.class, "lostStage", CompletableFuture.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final LockKey key;
     private final LockMode mode;
     private final int permits;
-    private final ResolvedOptions terms;
+    private final ResolvedOptions options;
     private final long askedAt;
     private final @Nullable HoldWarning warning;
 
-    /** Written by {@link #granted}, before the word says HELD. */
+    private volatile Object state = Phase.PENDING;
+
+    /** Written by {@link #granted}, before the state is HELD. */
     private LockEngine.@Nullable Hold hold;
 
     private long token;
@@ -67,25 +129,20 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
     /** The owner gave it up for a grant of another mode, which is being asked for. */
     private volatile boolean givenUp;
 
-    /** Links of {@link HeldLeases}, guarded by its stripe. */
-    @Nullable
-    HeldLease previous;
-
-    @Nullable
-    HeldLease next;
-
-    HeldLease(EngineClient client, LockKey key, LockMode mode, int permits, ResolvedOptions terms) {
+    HeldLease(ClientContext client, LockKey key, LockMode mode, int permits, ResolvedOptions options) {
         this.client = client;
         this.key = key;
         this.mode = mode;
         this.permits = permits;
-        this.terms = terms;
+        this.options = options;
         this.askedAt = client.time().nanoTime();
-        this.warning = HoldWarning.of(terms.warnAfter(), key);
+        Duration warnAfter = options.warnAfter();
+        this.warning = warnAfter == null ? null : new HoldWarning(warnAfter, key);
     }
 
-    // The engine's words. Those before a grant reach a PendingAcquire, and never this, but for the end of a grant that
-    // it reuses.
+    // What the engine tells. What it tells before a grant reaches a PendingAcquire, and never this, but for the end of
+    // a
+    // grant that it reuses.
 
     @Override
     public void waiting(OptionalInt ahead, List<Owner> holders) {}
@@ -102,8 +159,8 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
         token = grantedToken;
         long now = client.time().nanoTime();
         grantedAt = now;
-        limit = HoldLimit.of(terms, now, granted.deadlineNanos());
-        EarlyEnd early = begin();
+        limit = options.limitsHold() ? HoldLimit.of(options, now, granted.deadlineNanos()) : null;
+        EarlyEnd early = STATE.getAndSet(this, Phase.HELD) instanceof EarlyEnd told ? told : null;
         tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
             closeWithClient();
@@ -126,21 +183,21 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
 
     @Override
     public void doubt(String why) {
-        if (toDoubt()) {
+        if (STATE.compareAndSet(this, Phase.HELD, Phase.DOUBT)) {
             tell(LockEvent.Type.DOUBTFUL, heldFor());
         }
     }
 
     @Override
     public void certain() {
-        if (toCertain()) {
+        if (STATE.compareAndSet(this, Phase.DOUBT, Phase.HELD)) {
             tell(LockEvent.Type.RECOVERED, heldFor());
         }
     }
 
     @Override
     public void ended(Cause cause, String detail) {
-        if (phase() == Phase.PENDING && keep(new EarlyEnd(cause, detail))) {
+        if (state == Phase.PENDING && STATE.compareAndSet(this, Phase.PENDING, new EarlyEnd(cause, detail))) {
             return;
         }
         lose(cause, detail, client.time().nanoTime());
@@ -246,7 +303,7 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
     public ReleaseOutcome release() {
         beginRelease(hold -> hold.releaseWaiting(token));
         ReleaseOutcome known = outcome();
-        return known != null ? known : awaitOutcome(client.time());
+        return known != null ? known : awaitOutcome();
     }
 
     @Override
@@ -277,14 +334,31 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
         return key;
     }
 
-    /**
-     * The client closes: the loss is told now, unless one was told before; {@link #giveBack} sends the release
-     * afterwards.
-     */
+    ResolvedOptions options() {
+        return options;
+    }
+
+    boolean of(ClientContext other) {
+        return client == other;
+    }
+
+    /** The client closed while the grant came: the lease was told so, and its release is sent. */
+    boolean endedByClose() {
+        return state instanceof LeaseLoss loss && loss.cause() == Cause.CLIENT_CLOSED;
+    }
+
+    @Override
+    int hash() {
+        return key.hashCode();
+    }
+
+    /** The loss is told now, unless one was told before. */
+    @Override
     void closeWithClient() {
         lose(Cause.CLIENT_CLOSED, "the client was closed", client.time().nanoTime());
     }
 
+    @Override
     void giveBack() {
         client.leases().remove(this);
         cancelTimers();
@@ -296,17 +370,9 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
         });
     }
 
-    /** The engine is closed: what was not answered yet never will be. */
+    @Override
     void endWithClient() {
         conclude(Answer.UNKNOWN);
-    }
-
-    boolean of(EngineClient other) {
-        return client == other;
-    }
-
-    ResolvedOptions terms() {
-        return terms;
     }
 
     // Another mode.
@@ -314,7 +380,7 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
     /** Belief ends now, since the store may grant others before its answer is here; false if it has ended already. */
     boolean giveUp() {
         state();
-        if (!toReleasing()) {
+        if (!end(Phase.RELEASING)) {
             return false;
         }
         givenUp = true;
@@ -364,8 +430,16 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
         return lives() && lose(new LeaseLoss(cause, heldUntil(at), hold().server(), detail));
     }
 
-    @Override
-    void onLost(LeaseLoss loss) {
+    /** Ends a living lease as LOST; false if it has ended already. */
+    private boolean lose(LeaseLoss loss) {
+        if (!end(loss)) {
+            return false;
+        }
+        onLost(loss);
+        return true;
+    }
+
+    private void onLost(LeaseLoss loss) {
         finish();
         if (loss.cause() != Cause.CLIENT_CLOSED) {
             client.log().lost(key, token, loss, client.time().nanoTime());
@@ -377,14 +451,13 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
         tell(LockEvent.Type.LOST, loss.heldFor().toNanos());
     }
 
-    @Override
-    void onReleased() {
+    private void onReleased() {
         client.leases().remove(this);
         tell(LockEvent.Type.RELEASED, heldFor());
     }
 
-    @Override
-    LeaseLoss goneBeforeRelease() {
+    /** What a release means that the store answered with "not held". */
+    private LeaseLoss goneBeforeRelease() {
         return new LeaseLoss(
                 Cause.EXPIRED,
                 heldUntil(client.time().nanoTime()),
@@ -405,7 +478,7 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
     private void beginRelease(Function<LockEngine.Hold, CompletionStage<Answer>> way) {
         // The question first: what has lapsed is lost, not released.
         state();
-        if (!toReleasing()) {
+        if (!end(Phase.RELEASING)) {
             stopped();
             return;
         }
@@ -456,7 +529,7 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
 
     private void warn() {
         if (isHeld() && warning != null) {
-            warning.log(this, heldFor());
+            warning.log(key, token, heldFor());
             tell(LockEvent.Type.HELD_LONG, heldFor());
         }
     }
@@ -485,6 +558,132 @@ final class HeldLease extends LeaseState implements Lease, LockEngine.Sink {
             throw new IllegalStateException("not granted yet");
         }
         return granted;
+    }
+
+    // The state.
+
+    Phase phase() {
+        Object seen = state;
+        if (seen instanceof Phase phase) {
+            return phase;
+        }
+        if (seen instanceof EarlyEnd) {
+            return Phase.PENDING;
+        }
+        return seen instanceof LeaseLoss ? Phase.LOST : Phase.GIVEN_BACK;
+    }
+
+    /** HELD or DOUBT: the owner may believe, if the clock agrees. */
+    private boolean lives() {
+        Object seen = state;
+        return seen == Phase.HELD || seen == Phase.DOUBT;
+    }
+
+    @Nullable
+    LeaseLoss loss() {
+        return state instanceof LeaseLoss loss ? loss : null;
+    }
+
+    /** Ends the life of the lease; true for the one caller who does. */
+    private boolean end(Object after) {
+        while (true) {
+            Object seen = state;
+            if (seen != Phase.HELD && seen != Phase.DOUBT) {
+                return false;
+            }
+            if (STATE.compareAndSet(this, seen, after)) {
+                return true;
+            }
+        }
+    }
+
+    /** Ends the release with {@code answer}. The first answer counts: a later one changes nothing. */
+    ReleaseOutcome conclude(Answer answer) {
+        while (true) {
+            Object seen = state;
+            ReleaseOutcome known = outcomeOf(seen);
+            if (known != null) {
+                return known;
+            }
+            Object last = switch (answer) {
+                case DONE -> Phase.RELEASED;
+                case NOT_HELD -> goneBeforeRelease();
+                case UNKNOWN -> CompletableFuture.completedFuture(ReleaseOutcome.UNKNOWN);
+            };
+            if (!STATE.compareAndSet(this, seen, last)) {
+                continue;
+            }
+            ReleaseOutcome outcome = ReleaseOutcome.UNKNOWN;
+            if (last instanceof LeaseLoss loss) {
+                outcome = ReleaseOutcome.ALREADY_LOST;
+                onLost(loss);
+            } else {
+                outcome = last == Phase.RELEASED ? ReleaseOutcome.RELEASED : outcome;
+                onReleased();
+            }
+            if (seen instanceof CompletableFuture<?>) {
+                future(seen).complete(outcome);
+            }
+            return outcome;
+        }
+    }
+
+    /** The outcome, if there is one. */
+    private @Nullable ReleaseOutcome outcome() {
+        return outcomeOf(state);
+    }
+
+    /** The future of the outcome; put into the state by the first who has to wait. */
+    private CompletableFuture<ReleaseOutcome> outcomeFuture() {
+        while (true) {
+            Object seen = state;
+            ReleaseOutcome known = outcomeOf(seen);
+            if (known != null) {
+                return CompletableFuture.completedFuture(known);
+            }
+            if (seen instanceof CompletableFuture<?>) {
+                return future(seen);
+            }
+            CompletableFuture<ReleaseOutcome> fresh = new CompletableFuture<>();
+            if (STATE.compareAndSet(this, seen, fresh)) {
+                return fresh;
+            }
+        }
+    }
+
+    /** Waits for the outcome; an interrupt is kept for later, since a release that was sent cannot be taken back. */
+    private ReleaseOutcome awaitOutcome() {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return client.time().await(outcomeFuture());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    return ReleaseOutcome.UNKNOWN;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static @Nullable ReleaseOutcome outcomeOf(Object seen) {
+        if (seen instanceof LeaseLoss) {
+            return ReleaseOutcome.ALREADY_LOST;
+        }
+        if (seen == Phase.RELEASED) {
+            return ReleaseOutcome.RELEASED;
+        }
+        return seen instanceof CompletableFuture<?> ? future(seen).getNow(null) : null;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static CompletableFuture<ReleaseOutcome> future(Object seen) {
+        return (CompletableFuture<ReleaseOutcome>) seen;
     }
 
     @Override

@@ -24,10 +24,10 @@ final class HoldLimit {
         this.detail = detail;
     }
 
-    /** The nearer of the two ends; null if the terms have none. */
-    static @Nullable HoldLimit of(ResolvedOptions terms, long grantedAt, long firstDeadline) {
-        Duration maxHold = terms.maxHold();
-        boolean once = terms.renewal() == Renewal.NONE;
+    /** The nearer of the two ends; null if the options have none. */
+    static @Nullable HoldLimit of(ResolvedOptions options, long grantedAt, long firstDeadline) {
+        Duration maxHold = options.maxHold();
+        boolean once = options.renewal() == Renewal.NONE;
         if (maxHold != null && !(once && firstDeadline - (grantedAt + maxHold.toNanos()) <= 0)) {
             return new HoldLimit(
                     grantedAt + maxHold.toNanos(),

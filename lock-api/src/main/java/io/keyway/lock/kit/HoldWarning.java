@@ -17,14 +17,10 @@ final class HoldWarning {
     private final Throwable acquirer;
     private volatile TimeSource.@Nullable Scheduled timer;
 
-    private HoldWarning(Duration warnAfter, LockKey key) {
+    /** Takes the stack of this moment, which costs microseconds: only where {@code warnAfter} is set. */
+    HoldWarning(Duration warnAfter, LockKey key) {
         this.warnAfter = warnAfter;
         this.acquirer = new AcquiredHere(key);
-    }
-
-    /** Takes the stack of this moment, which costs microseconds: only where {@code warnAfter} is set. */
-    static @Nullable HoldWarning of(@Nullable Duration warnAfter, LockKey key) {
-        return warnAfter == null ? null : new HoldWarning(warnAfter, key);
     }
 
     void arm(TimeSource time, long grantedAt, Runnable report) {
@@ -38,10 +34,10 @@ final class HoldWarning {
         }
     }
 
-    void log(HeldLease lease, long heldNanos) {
+    void log(LockKey key, long token, long heldNanos) {
         LOG.log(
                 Level.WARNING,
-                "The " + lease.key() + " (token " + lease.token() + ") has been held for "
+                "The " + key + " (token " + token + ") has been held for "
                         + ResolvedOptions.text(Duration.ofMillis(heldNanos / 1_000_000))
                         + ", longer than its warnAfter of "
                         + ResolvedOptions.text(warnAfter) + "; the stack below acquired it",

@@ -4,13 +4,11 @@ package io.keyway.lock.kit;
 import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
-import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
-import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
@@ -19,10 +17,10 @@ import java.util.Optional;
 /** Upgrade and downgrade: one grant changes its mode, and the lease of one mode gives way to one of the other. */
 final class ModeChange {
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final LockKey key;
 
-    ModeChange(EngineClient client, LockKey key) {
+    ModeChange(ClientContext client, LockKey key) {
         this.client = client;
         this.key = key;
     }
@@ -83,10 +81,10 @@ final class ModeChange {
     }
 
     private PendingAcquire pending(HeldLease from, LockMode mode, boolean queue, Duration wait) {
-        ResolvedOptions terms = from.terms();
-        HeldLease to = new HeldLease(client, key, mode, 1, terms);
+        ResolvedOptions options = from.options();
+        HeldLease to = new HeldLease(client, key, mode, 1, options);
         Request request = new Request(
-                client.nextRequestId(), key, mode, 1, 1, terms.ttl(), queue, terms.owner(), terms.holdAtLeast());
+                client.nextRequestId(), key, mode, 1, 1, options.ttl(), queue, options.owner(), options.holdAtLeast());
         PendingAcquire pending = new PendingAcquire(client, to, request, wait, from);
         pending.send();
         return pending;
@@ -99,9 +97,7 @@ final class ModeChange {
 
     private HeldLease own(Lease lease, LockMode mode) {
         client.ensureOpen(key.name());
-        if (!client.engine().features().contains(Feature.UPGRADE)) {
-            throw new UnsupportedFeatureException(Feature.UPGRADE, client.server());
-        }
+        client.require(Feature.UPGRADE);
         if (lease instanceof HeldLease held && held.of(client) && held.key().equals(key) && held.mode() == mode) {
             return held;
         }
@@ -109,10 +105,8 @@ final class ModeChange {
                 + " is needed, not " + lease);
     }
 
-    /** The grant came while the client closed: the lease was told so, and its release is sent. */
     private Optional<Lease> delivered(Optional<Lease> outcome) {
-        LeaseLoss loss = outcome.isPresent() ? ((HeldLease) outcome.get()).loss() : null;
-        if (loss != null && loss.cause() == LeaseLoss.Cause.CLIENT_CLOSED) {
+        if (outcome.isPresent() && ((HeldLease) outcome.get()).endedByClose()) {
             throw new ClientClosedException(client.name(), key.name());
         }
         return outcome;

@@ -26,12 +26,12 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request on its way to a lease. One atomic word decides the races of reliability rule R18: it goes from PENDING to
+ * A request on its way to a lease. One atomic state decides the races of reliability rule R18: it goes from PENDING to
  * GRANTED (by the engine) or to GONE (time out, interrupt, cancel, close, refusal) once. Who moves it to GONE withdraws
  * the request; a grant that comes later finds it GONE and is released by its token. After GRANTED this stays the
- * engine's sink and passes its words on to the lease.
+ * engine's sink and passes on to the lease what it is told.
  */
-final class PendingAcquire implements LockEngine.Sink {
+final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
 
     private static final Logger LOG = System.getLogger(PendingAcquire.class.getName());
     private static final VarHandle STATE;
@@ -48,7 +48,7 @@ final class PendingAcquire implements LockEngine.Sink {
     private static final int GRANTED = 1;
     private static final int GONE = 2;
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final HeldLease lease;
     private final Request request;
     private final long askedAt;
@@ -74,13 +74,13 @@ final class PendingAcquire implements LockEngine.Sink {
     private long alarmAt;
 
     /** {@code wait} is null for a request that waits without end. */
-    PendingAcquire(EngineClient client, HeldLease lease, Request request, @Nullable Duration wait) {
+    PendingAcquire(ClientContext client, HeldLease lease, Request request, @Nullable Duration wait) {
         this(client, lease, request, wait, null);
     }
 
     /** As above; the grant of {@code from} is to become that of {@code lease}. */
     PendingAcquire(
-            EngineClient client, HeldLease lease, Request request, @Nullable Duration wait, @Nullable HeldLease from) {
+            ClientContext client, HeldLease lease, Request request, @Nullable Duration wait, @Nullable HeldLease from) {
         this.client = client;
         this.lease = lease;
         this.request = request;
@@ -97,11 +97,11 @@ final class PendingAcquire implements LockEngine.Sink {
 
     /** As {@link #send}, by a thread that calls {@link #await} next. */
     void sendWaiting() {
-        // A thread that is lent is back after the request timeout at the latest.
+        // A call on the caller's thread takes no longer than the request timeout.
         send(wait == null || wait.compareTo(client.requestTimeout()) >= 0);
     }
 
-    private CompletionStage<Optional<Lease>> send(boolean lends) {
+    private CompletionStage<Optional<Lease>> send(boolean callerWaits) {
         if (!client.pending().add(this)) {
             if (STATE.compareAndSet(this, PENDING, GONE)) {
                 outcome.completeExceptionally(
@@ -110,7 +110,7 @@ final class PendingAcquire implements LockEngine.Sink {
             return outcome;
         }
         try {
-            submit(lends);
+            submit(callerWaits);
         } catch (RuntimeException | Error e) {
             // However far it came: nobody waits for it any more.
             if (leave()) {
@@ -132,10 +132,10 @@ final class PendingAcquire implements LockEngine.Sink {
         return outcome;
     }
 
-    private void submit(boolean lends) {
+    private void submit(boolean callerWaits) {
         if (from != null) {
             client.engine().convert(from.hold(), from.token(), request, this);
-        } else if (lends) {
+        } else if (callerWaits) {
             client.engine().submitWaiting(request, this);
         } else {
             client.engine().submit(request, this);
@@ -148,7 +148,7 @@ final class PendingAcquire implements LockEngine.Sink {
         try {
             while (true) {
                 try {
-                    return client.time().await(outcome);
+                    return outcome.isDone() ? outcome.get() : client.time().await(outcome);
                 } catch (InterruptedException e) {
                     if (withdraw()) {
                         throw e;
@@ -200,7 +200,12 @@ final class PendingAcquire implements LockEngine.Sink {
         return true;
     }
 
-    /** The client closes. */
+    @Override
+    int hash() {
+        return Long.hashCode(request.id());
+    }
+
+    @Override
     void closeWithClient() {
         if (giveUp()) {
             outcome.completeExceptionally(
@@ -212,7 +217,7 @@ final class PendingAcquire implements LockEngine.Sink {
     public void waiting(OptionalInt ahead, List<Owner> holders) {
         trouble = null;
         heardAt = client.time().nanoTime();
-        client.log().answered(client.time());
+        client.answered();
         if (!answered) {
             answered = true;
             tell(LockEvent.Type.WAITING);
@@ -230,7 +235,7 @@ final class PendingAcquire implements LockEngine.Sink {
     public void granted(LockEngine.Hold hold, long token) {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
             forget();
-            client.log().answered(client.time());
+            client.answered();
             if (from != null && !from.giveWay()) {
                 giveBack(from, hold, token);
                 outcome.complete(Optional.empty());

@@ -51,9 +51,14 @@ record ResolvedOptions(
                 holdAtLeast);
     }
 
+    /** Whether a lease ends at some time though it is renewed. */
+    boolean limitsHold() {
+        return maxHold != null || renewal == Renewal.NONE;
+    }
+
     private static String longer(Duration ttl) {
-        return ". Few need a longer one, since a lease is renewed while its client lives. Where the URL takes the option"
-                + " maxTtl, as lock:native: does, maxTtl=" + text(ttl)
+        return ". Few need a longer one, since a lease is renewed while its client lives. Where the URL takes the"
+                + " option maxTtl, as lock:native: does, maxTtl=" + text(ttl)
                 + " allows it, the same for all clients and members";
     }
 

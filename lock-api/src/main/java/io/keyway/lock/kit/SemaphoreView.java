@@ -12,21 +12,24 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A semaphore: a name, a capacity that is asked at each call, and options. */
+/**
+ * A semaphore: a name, a capacity that is asked at each call, and options. Its requests are those of a {@link
+ * LockView}.
+ */
 final class SemaphoreView implements DistributedSemaphore {
 
-    private final EngineClient client;
+    private final ClientContext client;
     private final LockKey key;
     private final Capacity capacity;
     private final LockOptions options;
-    private final Acquirer acquirer;
+    private final LockView requests;
 
-    SemaphoreView(EngineClient client, LockKey key, Capacity capacity, LockOptions options) {
+    SemaphoreView(ClientContext client, LockKey key, Capacity capacity, LockOptions options) {
         this.client = client;
         this.key = key;
         this.capacity = capacity;
         this.options = options;
-        this.acquirer = new Acquirer(client, key, LockMode.PERMITS, client.terms(options));
+        this.requests = new LockView(client, key, LockMode.PERMITS, options);
     }
 
     @Override
@@ -42,27 +45,27 @@ final class SemaphoreView implements DistributedSemaphore {
 
     @Override
     public Lease acquire(int permits) throws InterruptedException {
-        return acquirer.acquire(permits, capacityFor(permits));
+        return requests.acquire(permits, capacityFor(permits));
     }
 
     @Override
     public Optional<Lease> tryAcquire(int permits) throws InterruptedException {
-        return acquirer.tryAcquire(permits, capacityFor(permits), Duration.ZERO);
+        return requests.tryAcquire(permits, capacityFor(permits), Duration.ZERO);
     }
 
     @Override
     public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-        return acquirer.tryAcquire(permits, capacityFor(permits), wait);
+        return requests.tryAcquire(permits, capacityFor(permits), wait);
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(int permits) {
-        return acquirer.acquireAsync(permits, capacityFor(permits));
+        return requests.acquireAsync(permits, capacityFor(permits));
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-        return acquirer.tryAcquireAsync(permits, capacityFor(permits), wait);
+        return requests.tryAcquireAsync(permits, capacityFor(permits), wait);
     }
 
     @Override

@@ -23,7 +23,7 @@ final class StoreTimers {
     }
 
     OptionalLong nextDue() {
-        while (!timers.isEmpty() && timers.peek().stale()) {
+        while (!timers.isEmpty() && stale(timers.peek())) {
             timers.poll();
         }
         return timers.isEmpty() ? OptionalLong.empty() : OptionalLong.of(timers.peek().at);
@@ -31,9 +31,9 @@ final class StoreTimers {
 
     /** Hands over what is due, also what becomes due by that. */
     void run(long now, Consumer<StoreEntry> entries, Consumer<RenewalGroup> groups) {
-        while (!timers.isEmpty() && (timers.peek().stale() || now - timers.peek().at >= 0)) {
+        while (!timers.isEmpty() && (stale(timers.peek()) || now - timers.peek().at >= 0)) {
             Timer timer = timers.poll();
-            if (timer.stale()) {
+            if (stale(timer)) {
                 continue;
             }
             if (timer.entry != null) {
@@ -79,16 +79,18 @@ final class StoreTimers {
         return span - draws.nextLong(Math.max(1, span / 4));
     }
 
+    private static boolean stale(Timer timer) {
+        StoreEntry entry = timer.entry;
+        if (entry != null) {
+            return !entry.armed || entry.due != timer.at;
+        }
+        RenewalGroup group = timer.group;
+        return group == null || !group.armed || group.due != timer.at;
+    }
+
     /** An armed entry or group; stale once that was armed anew. */
     private record Timer(
             long at, @Nullable StoreEntry entry, @Nullable RenewalGroup group) implements Comparable<Timer> {
-
-        boolean stale() {
-            if (entry != null) {
-                return !entry.armed || entry.due != at;
-            }
-            return group == null || !group.armed || group.due != at;
-        }
 
         @Override
         public int compareTo(Timer other) {

@@ -5,80 +5,132 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LeaseLoss.Cause;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Renewal;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.TimeSource;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** An end that comes while a grant is being handed out is told, once, after it. */
 class LeaseStateTest {
 
-    private static final class Word extends LeaseState {
-        private final AtomicInteger losses = new AtomicInteger();
+    private static final Duration TTL = Duration.ofSeconds(10);
 
+    /** A clock that stands still. */
+    private static final class Still implements TimeSource {
         @Override
-        void onLost(LeaseLoss loss) {
-            losses.incrementAndGet();
+        public long nanoTime() {
+            return 0;
         }
 
         @Override
-        void onReleased() {}
-
-        @Override
-        LeaseLoss goneBeforeRelease() {
-            return lost(Cause.BROKEN, "");
-        }
-
-        void granted() {
-            EarlyEnd early = begin();
-            if (early != null) {
-                ended(early);
-            }
-        }
-
-        void ended(EarlyEnd end) {
-            if (phase() != Phase.PENDING || !keep(end)) {
-                boolean unused = lose(lost(end.cause(), end.detail()));
-            }
+        public Scheduled at(long atNanos, Runnable task) {
+            return () -> {};
         }
     }
 
-    private static LeaseLoss lost(Cause cause, String detail) {
-        return new LeaseLoss(cause, Duration.ZERO, Optional.empty(), detail);
+    private static final class Granted implements LockEngine.Hold {
+        @Override
+        public Duration ttl() {
+            return TTL;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return TTL.toNanos() / 4 * 3;
+        }
+
+        @Override
+        public CompletionStage<Answer> release(long token) {
+            return CompletableFuture.completedStage(Answer.DONE);
+        }
+
+        @Override
+        public void lapsed(long token) {}
+
+        @Override
+        public Optional<String> server() {
+            return Optional.empty();
+        }
+    }
+
+    private final EventDispatcher events = new EventDispatcher(Runnable::run);
+    private final ClientContext client = new ClientContext(
+            engine(), new Settings("a", LockOptions.none(), TTL, TTL, TTL, TTL, false), "lock:test:", events);
+
+    private static LockEngine engine() {
+        TimeSource time = new Still();
+        return (LockEngine) Proxy.newProxyInstance(
+                LockEngine.class.getClassLoader(), new Class<?>[] {LockEngine.class}, (proxy, method, arguments) -> {
+                    assertThat(method.getName())
+                            .as("all that a lease asks of its engine")
+                            .isEqualTo("time");
+                    return time;
+                });
+    }
+
+    private HeldLease lease() {
+        return new HeldLease(
+                client,
+                LockKey.lock(LockName.of("x")),
+                LockMode.EXCLUSIVE,
+                1,
+                new ResolvedOptions(TTL, null, Renewal.AUTO, new Owner("a", Map.of()), null, Duration.ZERO));
     }
 
     @Test
     void anEndBeforeTheBeginningIsKeptForIt() {
-        Word word = new Word();
+        List<LockEvent.Type> told = told();
+        HeldLease lease = lease();
 
-        word.ended(new LeaseState.EarlyEnd(Cause.BROKEN, "for a test"));
+        lease.ended(Cause.BROKEN, "for a test");
 
-        assertThat(word.phase()).isEqualTo(LeaseState.Phase.PENDING);
-        assertThat(word.losses).hasValue(0);
-        word.granted();
-        assertThat(word.phase()).isEqualTo(LeaseState.Phase.LOST);
-        assertThat(word.loss()).isEqualTo(lost(Cause.BROKEN, "for a test"));
-        assertThat(word.losses).hasValue(1);
+        assertThat(lease.phase()).isEqualTo(HeldLease.Phase.PENDING);
+        assertThat(told).isEmpty();
+        lease.granted(new Granted(), 7);
+        assertThat(lease.phase()).isEqualTo(HeldLease.Phase.LOST);
+        assertThat(lease.loss()).isEqualTo(new LeaseLoss(Cause.BROKEN, Duration.ZERO, Optional.empty(), "for a test"));
+        assertThat(told).containsExactly(LockEvent.Type.GRANTED, LockEvent.Type.LOST);
     }
 
     @Test
     void anEndThatMeetsTheBeginningIsToldOnce() throws Exception {
         for (int i = 0; i < 100; i++) {
-            Word word = new Word();
+            List<LockEvent.Type> told = told();
+            HeldLease lease = lease();
             CountDownLatch both = new CountDownLatch(2);
             CompletableFuture<Void> end = CompletableFuture.runAsync(() -> {
                 meet(both);
-                word.ended(new LeaseState.EarlyEnd(Cause.BROKEN, ""));
+                lease.ended(Cause.BROKEN, "");
             });
             meet(both);
-            word.granted();
+            lease.granted(new Granted(), 7);
             end.get();
 
-            assertThat(word.phase()).isEqualTo(LeaseState.Phase.LOST);
-            assertThat(word.losses).hasValue(1);
+            assertThat(lease.phase()).isEqualTo(HeldLease.Phase.LOST);
+            assertThat(told).containsOnlyOnce(LockEvent.Type.LOST);
         }
+    }
+
+    private List<LockEvent.Type> told() {
+        List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
+        events.add(event -> told.add(event.type()));
+        return told;
     }
 
     private static void meet(CountDownLatch both) {

@@ -92,7 +92,7 @@ class FailingEngineTest extends ReferenceClients {
         client.close();
         assertThat(own.state()).isEqualTo(Lease.State.LOST);
         failing.clear();
-        client.engine().close();
+        client.context().engine().close();
         assertThat(threadsOf("failing")).isEmpty();
     }
 
@@ -116,7 +116,7 @@ class FailingEngineTest extends ReferenceClients {
         assertThatThrownBy(() -> client.lock("x").acquire()).hasMessageContaining("submitWaiting fails");
         failing.add("reacquire");
         assertThatThrownBy(() -> client.lock("x").acquireAsync().join()).hasMessageContaining("reacquire fails");
-        assertThat(client.pending().size()).isZero();
+        assertThat(client.context().pending().close()).isEmpty();
         client.close();
     }
 }
