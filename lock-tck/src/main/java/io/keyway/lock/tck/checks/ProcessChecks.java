@@ -21,7 +21,7 @@ import java.util.OptionalLong;
 /** What only a second process shows: rules 301, 410, 502, 503, 513, 807. */
 final class ProcessChecks {
     @Check(rules = "LK-301 LK-602", requires = Requirement.PROCESS, from = Profile.SMOKE)
-    @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.reach")
+    @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.scope")
     void twoProcessesExcludeEachOther(CheckContext t) throws Exception {
         RemoteClient remote = t.process("remote");
         LockClient here = t.client("here");
