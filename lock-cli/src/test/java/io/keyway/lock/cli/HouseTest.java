@@ -25,6 +25,7 @@ class HouseTest {
     private static final String API = "io.keyway.lock";
     private static final String SPI = "io.keyway.lock.spi";
     private static final String KIT = "io.keyway.lock.kit";
+    private static final String TABLE = "io.keyway.lock.kit.table";
     private static final String CLI = "io.keyway.lock.cli..";
     private static final String TCK = "io.keyway.lock.tck..";
 
@@ -44,6 +45,7 @@ class HouseTest {
                         API,
                         SPI,
                         KIT,
+                        TABLE,
                         "io.keyway.lock.cli",
                         "io.keyway.lock.cli.supervisor",
                         "io.keyway.lock.peer",
@@ -53,7 +55,7 @@ class HouseTest {
                         "io.keyway.lock.zookeeper");
         assertThat(HOUSE.stream()
                         .map(room -> room.getPackageName())
-                        .filter(room -> !List.of(API, SPI, KIT).contains(room))
+                        .filter(room -> !List.of(API, SPI, KIT, TABLE).contains(room))
                         .filter(room -> !room.startsWith("io.keyway.lock.cli"))
                         .filter(room -> !room.startsWith("io.keyway.lock.tck"))
                         .filter(room -> PROVIDERS.stream().noneMatch(room::startsWith)))
@@ -65,10 +67,10 @@ class HouseTest {
     void theApiKnowsNothingAboveIt() {
         noClasses()
                 .that()
-                .resideInAnyPackage(API, SPI, KIT)
+                .resideInAnyPackage(API, SPI, KIT, TABLE)
                 .should()
-                .dependOnClassesThat(
-                        resideInAPackage("io.keyway..").and(DescribedPredicate.not(resideInAnyPackage(API, SPI, KIT))))
+                .dependOnClassesThat(resideInAPackage("io.keyway..")
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, KIT, TABLE))))
                 .check(HOUSE);
     }
 
@@ -85,7 +87,7 @@ class HouseTest {
                 .resideInAPackage(provider + "..")
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.keyway..")
-                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, provider + ".."))));
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, TABLE, provider + ".."))));
     }
 
     @Test
@@ -94,8 +96,8 @@ class HouseTest {
                 .that()
                 .resideInAPackage(TCK)
                 .should()
-                .dependOnClassesThat(
-                        resideInAPackage("io.keyway..").and(DescribedPredicate.not(resideInAnyPackage(API, SPI, TCK))))
+                .dependOnClassesThat(resideInAPackage("io.keyway..")
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, TABLE, TCK))))
                 .check(HOUSE);
     }
 
