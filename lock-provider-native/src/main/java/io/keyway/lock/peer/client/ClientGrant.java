@@ -4,14 +4,21 @@ package io.keyway.lock.peer.client;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.spi.Owner;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** A grant as its helper knows it. Whether it is in use and believed is in its word. */
+/** A grant as its helper knows it. Whether it is in use and believed is in its handle. */
 final class ClientGrant {
+    private static final Owner NOBODY = new Owner("", Map.of());
+
     final Peer session;
     final long request;
     final GrantHandle handle;
@@ -28,10 +35,10 @@ final class ClientGrant {
     /** Too little belief is left for another use; a KEEP was sent. */
     boolean confirming;
 
-    ClientGrant(Peer session, long request, GrantHandle word) {
+    ClientGrant(Peer session, long request, GrantHandle handle) {
         this.session = session;
         this.request = request;
-        this.handle = word;
+        this.handle = handle;
     }
 
     /** A grant of one token is never cached. */
@@ -43,7 +50,7 @@ final class ClientGrant {
         return wanted || evicted || !cacheable() || handle.used() >= handle.hi();
     }
 
-    boolean fits(LocalWaiters.Waiter waiter) {
+    boolean fits(Waiter waiter) {
         LockCall.Acquire call = waiter.call;
         return call.atLeast() == 0 && handle.fits(call.mode(), call.permits(), call.ttl(), call.owner());
     }
@@ -52,6 +59,37 @@ final class ClientGrant {
     List<Participant> holder(long now) {
         return List.of(new Participant(
                 handle.owner(), handle.mode(), handle.permits(), handle.current(), now - handle.since()));
+    }
+
+    /** An answer to a question of the manager: what is in use of it, and who waits at this client. */
+    static void answer(
+            Peer from, LockMessage.Query query, @Nullable ClientGrant asked, ParticipantList waiting, Turn turn) {
+        GrantHandle handle = asked == null ? null : asked.handle;
+        List<List<Participant>> parts = waiting.parts();
+        for (int i = 0; i < parts.size(); i++) {
+            boolean last = i == parts.size() - 1;
+            turn.send(
+                    from,
+                    new LockMessage.Use(
+                            query.key(),
+                            query.query(),
+                            query.token(),
+                            handle == null ? 0 : handle.current(),
+                            handle == null ? 0 : turn.now() - handle.since(),
+                            handle == null ? NOBODY : handle.owner(),
+                            parts.get(i),
+                            last ? waiting.more() : 0,
+                            last));
+        }
+    }
+
+    /** Why it is over, for people. */
+    static String why(LockMessage.Revoke revoke) {
+        return switch (revoke.cause()) {
+            case BROKEN -> revoke.reason().isEmpty() ? "broken by an administrator" : "broken: " + revoke.reason();
+            case DENIED -> "the member restarted and refused it";
+            default -> "the member did not hear from this client in time";
+        };
     }
 
     LockMessage.Release release(Key key) {

@@ -1,67 +1,39 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.peer.service.RefusalCause;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The users of one client who want one lock: those who queue, in order, and those who want an answer at once. Of those who queue only the first has a request at the manager. */
-final class LocalWaiters {
-    static final class Waiter {
-        final LockCall.Acquire call;
-        final long since;
-        /** Its request is at the manager of the present session. */
-        boolean sent;
-        /** It was told that it waits. */
-        boolean told;
-        /** How many grants in a row were stale when they came. */
-        int stale;
-
-        private Waiter(LockCall.Acquire call, long since) {
-            this.call = call;
-            this.since = since;
-        }
-
-        private Waiter copy() {
-            Waiter copy = new Waiter(call, since);
-            copy.sent = sent;
-            copy.told = told;
-            copy.stale = stale;
-            return copy;
-        }
-
-        private void encode(StateEncoder out) {
-            out.put(call.request())
-                    .value(call.mode())
-                    .put(call.permits())
-                    .put(call.limit())
-                    .put(call.ttl())
-                    .put(call.atLeast());
-            out.value(call.owner())
-                    .put(call.wantPlace())
-                    .time(since)
-                    .put(sent)
-                    .put(told)
-                    .put(stale);
-        }
-    }
-
+/**
+ * The users of one client who want one lock: those who queue, in order, and those who want an answer at once. A waiter asks
+ * the manager by a request; a grant that came for it is <i>pending</i> until the echo of its frame shows how much belief it
+ * leaves. All answers but the grant itself end here.
+ */
+class LocalWaiters {
     private final Key key;
     private final boolean cache;
     private final Map<Long, Waiter> queue = new LinkedHashMap<>(2);
     private final Map<Long, Waiter> asks = new LinkedHashMap<>(2);
-    /** What the manager last said of the first waiter's place; null while nothing is known. */
+    private final List<Waiter> pending = new ArrayList<>(1);
+    /** What the manager last said of a waiter's place; null while nothing is known. */
     private LockMessage.@Nullable Place place;
 
     /** @param cache whether granted locks may be kept */
@@ -86,10 +58,13 @@ final class LocalWaiters {
         return waiter == null ? asks.get(request) : waiter;
     }
 
-    @Nullable
-    Waiter remove(long request) {
+    private @Nullable Waiter remove(long request) {
         Waiter waiter = queue.remove(request);
-        return waiter == null ? asks.remove(request) : waiter;
+        waiter = waiter == null ? asks.remove(request) : waiter;
+        if (!pending.isEmpty()) {
+            pending.remove(waiter);
+        }
+        return waiter;
     }
 
     boolean isEmpty() {
@@ -97,42 +72,38 @@ final class LocalWaiters {
     }
 
     /** Those who queue, in order, and for how long. */
-    ParticipantList parties(long now) {
-        ParticipantList parties = new ParticipantList();
+    ParticipantList participants(long now) {
+        ParticipantList all = new ParticipantList();
         for (Waiter waiter : queue.values()) {
             LockCall.Acquire call = waiter.call;
-            parties.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
+            all.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
         }
-        return parties;
+        return all;
+    }
+
+    /** Those who queue, in order. */
+    Collection<Waiter> queue() {
+        return queue.values();
+    }
+
+    /** Those who want an answer at once, in order. */
+    Collection<Waiter> asks() {
+        return asks.values();
     }
 
     /** The first who queues. */
     @Nullable
     Waiter first() {
-        return first(queue);
-    }
-
-    /** The first who wants an answer at once. */
-    @Nullable
-    Waiter firstAsk() {
-        return first(asks);
-    }
-
-    private static @Nullable Waiter first(Map<Long, Waiter> of) {
-        Iterator<Waiter> all = of.values().iterator();
-        return all.hasNext() ? all.next() : null;
-    }
-
-    Collection<Waiter> asks() {
-        return asks.values();
+        return queue.isEmpty() ? null : queue.values().iterator().next();
     }
 
     /** The first who queues, else the first who wants an answer at once. */
     @Nullable
     Waiter next() {
-        Waiter first = first();
-        return first == null ? firstAsk() : first;
+        return queue.isEmpty() && !asks.isEmpty() ? asks.values().iterator().next() : first();
     }
+
+    // Requests
 
     /** Sends the waiter's request, unless that has been done. */
     void request(Waiter waiter, Turn turn) {
@@ -159,7 +130,192 @@ final class LocalWaiters {
                         call.owner()));
     }
 
-    /** The waiter whose request is at the manager learns each place that it is told; the others learn once that they wait behind it. */
+    /** A user gave up. */
+    void withdraw(long request, Turn turn) {
+        Waiter waiter = find(request);
+        if (waiter != null) {
+            takeBack(waiter, turn);
+            remove(request);
+            turn.tell(new LockNotice.Withdrawn(key, request, waiter.call.user()));
+        }
+    }
+
+    /** The manager is told that nobody wants what that request asked for. */
+    private void takeBack(Waiter waiter, Turn turn) {
+        if (pending.contains(waiter)) {
+            returnUnused(waiter.session, waiter.token, turn);
+        } else if (waiter.sent && turn.client().exists()) {
+            sendWithdraw(waiter.call.request(), turn);
+        }
+    }
+
+    void sendWithdraw(long request, Turn turn) {
+        turn.send(turn.client().session(), new LockMessage.Withdraw(key, request));
+    }
+
+    /** A grant that nobody wants goes back at once, by its token. */
+    void returnUnused(Peer to, long token, Turn turn) {
+        turn.send(to, new LockMessage.Release(key, token, token - 1));
+    }
+
+    // Grants that came
+
+    /** The waiter whose request was granted: a grant answers the request that it names, and no other. */
+    @Nullable
+    Waiter taker(long request) {
+        Waiter waiter = find(request);
+        return waiter != null && waiter.sent && !pending.contains(waiter) ? waiter : null;
+    }
+
+    /** A grant came for that waiter. */
+    void came(Waiter waiter, Peer from, LockMessage.Granted granted, Turn turn) {
+        waiter.session = from;
+        waiter.token = granted.token();
+        waiter.hi = granted.hi();
+        waiter.wanted = granted.wanted();
+        waiter.confirming = false;
+        pending.add(waiter);
+        turn.client().afterEcho(key);
+    }
+
+    /** Those for whom a grant is pending, in the order in which these came. */
+    List<Waiter> pending() {
+        return pending.isEmpty() ? List.of() : List.copyOf(pending);
+    }
+
+    boolean arePending() {
+        return !pending.isEmpty();
+    }
+
+    /**
+     * Whether the pending grant may be used: its echo leaves enough belief. If not, it is confirmed once, and goes back
+     * the next time.
+     */
+    boolean stands(Waiter waiter, Belief belief, Turn turn) {
+        if (belief.deadline() - turn.now() >= belief.ttl() / 8) {
+            return true;
+        }
+        if (!waiter.confirming) {
+            turn.goal(LockGoal.STALE_GRANT_CONFIRMED);
+            waiter.confirming = true;
+            turn.client().confirm(key);
+        } else {
+            turn.goal(LockGoal.STALE_GRANT_RETURNED);
+            returnUnused(waiter.session, waiter.token, turn);
+            stale(waiter, turn);
+        }
+        return false;
+    }
+
+    /** The pending grant is worth nothing: the waiter asks again; the second time in a row its request fails. */
+    private void stale(Waiter waiter, Turn turn) {
+        pending.remove(waiter);
+        waiter.sent = false;
+        if (++waiter.stale == 2) {
+            long request = waiter.call.request();
+            remove(request);
+            turn.tell(new LockNotice.Failed(key, request, "round trip exceeds ttl/2", waiter.call.user()));
+        }
+    }
+
+    /** The lock is this waiter's. */
+    void served(Waiter waiter) {
+        remove(waiter.call.request());
+    }
+
+    /** Others want a pending grant; true if it is one. */
+    boolean recalled(Peer from, long token, Turn turn) {
+        for (Waiter waiter : pending) {
+            if (waiter.token == token) {
+                waiter.wanted = true;
+                turn.send(from, new LockMessage.Denied(key, token));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A pending grant is over; true if it is one. */
+    boolean revoked(Peer from, LockMessage.Revoke revoke, Turn turn) {
+        for (Waiter waiter : pending) {
+            long token = revoke.token();
+            if (waiter.token == token) {
+                if (revoke.cause() == LeaseLoss.Cause.BROKEN) {
+                    turn.send(from, new LockMessage.Revoked(key, token, token, token));
+                } else if (waiter.call.atLeast() > 0) {
+                    returnUnused(from, token, turn);
+                }
+                stale(waiter, turn);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Answers without a grant
+
+    void refused(LockMessage.NotGranted refusal, Turn turn) {
+        Waiter waiter = remove(refusal.request());
+        if (waiter != null) {
+            long request = refusal.request();
+            turn.tell(
+                    refusal.cause() == RefusalCause.HELD
+                            ? new LockNotice.Refused(key, request, refusal.holders(), waiter.call.user())
+                            : new LockNotice.Failed(
+                                    key, request, refusal.cause().why(), waiter.call.user()));
+        }
+    }
+
+    /** Another user of this client holds the lock: who wants an answer at once, and whose request was not sent, gets it. */
+    void refuseAsks(List<Participant> holders, Turn turn) {
+        asks.values().removeIf(ask -> {
+            if (!ask.sent) {
+                turn.tell(new LockNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
+            }
+            return !ask.sent;
+        });
+    }
+
+    /** Another member decides on this name; false if that is no request of a waiter. */
+    boolean misdirected(long request, Turn turn) {
+        Waiter waiter = remove(request);
+        if (waiter == null) {
+            return false;
+        }
+        LockCall.Acquire moved = waiter.call.after(turn.now() - waiter.since - waiter.call.waited());
+        turn.tell(new LockNotice.Misdirected(key, request, moved, waiter.call.user()));
+        return true;
+    }
+
+    /** Nobody is left to ask at this member: all are to ask elsewhere. */
+    void dismissed(Turn turn) {
+        for (Waiter waiter = next(); waiter != null; waiter = next()) {
+            takeBack(waiter, turn);
+            misdirected(waiter.call.request(), turn);
+        }
+    }
+
+    /** The member cannot be reached; if that is final, nobody is served before a configuration is changed. */
+    void unreachable(ClientView.Unreachable member, Turn turn) {
+        String why = member.why();
+        if (!member.final_()) {
+            queue.values().forEach(waiter -> tellTrouble(waiter, why, turn));
+            asks.values().forEach(waiter -> tellTrouble(waiter, why, turn));
+            return;
+        }
+        for (Waiter waiter = next(); waiter != null; waiter = next()) {
+            remove(waiter.call.request());
+            turn.tell(new LockNotice.Failed(key, waiter.call.request(), why, true, waiter.call.user()));
+        }
+    }
+
+    private void tellTrouble(Waiter waiter, String why, Turn turn) {
+        turn.tell(new LockNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
+    }
+
+    // Places
+
+    /** The waiter whose request it is learns each place; those who did not ask learn once that they wait behind it. */
     void placed(LockMessage.Place now, Turn turn) {
         Waiter asked = find(now.request());
         if (asked == null) {
@@ -168,7 +324,7 @@ final class LocalWaiters {
         place = now;
         tellWaiting(asked, now.ahead(), now.holders(), turn);
         for (Waiter waiter : queue.values()) {
-            if (!waiter.told && waiter.call.wantPlace()) {
+            if (!waiter.told && !waiter.sent && waiter.call.wantPlace()) {
                 tellWaiting(waiter, -1, now.holders(), turn);
             }
         }
@@ -180,60 +336,44 @@ final class LocalWaiters {
     }
 
     /** The lock is this client's: what was said of places is of no use any more. */
-    void granted() {
+    void forgetPlace() {
         place = null;
     }
 
-    /** Another user of this client holds the lock: those who want an answer at once, and whose request was not sent, get it. */
-    void refuseAsks(List<Participant> holders, Turn turn) {
-        asks.values().removeIf(ask -> {
-            if (!ask.sent) {
-                turn.tell(new LockNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
-            }
-            return !ask.sent;
-        });
-    }
+    // Sessions
 
-    void trouble(String why, Turn turn) {
-        queue.values().forEach(waiter -> tellTrouble(waiter, why, turn));
-        asks.values().forEach(waiter -> tellTrouble(waiter, why, turn));
-    }
-
-    private void tellTrouble(Waiter waiter, String why, Turn turn) {
-        turn.tell(new LockNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
-    }
-
-    /** Nobody will be served before a configuration is changed. */
-    void failAll(String why, Turn turn) {
-        for (Waiter waiter = next(); waiter != null; waiter = next()) {
-            remove(waiter.call.request());
-            turn.tell(new LockNotice.Failed(key, waiter.call.request(), why, true, waiter.call.user()));
-        }
-    }
-
-    /** The session is over, and all requests with it. */
+    /** The session is over, and all requests and pending grants with it. */
     void unsent() {
         place = null;
+        pending.clear();
+        queue.values().forEach(waiter -> waiter.sent = false);
         asks.values().forEach(ask -> ask.sent = false);
-        Waiter first = first();
-        if (first != null) {
-            first.sent = false;
-        }
+    }
+
+    /** Waiters of the same kind, for {@link #copy}. */
+    LocalWaiters fresh(Key of, boolean mayCache) {
+        return new LocalWaiters(of, mayCache);
     }
 
     LocalWaiters copy() {
-        LocalWaiters copy = new LocalWaiters(key, cache);
+        LocalWaiters copy = fresh(key, cache);
         copy.place = place;
         queue.forEach((request, waiter) -> copy.queue.put(request, waiter.copy()));
         asks.forEach((request, waiter) -> copy.asks.put(request, waiter.copy()));
+        for (Waiter waiter : pending) {
+            Waiter same = copy.find(waiter.call.request());
+            if (same != null) {
+                copy.pending.add(same);
+            }
+        }
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(queue.size());
-        queue.values().forEach(waiter -> waiter.encode(out));
+        queue.values().forEach(waiter -> waiter.encode(pending.contains(waiter), out));
         out.put(asks.size());
-        asks.values().forEach(waiter -> waiter.encode(out));
+        asks.values().forEach(waiter -> waiter.encode(pending.contains(waiter), out));
         out.value(String.valueOf(place));
     }
 }

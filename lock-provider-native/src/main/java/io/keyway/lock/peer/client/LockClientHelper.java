@@ -19,21 +19,31 @@ import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
-import io.keyway.lock.peer.service.Participant;
-import io.keyway.lock.peer.service.ParticipantList;
-import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.spi.Answer;
-import io.keyway.lock.spi.Owner;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The helper of one lock name at one client: it asks the manager for its users, keeps the lock cached between them, and gives it back. A repaired form of the source's LockClientHelper;
- * docs/algorithms/lease.md numbers the repairs.
+ * The caching helper of one lock name at one client: it asks the manager for its users, keeps the lock between them, and
+ * gives it back. A repaired form of the source's LockClientHelper; docs/algorithms/lease.md numbers the repairs. It has one
+ * grant at a time; {@link GrantClient} has several and caches none.
  *
- * <p>It stores no deadline: the session carries the lease, and {@link GrantHandle} answers whether it is believed. Whoever waits has one request at the manager, the first of the local waiters; the
- * others follow when it has been served, with the time that they have waited, so that their place is that of their call.
+ * <p><b>States.</b> <i>At rest</i>. <i>Waiting</i>: the first of the local waiters ({@link LocalWaiters}) has a request at
+ * the manager; the others follow when it has been served, with the time that they have waited, so that their place is that
+ * of their call. <i>Active</i>: a grant is in use. <i>Cached</i>: it is idle, and user threads take it without a message
+ * until it is recalled, evicted, too long unused or out of tokens. A grant of a member that restarted is <i>frozen</i>:
+ * belief stays where it was until the new member has confirmed it.
+ *
+ * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL is
+ * answered by ACCEPTED if the lock lies idle, else by DENIED, and from then on the grant is <i>wanted</i>: it goes straight
+ * back at its release. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a guard, when the
+ * user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms it. QUERY is answered by USE.
+ *
+ * <p><b>Invariants.</b> No deadline is stored: the session carries the lease, and {@link GrantHandle} answers whether it is
+ * believed. A grant that nobody waits for goes back at once, by its token. The handle is closed, by compare-and-set against
+ * user threads, before a message says that the grant is over; a closed handle is never opened again. Each end that a user did
+ * not ask for is told once. Of a grant that lapsed in use the manager hears when the user says that it has stopped, or had a
+ * quarter of the ttl to do so ({@link UnconfirmedEnds}). A release that a user waits for is done when the member has it
+ * ({@link UnconfirmedReleases}).
  */
 public class LockClientHelper implements Machine {
     /** What the users of this name see. */
@@ -46,38 +56,57 @@ public class LockClientHelper implements Machine {
 
     private static final int IDLE = 0;
     private static final int FROZEN = 1;
-    private static final int INQUIRY = 2;
+    private static final int STATUS = 2;
     private static final int GRACE = 3;
     private static final int OWED = 4;
 
     private final Key key;
     private final LockSettings settings;
     private LocalWaiters waiters;
-    private StatusClient inquirer;
-    private UnconfirmedReleases releases;
-    private UnconfirmedEnds endings;
-    private @Nullable PendingGrant offer;
     private @Nullable ClientGrant grant;
+    private @Nullable StatusClient questions;
+    private @Nullable UnconfirmedReleases releases;
+    private @Nullable UnconfirmedEnds ends;
     /** The ttl with which this key awaits its session; 0 if it does not. */
     private long awaiting;
 
+    /** A helper at rest. */
     public LockClientHelper(Key key, LockSettings settings) {
+        this(key, settings, new LocalWaiters(key, settings.cache()));
+    }
+
+    LockClientHelper(Key key, LockSettings settings, LocalWaiters waiters) {
         this.key = key;
         this.settings = settings;
-        this.waiters = new LocalWaiters(key, settings.cache());
-        this.inquirer = new StatusClient(key, INQUIRY);
-        this.releases = new UnconfirmedReleases(key);
-        this.endings = new UnconfirmedEnds(key, GRACE);
+        this.waiters = waiters;
+    }
+
+    private StatusClient questions() {
+        StatusClient all = questions == null ? new StatusClient(key, STATUS) : questions;
+        questions = all;
+        return all;
+    }
+
+    private UnconfirmedReleases releases() {
+        UnconfirmedReleases all = releases == null ? new UnconfirmedReleases(key) : releases;
+        releases = all;
+        return all;
+    }
+
+    private UnconfirmedEnds ends() {
+        UnconfirmedEnds all = ends == null ? new UnconfirmedEnds(key, GRACE) : ends;
+        ends = all;
+        return all;
     }
 
     public Phase phase() {
         if (grant != null) {
             return grant.handle.idle() ? Phase.CACHED : Phase.ACTIVE;
         }
-        return offer == null && waiters.isEmpty() ? Phase.REST : Phase.WAITING;
+        return waiters.isEmpty() ? Phase.REST : Phase.WAITING;
     }
 
-    /** The published word of the present grant; null if there is none. */
+    /** The handle of the present grant; null if there is none. */
     public @Nullable GrantHandle handle() {
         return grant == null ? null : grant.handle;
     }
@@ -87,7 +116,7 @@ public class LockClientHelper implements Machine {
         if (message instanceof LockMessage.Granted granted) {
             granted(from, granted, turn);
         } else if (message instanceof LockMessage.NotGranted refusal) {
-            notGranted(refusal, turn);
+            waiters.refused(refusal, turn);
         } else if (message instanceof LockMessage.Place place) {
             waiters.placed(place, turn);
         } else if (message instanceof LockMessage.Recall recall) {
@@ -97,77 +126,68 @@ public class LockClientHelper implements Machine {
         } else if (message instanceof LockMessage.Reasserted reasserted) {
             reasserted(reasserted, turn);
         } else if (message instanceof LockMessage.Query query) {
-            query(from, query, turn);
-        } else if (message instanceof LockMessage.Misdirected m && waiters.find(m.request()) != null) {
-            misdirected(m.request(), turn);
-        } else if (message instanceof LockMessage answer) {
-            inquirer.received(answer, turn);
+            ClientGrant asked = grant != null && grant.handle.token() == query.token() ? grant : null;
+            ClientGrant.answer(from, query, asked, waiters.participants(turn.now()), turn);
+        } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
+                && message instanceof LockMessage answer
+                && questions != null) {
+            questions.received(answer, turn);
         }
         settle(turn);
     }
 
     @Override
     public void called(Call call, Turn turn) {
-        if (call instanceof LockCall.Acquire acquire) {
-            acquire(acquire, turn);
-        } else if (call instanceof LockCall.Release release) {
-            release(release, turn);
-        } else if (call instanceof LockCall.Withdraw withdraw) {
-            withdraw(withdraw.request(), turn);
-        } else if (call instanceof LockCall.Lapse lapse) {
-            if (grant != null && grant.handle.active(lapse.token())) {
-                end(grant, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
-            }
-        } else if (call instanceof LockCall.Evict) {
-            if (grant != null) {
-                grant.evicted = true;
-            }
-        } else if (call instanceof LockCall question) {
-            inquirer.called(question, turn);
+        if (call instanceof LockCall said) {
+            asked(said, turn);
         } else if (call instanceof ClientView.Echoed) {
             echoed(turn);
         } else if (call instanceof ClientView.Lapsed lapsed) {
-            if (grant != null && !grant.frozen && grant.handle.ttl() == lapsed.ttl()) {
-                end(grant, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+            ClientGrant held = believed(lapsed.ttl());
+            if (held != null) {
+                end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
         } else if (call instanceof ClientView.Doubted doubted) {
-            if (grant != null && !grant.frozen && grant.handle.ttl() == doubted.ttl()) {
-                doubt(grant, "no answer for five eighths of its ttl", turn);
-            }
+            doubt(believed(doubted.ttl()), "no answer for five eighths of its ttl", turn);
         } else if (call instanceof ClientView.Certain certain) {
-            if (grant != null && !grant.frozen && grant.handle.ttl() == certain.ttl()) {
-                certain(grant, turn);
-            }
-        } else if (call instanceof ClientView.Received received) {
+            certain(believed(certain.ttl()), turn);
+        } else if (call instanceof ClientView.Received received && releases != null) {
             releases.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.Disowned disowned) {
-            releases.forget(turn.now(), true);
+            if (releases != null) {
+                releases.forget(turn.now(), true);
+            }
             if (grant != null && grant.frozen) {
                 end(grant, LeaseLoss.Cause.EXPIRED, disowned.why(), false, turn);
             }
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
         } else if (call instanceof ClientView.Dismissed) {
-            dismissed(turn);
-        } else if (call instanceof ClientView.Unreachable unreachable) {
-            unreachable(unreachable, turn);
+            if (questions != null) {
+                questions.dismissed(turn);
+            }
+            waiters.dismissed(turn);
+        } else if (call instanceof ClientView.Unreachable member) {
+            questions().unreachable(member, turn);
+            waiters.unreachable(member, turn);
         }
         settle(turn);
     }
 
     @Override
     public void due(int slot, Turn turn) {
-        if (slot == OWED) {
+        if (slot == OWED && releases != null) {
             turn.timer(OWED, releases.forget(turn.now(), false));
-        } else if (slot == INQUIRY) {
-            inquirer.due(turn);
-        } else if (slot == GRACE) {
-            endings.endGrace(turn);
+        } else if (slot == STATUS && questions != null) {
+            questions.due(turn);
+        } else if (slot == GRACE && ends != null) {
+            ends.due(turn);
         } else if (slot == FROZEN) {
             if (grant != null && grant.frozen && !grant.handle.belief().holds(turn.now())) {
-                end(grant, LeaseLoss.Cause.EXPIRED, "the member restarted and did not confirm it in time", true, turn);
+                String why = "the member restarted and did not confirm it in time";
+                end(grant, LeaseLoss.Cause.EXPIRED, why, true, turn);
             }
         } else if (slot == IDLE && grant != null) {
             idle(grant, turn);
@@ -177,24 +197,40 @@ public class LockClientHelper implements Machine {
 
     // Users
 
-    private void acquire(LockCall.Acquire call, Turn turn) {
-        if (waiters.find(call.request()) != null) {
-            return;
+    private void asked(LockCall call, Turn turn) {
+        ClientGrant held = grant;
+        if (call instanceof LockCall.Acquire acquire) {
+            if (waiters.find(acquire.request()) == null) {
+                waiters.add(acquire, held == null || held.handle.idle() ? null : held.holder(turn.now()), turn);
+            }
+        } else if (call instanceof LockCall.Release release) {
+            release(release, turn);
+        } else if (call instanceof LockCall.Withdraw withdraw) {
+            waiters.withdraw(withdraw.request(), turn);
+        } else if (call instanceof LockCall.Lapse lapse) {
+            if (held != null && held.handle.active(lapse.token())) {
+                end(held, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
+            }
+        } else if (call instanceof LockCall.Evict) {
+            if (held != null) {
+                held.evicted = true;
+            }
+        } else {
+            questions().called(call, turn);
         }
-        waiters.add(call, grant == null || grant.handle.idle() ? null : grant.holder(turn.now()), turn);
     }
 
     private void release(LockCall.Release call, Turn turn) {
         long token = call.token();
         ClientGrant held = grant;
         if (held == null || !held.handle.active(token)) {
-            endings.released(token, call.unused(), held != null, turn);
-            if (!releases.awaits(token)) {
-                releases.tell(token, Answer.NOT_HELD, turn);
+            stopped(token, call.unused(), turn);
+            if (releases == null || !releases.awaits(token)) {
+                tellReleased(token, Answer.NOT_HELD, turn);
             }
             return;
         }
-        LocalWaiters.Waiter next = waiters.first();
+        Waiter next = waiters.first();
         if (held.wanted && next != null) {
             turn.goal(LockGoal.HAND_OVER_FORBIDDEN);
         }
@@ -205,7 +241,7 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        releases.tell(token, Answer.DONE, turn);
+        tellReleased(token, Answer.DONE, turn);
         if (next != null && held.handle.fresh(turn.now())) {
             long following = held.handle.handOver(token, next.call.user(), turn.now());
             if (following != 0) {
@@ -217,59 +253,28 @@ public class LockClientHelper implements Machine {
         held.handle.rest(token, turn.now());
     }
 
-    private void withdraw(long request, Turn turn) {
-        LocalWaiters.Waiter waiter = waiters.remove(request);
-        if (waiter == null) {
-            return;
-        }
-        if (offer != null && offer.waiter() == waiter) {
-            returnUnused(offer.session(), offer.grant().token(), turn);
-            offer = null;
-        } else if (waiter.sent && turn.client().exists()) {
-            sendWithdraw(request, turn);
-        }
-        turn.tell(new LockNotice.Withdrawn(key, request, waiter.call.user()));
+    private void tellReleased(long token, Answer answer, Turn turn) {
+        turn.tell(new LockNotice.ReleaseDone(key, token, answer));
     }
 
-    void sendWithdraw(long request, Turn turn) {
-        turn.send(turn.client().session(), new LockMessage.Withdraw(key, request));
-    }
-
-    private void unreachable(ClientView.Unreachable member, Turn turn) {
-        inquirer.unreachable(member, turn);
-        if (member.final_()) {
-            waiters.failAll(member.why(), turn);
-        } else {
-            waiters.trouble(member.why(), turn);
+    /** The user of a grant that has ended says that it has stopped. */
+    private void stopped(long token, boolean unused, Turn turn) {
+        Long ttl = ends == null ? null : ends.released(token, unused, turn);
+        if (ttl != null && grant == null) {
+            turn.client().unhold(key, ttl);
         }
     }
 
     // Grants
 
     private void granted(Peer from, LockMessage.Granted granted, Turn turn) {
-        LocalWaiters.Waiter waiter = taker(granted.request());
-        if (waiter == null || grant != null || offer != null) {
+        Waiter waiter = waiters.taker(granted.request());
+        if (waiter == null || grant != null || waiters.arePending()) {
             turn.goal(LockGoal.UNEXPECTED_GRANT_RETURNED);
-            returnUnused(from, granted.token(), turn);
-            return;
+            waiters.returnUnused(from, granted.token(), turn);
+        } else {
+            waiters.came(waiter, from, granted, turn);
         }
-        offer = new PendingGrant(from, waiter, granted);
-        turn.client().afterEcho(key);
-    }
-
-    /** The waiter whose request was granted: a grant answers the request that it names, and no other. */
-    LocalWaiters.@Nullable Waiter taker(long request) {
-        LocalWaiters.Waiter waiter = waiters.find(request);
-        return waiter != null && waiter.sent ? waiter : null;
-    }
-
-    LocalWaiters waiters() {
-        return waiters;
-    }
-
-    /** A grant that nobody wants goes back at once, by its token. */
-    void returnUnused(Peer to, long token, Turn turn) {
-        turn.send(to, new LockMessage.Release(key, token, token - 1));
     }
 
     private void echoed(Turn turn) {
@@ -280,99 +285,46 @@ public class LockClientHelper implements Machine {
                 thaw(held, turn);
             }
         }
-        PendingGrant offered = offer;
-        if (offered == null) {
-            return;
-        }
-        LocalWaiters.Waiter waiter = offered.waiter();
-        Belief belief = belief(waiter.call.ttl(), turn);
-        if (belief.deadline() - turn.now() >= belief.ttl() / 8) {
-            offer = null;
-            accept(offered, belief, turn);
-        } else if (!offered.confirming()) {
-            turn.goal(LockGoal.STALE_GRANT_CONFIRMED);
-            offer = offered.nowConfirming();
-            turn.client().confirm(key);
-        } else {
-            turn.goal(LockGoal.STALE_GRANT_RETURNED);
-            returnUnused(offered.session(), offered.grant().token(), turn);
-            stale(waiter, turn);
+        for (Waiter waiter : waiters.pending()) {
+            Belief belief = belief(waiter.call.ttl(), turn);
+            if (waiters.stands(waiter, belief, turn)) {
+                accept(waiter, belief, turn);
+            }
         }
     }
 
-    /** The belief on which a grant that just came stands: it runs from the stamp that was echoed, never from the receipt. */
+    /**
+     * The belief on which a grant that just came stands: it runs from the stamp that was echoed, never from the receipt.
+     */
     Belief belief(long ttl, Turn turn) {
         return turn.client().belief(ttl);
     }
 
-    private void stale(LocalWaiters.Waiter waiter, Turn turn) {
-        offer = null;
-        waiter.sent = false;
-        if (++waiter.stale == 2) {
-            waiters.remove(waiter.call.request());
-            turn.tell(
-                    new LockNotice.Failed(key, waiter.call.request(), "round trip exceeds ttl/2", waiter.call.user()));
-        }
-    }
-
-    private void accept(PendingGrant offered, Belief belief, Turn turn) {
-        LocalWaiters.Waiter waiter = offered.waiter();
-        GrantHandle word = new GrantHandle(key, offered.grant(), waiter.call, turn.now(), belief);
-        ClientGrant held = new ClientGrant(offered.session(), waiter.call.request(), word);
-        held.wanted = offered.wanted();
+    private void accept(Waiter waiter, Belief belief, Turn turn) {
+        GrantHandle handle = new GrantHandle(key, waiter.token, waiter.hi, waiter.call, turn.now(), belief);
+        ClientGrant held = new ClientGrant(waiter.session, waiter.call.request(), handle);
+        held.wanted = waiter.wanted;
         grant = held;
-        waiters.granted();
-        turn.client().hold(key, word.ttl());
+        waiters.forgetPlace();
+        turn.client().hold(key, handle.ttl());
         if (held.cacheable()) {
             turn.timer(IDLE, turn.now() + settings.cacheFor());
             turn.call(LockKeys.cache(key.algorithm()), new LockCall.Kept(key));
         }
-        tellGranted(waiter, word, word.token(), turn);
+        tellGranted(waiter, handle, handle.token(), turn);
     }
 
-    private void tellGranted(LocalWaiters.Waiter waiter, GrantHandle word, long token, Turn turn) {
-        waiters.remove(waiter.call.request());
-        turn.tell(new LockNotice.Granted(key, waiter.call.request(), word, token, waiter.call.user()));
-    }
-
-    private void notGranted(LockMessage.NotGranted refusal, Turn turn) {
-        LocalWaiters.Waiter waiter = waiters.remove(refusal.request());
-        if (waiter == null) {
-            return;
-        }
-        long request = refusal.request();
-        turn.tell(
-                refusal.cause() == RefusalCause.HELD
-                        ? new LockNotice.Refused(key, request, refusal.holders(), waiter.call.user())
-                        : new LockNotice.Failed(key, request, refusal.cause().why(), waiter.call.user()));
-    }
-
-    /** Nobody is left to ask at this member: all who wait are to ask elsewhere. */
-    private void dismissed(Turn turn) {
-        inquirer.dismissed(turn);
-        for (LocalWaiters.Waiter waiter = waiters.next(); waiter != null; waiter = waiters.next()) {
-            long request = waiter.call.request();
-            if (offer != null && offer.waiter() == waiter) {
-                returnUnused(offer.session(), offer.grant().token(), turn);
-                offer = null;
-            } else if (waiter.sent && turn.client().exists()) {
-                sendWithdraw(request, turn);
-            }
-            misdirected(request, turn);
-        }
-    }
-
-    private void misdirected(long request, Turn turn) {
-        LocalWaiters.Waiter waiter = waiters.remove(request);
-        if (waiter != null) {
-            LockCall.Acquire moved = waiter.call.after(turn.now() - waiter.since - waiter.call.waited());
-            turn.tell(new LockNotice.Misdirected(key, request, moved, waiter.call.user()));
-        }
+    private void tellGranted(Waiter waiter, GrantHandle handle, long token, Turn turn) {
+        waiters.served(waiter);
+        turn.tell(new LockNotice.Granted(key, waiter.call.request(), handle, token, waiter.call.user()));
     }
 
     // The way back
 
-    /** The word is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0 if nobody does. */
+    /**
+     * The handle is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0 if
+     * nobody does.
+     */
     private void giveBack(ClientGrant held, long token, Turn turn) {
         gone(held, turn);
         ClientView client = turn.client();
@@ -380,27 +332,28 @@ public class LockClientHelper implements Machine {
             if (client.exists()) {
                 turn.send(client.session(), held.release(key));
             } else {
-                turn.timer(OWED, releases.owe(held));
+                turn.timer(OWED, releases().owe(held));
             }
             if (token != 0) {
-                releases.tell(token, Answer.DONE, turn);
+                tellReleased(token, Answer.DONE, turn);
             }
             return;
         }
-        LocalWaiters.Waiter next = waiters.first();
+        Waiter next = waiters.first();
         if (held.wanted && next != null && client.exists()) {
             // In the queue before the lock moves on: its place is that of its user's call.
             waiters.request(next, turn);
         }
         long number = turn.send(held.session, held.release(key));
         if (token != 0) {
-            releases.sent(number, token, turn);
+            releases().sent(number, token, turn);
         }
     }
 
     /**
-     * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the user has had a quarter of the ttl to stop, since it grants the lock at once; or
-     * earlier, when the user says that it is done.
+     * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the
+     * user has had a quarter of the ttl to stop, since it grants the lock at once; or earlier, when the user says that it
+     * is done.
      */
     private void end(ClientGrant held, LeaseLoss.Cause cause, String detail, boolean release, Turn turn) {
         GrantHandle.Use use = held.handle.close();
@@ -409,19 +362,24 @@ public class LockClientHelper implements Machine {
             turn.tell(new LockNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
         if (release && turn.client().exists()) {
-            endings.lapsed(held.handle, use != null, turn);
+            ends().lapsed(held.handle, use != null, turn);
         }
     }
 
-    private void doubt(ClientGrant held, String why, Turn turn) {
-        GrantHandle.Use use = held.handle.use();
+    /** The grant whose belief moves with the session's, if it is of that ttl; null if there is none. */
+    private @Nullable ClientGrant believed(long ttl) {
+        return grant != null && !grant.frozen && grant.handle.ttl() == ttl ? grant : null;
+    }
+
+    private void doubt(@Nullable ClientGrant held, String why, Turn turn) {
+        GrantHandle.Use use = held == null ? null : held.handle.use();
         if (use != null) {
             turn.tell(new LockNotice.Doubted(key, use.token(), why, use.user()));
         }
     }
 
-    private void certain(ClientGrant held, Turn turn) {
-        GrantHandle.Use use = held.handle.use();
+    private void certain(@Nullable ClientGrant held, Turn turn) {
+        GrantHandle.Use use = held == null ? null : held.handle.use();
         if (use != null) {
             turn.tell(new LockNotice.Certain(key, use.token(), use.user()));
         }
@@ -450,17 +408,17 @@ public class LockClientHelper implements Machine {
     }
 
     private void recall(Peer from, long token, Turn turn) {
-        if (offer != null && offer.grant().token() == token) {
-            offer = offer.nowWanted();
-            turn.send(from, new LockMessage.Denied(key, token));
-        } else if (grant != null && grant.frozen) {
+        ClientGrant held = grant;
+        if (waiters.recalled(from, token, turn)) {
+            return;
+        }
+        if (held != null && held.frozen) {
             // In use, or it would have gone back; the echo that thaws it comes behind this message.
-            if (grant.reasserted && grant.handle.token() == token) {
-                grant.wanted = true;
+            if (held.reasserted && held.handle.token() == token) {
+                held.wanted = true;
                 turn.send(from, new LockMessage.Denied(key, token));
             }
-        } else if (grant != null && grant.handle.token() == token) {
-            ClientGrant held = grant;
+        } else if (held != null && held.handle.token() == token) {
             held.wanted = true;
             if (closeForRecall(held.handle)) {
                 gone(held, turn);
@@ -468,15 +426,15 @@ public class LockClientHelper implements Machine {
             } else {
                 turn.send(from, new LockMessage.Denied(key, token));
             }
-        } else if (endings.contains(token)) {
+        } else if (ends != null && ends.contains(token)) {
             turn.send(from, new LockMessage.Denied(key, token));
         }
     }
 
-    /** An idle word is closed before ACCEPTED is sent; true if so. A word in use is attended from here on. */
-    boolean closeForRecall(GrantHandle word) {
-        while (!word.closeIdle()) {
-            if (word.attend(true)) {
+    /** An idle handle is closed before ACCEPTED is sent; true if so. One in use is attended from here on. */
+    boolean closeForRecall(GrantHandle handle) {
+        while (!handle.closeIdle()) {
+            if (handle.attend(true)) {
                 return false;
             }
         }
@@ -484,79 +442,44 @@ public class LockClientHelper implements Machine {
     }
 
     private void revoke(Peer from, LockMessage.Revoke revoke, Turn turn) {
-        boolean breaking = revoke.cause() == LeaseLoss.Cause.BROKEN;
-        if (offer != null && offer.grant().token() == revoke.token()) {
-            if (breaking) {
-                turn.send(from, new LockMessage.Revoked(key, revoke.token(), revoke.token(), revoke.token()));
-            } else if (offer.waiter().call.atLeast() > 0) {
-                returnUnused(from, revoke.token(), turn);
-            }
-            stale(offer.waiter(), turn);
+        if (waiters.revoked(from, revoke, turn)) {
             return;
         }
+        boolean breaking = revoke.cause() == LeaseLoss.Cause.BROKEN;
         ClientGrant held = grant;
         if (held != null && !breaking && held.handle.token() == revoke.token()) {
-            String why = revoke.cause() == LeaseLoss.Cause.DENIED
-                    ? "the member restarted and refused it"
-                    : "the member did not hear from this client in time";
-            end(held, revoke.cause(), why, false, turn);
+            end(held, revoke.cause(), ClientGrant.why(revoke), false, turn);
         } else if (breaking) {
             GrantHandle.Use use =
                     held == null || (held.frozen && !held.reasserted) ? null : held.handle.closeActive(revoke.token());
             if (held == null || use == null) {
-                if (!endings.stops(revoke.token())) {
+                if (ends == null || !ends.stops(revoke.token())) {
                     turn.send(from, new LockMessage.Revoked(key, revoke.token(), 0, 0));
                 }
                 return;
             }
             gone(held, turn);
-            turn.tell(new LockNotice.Ended(
-                    key, use.token(), LeaseLoss.Cause.BROKEN, broken(revoke.reason()), use.user()));
-            endings.broken(from, use.token(), held.handle);
+            turn.tell(new LockNotice.Ended(key, use.token(), revoke.cause(), ClientGrant.why(revoke), use.user()));
+            ends().broken(from, use.token(), held.handle);
             if (settings.stopsBeforeRevoked()) {
                 // Held on to, so that the session goes on renewing it.
                 turn.client().hold(key, held.handle.ttl());
             } else {
-                endings.released(use.token(), false, false, turn);
+                stopped(use.token(), false, turn);
             }
         }
     }
 
-    private static String broken(String reason) {
-        return reason.isEmpty() ? "broken by an administrator" : "broken: " + reason;
-    }
-
-    private void query(Peer from, LockMessage.Query query, Turn turn) {
-        ClientGrant held = grant;
-        GrantHandle word = held != null && held.handle.token() == query.token() ? held.handle : null;
-        ParticipantList waiting = waiters.parties(turn.now());
-        List<List<Participant>> parts = waiting.parts();
-        for (int i = 0; i < parts.size(); i++) {
-            boolean last = i == parts.size() - 1;
-            turn.send(
-                    from,
-                    new LockMessage.Use(
-                            key,
-                            query.query(),
-                            query.token(),
-                            word == null ? 0 : word.current(),
-                            word == null ? 0 : turn.now() - word.since(),
-                            word == null ? NOBODY : word.owner(),
-                            parts.get(i),
-                            last ? waiting.more() : 0,
-                            last));
-        }
-    }
-
-    private static final Owner NOBODY = new Owner("", Map.of());
-
     // Sessions
 
     private void sessionGone(ClientView.SessionGone gone, Turn turn) {
-        offer = null;
-        endings.forget(turn);
+        if (ends != null) {
+            ends.forget(turn);
+        }
         waiters.unsent();
-        releases.lost(turn);
+        if (releases != null) {
+            releases.lost(turn);
+        }
         ClientGrant held = grant;
         if (held == null || held.frozen) {
             return;
@@ -577,8 +500,12 @@ public class LockClientHelper implements Machine {
     }
 
     private void sessionOpen(Peer session, Turn turn) {
-        releases.opened(session, turn);
-        inquirer.opened(turn);
+        if (releases != null) {
+            releases.opened(session, turn);
+        }
+        if (questions != null) {
+            questions.opened(turn);
+        }
         ClientGrant held = grant;
         if (held != null && held.frozen && held.handle.belief().holds(turn.now())) {
             held.reasserted = false;
@@ -609,33 +536,36 @@ public class LockClientHelper implements Machine {
     private void settle(Turn turn) {
         ClientGrant held = grant;
         while (held != null && held == grant && !serve(held, turn)) {}
-        if (grant == null && offer == null && turn.client().exists()) {
-            LocalWaiters.Waiter first = waiters.first();
+        if (grant == null && !waiters.arePending() && turn.client().exists()) {
+            Waiter first = waiters.first();
             if (first != null) {
                 waiters.request(first, turn);
             }
-            for (LocalWaiters.Waiter ask : waiters.asks()) {
+            for (Waiter ask : waiters.asks()) {
                 waiters.request(ask, turn);
             }
         }
         await(turn);
     }
 
-    /** Lets the lock be used, kept or returned; false if a user thread came between and the word has to be looked at again. */
+    /**
+     * Lets the lock be used, kept or returned; false if a user thread came between and the handle has to be looked at
+     * again.
+     */
     private boolean serve(ClientGrant held, Turn turn) {
-        GrantHandle word = held.handle;
-        if (!word.idle()) {
-            if (waiters.firstAsk() != null) {
+        GrantHandle handle = held.handle;
+        if (!handle.idle()) {
+            if (!waiters.asks().isEmpty()) {
                 waiters.refuseAsks(held.holder(turn.now()), turn);
             }
-            return word.attend(held.frozen || held.mustReturn() || waiters.first() != null);
+            return handle.attend(held.frozen || held.mustReturn() || waiters.first() != null);
         }
-        LocalWaiters.Waiter next = waiters.next();
+        Waiter next = waiters.next();
         if (held.mustReturn() || (next != null && !held.fits(next))) {
-            if (word.used() >= word.hi()) {
+            if (handle.used() >= handle.hi()) {
                 turn.goal(LockGoal.RANGE_USED_UP);
             }
-            if (word.closeIdle()) {
+            if (handle.closeIdle()) {
                 giveBack(held, 0, turn);
             }
             return false;
@@ -643,28 +573,26 @@ public class LockClientHelper implements Machine {
         if (next == null) {
             return true;
         }
-        if (!word.fresh(turn.now())) {
+        if (!handle.fresh(turn.now())) {
             if (!held.confirming && turn.client().exists()) {
                 held.confirming = true;
                 turn.client().confirm(key);
             }
             return true;
         }
-        long token = word.activate(next.call.user(), turn.now());
+        long token = handle.activate(next.call.user(), turn.now());
         if (token != 0) {
             turn.goal(LockGoal.CACHED_REACQUIRE);
-            tellGranted(next, word, token, turn);
+            tellGranted(next, handle, token, turn);
         }
         return false;
     }
 
     private void await(Turn turn) {
-        LocalWaiters.Waiter waiter = offer == null ? waiters.next() : offer.waiter();
-        long needed = waiter != null
-                ? waiter.call.ttl()
-                : releases.isEmpty() && inquirer.isEmpty() && (grant == null || !grant.frozen)
-                        ? 0
-                        : DirectoryClient.TTL;
+        Waiter waiter = waiters.arePending() ? waiters.pending().get(0) : waiters.next();
+        boolean owes = (releases != null && !releases.isEmpty()) || (questions != null && !questions.isEmpty());
+        long needed =
+                waiter != null ? waiter.call.ttl() : owes || (grant != null && grant.frozen) ? DirectoryClient.TTL : 0;
         if (needed == awaiting) {
             return;
         }
@@ -679,7 +607,7 @@ public class LockClientHelper implements Machine {
 
     @Override
     public boolean atRest() {
-        return awaiting == 0 && grant == null && endings.isEmpty();
+        return awaiting == 0 && grant == null && (ends == null || ends.isEmpty());
     }
 
     /** A helper of the same kind, for {@link #copy}. */
@@ -691,14 +619,10 @@ public class LockClientHelper implements Machine {
     public LockClientHelper copy() {
         LockClientHelper copy = fresh(key, settings);
         copy.waiters = waiters.copy();
-        copy.inquirer = inquirer.copy();
         copy.grant = grant == null ? null : grant.copy();
-        if (offer != null) {
-            LocalWaiters.Waiter waiter = copy.waiters.find(offer.waiter().call.request());
-            copy.offer = waiter == null ? null : offer.of(waiter);
-        }
-        copy.endings = endings.copy();
-        copy.releases = releases.copy();
+        copy.questions = questions == null ? null : questions.copy();
+        copy.releases = releases == null ? null : releases.copy();
+        copy.ends = ends == null ? null : ends.copy();
         copy.awaiting = awaiting;
         return copy;
     }
@@ -713,17 +637,14 @@ public class LockClientHelper implements Machine {
     @Override
     public void encode(StateEncoder out) {
         waiters.encode(out);
-        inquirer.encode(out);
-        out.put(offer != null);
-        if (offer != null) {
-            offer.encode(out);
-        }
         out.put(grant != null);
         if (grant != null) {
             grant.encode(out);
         }
-        endings.encode(out);
-        releases.encode(out);
+        // What is made when it is first needed says the same as one that has nothing.
+        (questions == null ? new StatusClient(key, STATUS) : questions).encode(out);
+        (releases == null ? new UnconfirmedReleases(key) : releases).encode(out);
+        (ends == null ? new UnconfirmedEnds(key, GRACE) : ends).encode(out);
         out.put(awaiting);
     }
 }

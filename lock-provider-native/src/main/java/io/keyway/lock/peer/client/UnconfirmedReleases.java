@@ -65,8 +65,8 @@ final class UnconfirmedReleases {
 
     /** Returns when the next of what is owed is worth nothing any more. */
     long owe(ClientGrant grant) {
-        GrantHandle word = grant.handle;
-        owed.put(word.token(), new Owed(grant.used(), word.deadline() + word.ttl()));
+        GrantHandle handle = grant.handle;
+        owed.put(handle.token(), new Owed(grant.used(), handle.deadline() + handle.ttl()));
         return next();
     }
 

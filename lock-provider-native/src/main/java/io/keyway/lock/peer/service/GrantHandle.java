@@ -52,10 +52,10 @@ public final class GrantHandle {
     private volatile Belief belief;
 
     /** A grant whose first token is in use. */
-    public GrantHandle(Key key, LockMessage.Granted granted, LockCall.Acquire request, long now, Belief belief) {
+    public GrantHandle(Key key, long token, long hi, LockCall.Acquire request, long now, Belief belief) {
         this.key = key;
-        this.token = granted.token();
-        this.hi = granted.hi();
+        this.token = token;
+        this.hi = hi;
         this.mode = request.mode();
         this.permits = request.permits();
         this.ttl = request.ttl();

@@ -24,8 +24,9 @@ public final class UnsafeHelpers {
         return switch (variant) {
             case DEADLINE_FROM_RECEIPT -> new ReceiptHelper(key, settings);
             case CACHE_DURING_OFFER -> new KeepingHelper(key, settings);
-            case LATE_ANSWER_IS_A_GRANT -> new GreedyHelper(key, settings);
-            case WAITER_STAYS -> new SilentHelper(key, settings);
+            case LATE_ANSWER_IS_A_GRANT ->
+                new LockClientHelper(key, settings, new GreedyWaiters(key, settings.cache()));
+            case WAITER_STAYS -> new LockClientHelper(key, settings, new SilentWaiters(key, settings.cache()));
             case RELEASE_WITHOUT_TOKEN, NO_QUARANTINE, KEEPS_NOTHING, PROMISES_LEASES_ONLY ->
                 new LockClientHelper(key, settings);
         };
@@ -61,11 +62,11 @@ public final class UnsafeHelpers {
                 return;
             }
             fromReceipt = null;
-            GrantHandle word = handle();
-            if (word != null) {
-                word.believe(turn.client().belief(word.ttl()));
-                if (!word.belief().holds(turn.now())) {
-                    super.called(new ClientView.Lapsed(word.ttl()), turn);
+            GrantHandle handle = handle();
+            if (handle != null) {
+                handle.believe(turn.client().belief(handle.ttl()));
+                if (!handle.belief().holds(turn.now())) {
+                    super.called(new ClientView.Lapsed(handle.ttl()), turn);
                 }
             }
         }
@@ -88,12 +89,12 @@ public final class UnsafeHelpers {
 
         @Override
         public void received(Peer from, Message message, Turn turn) {
-            GrantHandle word = handle();
+            GrantHandle handle = handle();
             if (message instanceof LockMessage.Recall recall
-                    && word != null
-                    && word.token() == recall.token()
-                    && word.idle()) {
-                turn.send(from, new LockMessage.Accepted(key, recall.token(), word.used()));
+                    && handle != null
+                    && handle.token() == recall.token()
+                    && handle.idle()) {
+                turn.send(from, new LockMessage.Accepted(key, recall.token(), handle.used()));
             } else {
                 super.received(from, message, turn);
             }
@@ -105,25 +106,28 @@ public final class UnsafeHelpers {
         }
     }
 
-    private static final class GreedyHelper extends LockClientHelper {
-        GreedyHelper(Key key, LockSettings settings) {
-            super(key, settings);
+    /** Whoever is first takes what comes. */
+    private static final class GreedyWaiters extends LocalWaiters {
+        GreedyWaiters(Key key, boolean cache) {
+            super(key, cache);
         }
 
         @Override
-        LocalWaiters.@Nullable Waiter taker(long request) {
-            return waiters().first();
+        @Nullable
+        Waiter taker(long request) {
+            return first();
         }
 
         @Override
-        LockClientHelper fresh(Key key, LockSettings settings) {
-            return new GreedyHelper(key, settings);
+        LocalWaiters fresh(Key key, boolean cache) {
+            return new GreedyWaiters(key, cache);
         }
     }
 
-    private static final class SilentHelper extends LockClientHelper {
-        SilentHelper(Key key, LockSettings settings) {
-            super(key, settings);
+    /** Whoever gives up tells nobody. */
+    private static final class SilentWaiters extends LocalWaiters {
+        SilentWaiters(Key key, boolean cache) {
+            super(key, cache);
         }
 
         @Override
@@ -133,8 +137,8 @@ public final class UnsafeHelpers {
         void returnUnused(Peer to, long token, Turn turn) {}
 
         @Override
-        LockClientHelper fresh(Key key, LockSettings settings) {
-            return new SilentHelper(key, settings);
+        LocalWaiters fresh(Key key, boolean cache) {
+            return new SilentWaiters(key, cache);
         }
     }
 }

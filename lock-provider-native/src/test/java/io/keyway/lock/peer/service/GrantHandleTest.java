@@ -32,7 +32,7 @@ class GrantHandleTest {
         Key key = LeaseKeys.lock("a");
         LockCall.Acquire request =
                 new LockCall.Acquire(1, LockMode.EXCLUSIVE, 1, 1, TTL, OWNER, true, false, 0, 0, "first");
-        return new GrantHandle(key, new LockMessage.Granted(key, 1, token, hi, false), request, 0, belief);
+        return new GrantHandle(key, token, hi, request, 0, belief);
     }
 
     private static long reuse(GrantHandle word, long now) {
