@@ -45,6 +45,17 @@ class ApiTest {
     }
 
     @Test
+    void kitDoesNotKnowItsDoors() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.keyway.lock.kit..")
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(OpenRequest.class, Locks.class)
+                .check(MAIN);
+    }
+
+    @Test
     void spiIsTheOnlyPackageThatTheApiKnowsBesideTheKit() {
         noClasses()
                 .that()

@@ -46,11 +46,10 @@ final class ClientContext {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean engineClosed;
 
-    /** {@code server} is the URL, masked. */
-    ClientContext(LockEngine engine, Settings settings, String server, EventDispatcher events) {
+    ClientContext(LockEngine engine, Settings settings, EventDispatcher events) {
         this.engine = engine;
         this.time = engine.time();
-        this.server = server;
+        this.server = settings.url().toString();
         this.settings = settings;
         this.requestTimeout = settings.requestTimeout();
         this.events = events;

@@ -17,7 +17,6 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Subscription;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.OpenRequest;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -31,20 +30,19 @@ final class EngineClient implements LockClient {
     private final ClientContext context;
     private final ClientShutdown shutdown;
 
-    private EngineClient(OpenRequest request, LockEngine engine) {
-        this.url = request.url();
+    private EngineClient(Settings settings, LockEngine engine) {
+        this.url = settings.url();
         this.engine = engine;
-        Settings settings = Settings.of(request);
-        this.lockDefaults = settings.lockDefaults();
-        Executor given = request.options().eventExecutor().orElse(null);
+        this.lockDefaults = settings.options().lockDefaults();
+        Executor given = settings.options().eventExecutor().orElse(null);
         EventThread own = given == null ? new EventThread(settings.name()) : null;
         EventDispatcher events = new EventDispatcher(given != null ? given : Objects.requireNonNull(own));
-        this.context = new ClientContext(engine, settings, url.toString(), events);
-        this.shutdown = new ClientShutdown(context, own, request.time(), settings.closeTimeout());
+        this.context = new ClientContext(engine, settings, events);
+        this.shutdown = new ClientShutdown(context, own, settings.time(), settings.closeTimeout());
     }
 
-    static EngineClient open(OpenRequest request, LockEngine engine) {
-        EngineClient client = new EngineClient(request, engine);
+    static EngineClient open(Settings settings, LockEngine engine) {
+        EngineClient client = new EngineClient(settings, engine);
         engine.observe(new ConnectionEvents(client.context));
         return client;
     }

@@ -4,31 +4,26 @@ package io.keyway.lock.kit;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.OpenRequest;
 
 /** Builds clients. */
 public final class Kit {
     private Kit() {}
 
-    /**
-     * Returns the client that stands on that engine; it closes {@code request.time()} last, if that is AutoCloseable.
-     */
-    public static LockClient open(OpenRequest request, LockEngine engine) {
-        return EngineClient.open(request, engine);
+    /** {@return the client that stands on that engine; it closes {@code settings.time()} last, if that can be closed} */
+    public static LockClient open(Settings settings, LockEngine engine) {
+        return EngineClient.open(settings, engine);
     }
 
-    /**
-     * Returns the client that stands on that backend; it closes {@code request.time()} last, if that is AutoCloseable.
-     */
-    public static LockClient open(OpenRequest request, LockBackend backend) {
-        Workers workers = request.time().manual() ? new InlineWorkers() : new WorkerThreads(request.clientName());
-        StoreEngine engine = new StoreEngine(request, backend, workers);
+    /** {@return the client that stands on that backend; it closes {@code settings.time()} last, if that can be closed} */
+    public static LockClient open(Settings settings, LockBackend backend) {
+        Workers workers = settings.time().manual() ? new InlineWorkers() : new WorkerThreads(settings.name());
+        StoreEngine engine = new StoreEngine(settings, backend, workers);
         try {
             engine.connect();
         } catch (RuntimeException e) {
             engine.close();
             throw e;
         }
-        return EngineClient.open(request, engine);
+        return EngineClient.open(settings, engine);
     }
 }

@@ -1,29 +1,55 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.CommonOptions;
-import io.keyway.lock.LockOptions;
-import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
+import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 
-/** The options of one client, resolved: what code set, over the URL, over the default. */
-record Settings(
+/**
+ * What the kit opens a client from, its options resolved.
+ *
+ * @param url the URL
+ * @param options what the application set in code
+ * @param time the client's clock and timers
+ * @param name the name of the client
+ * @param ttl of locks whose options set none
+ * @param requestTimeout how long a call may take
+ * @param connectTimeout how long it may take to connect
+ * @param closeTimeout how long the close of the client may take
+ * @param eager whether to connect when the client is opened
+ */
+public record Settings(
+        LockUrl url,
+        ClientOptions options,
+        TimeSource time,
         String name,
-        LockOptions lockDefaults,
         Duration ttl,
         Duration requestTimeout,
         Duration connectTimeout,
         Duration closeTimeout,
         boolean eager) {
 
-    static Settings of(OpenRequest request) {
+    /** Where the value of an option is looked up: what code set, over the URL, over the default. */
+    @FunctionalInterface
+    public interface Lookup {
+        /** {@return the value} */
+        <T> T get(Option<T> option);
+    }
+
+    /** {@return the settings of the client that is opened with that URL and those options} */
+    public static Settings of(LockUrl url, ClientOptions options, TimeSource time, Lookup lookup) {
         return new Settings(
-                request.clientName(),
-                request.options().lockDefaults(),
-                request.get(CommonOptions.TTL),
-                request.get(CommonOptions.REQUEST_TIMEOUT),
-                request.get(CommonOptions.CONNECT_TIMEOUT),
-                request.get(CommonOptions.CLOSE_TIMEOUT),
-                request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER);
+                url,
+                options,
+                time,
+                lookup.get(CommonOptions.NAME),
+                lookup.get(CommonOptions.TTL),
+                lookup.get(CommonOptions.REQUEST_TIMEOUT),
+                lookup.get(CommonOptions.CONNECT_TIMEOUT),
+                lookup.get(CommonOptions.CLOSE_TIMEOUT),
+                lookup.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER);
     }
 }

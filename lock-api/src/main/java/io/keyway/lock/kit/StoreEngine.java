@@ -11,7 +11,6 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NotExecutedException;
-import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.lang.System.Logger;
@@ -54,12 +53,12 @@ final class StoreEngine implements LockEngine {
     private TimeSource.@Nullable Scheduled timer;
     private long timerAt;
 
-    StoreEngine(OpenRequest request, LockBackend backend, Workers workers) {
+    StoreEngine(Settings settings, LockBackend backend, Workers workers) {
         this.backend = backend;
-        this.time = request.time();
+        this.time = settings.time();
         this.workers = workers;
-        this.settings = Settings.of(request);
-        this.server = request.url().toString();
+        this.settings = settings;
+        this.server = settings.url().toString();
         this.loops = new BackgroundLoops(settings.name(), time);
         this.signals = new StoreSignals(this::input, loops);
         Incarnation incarnation = Incarnation.draw();

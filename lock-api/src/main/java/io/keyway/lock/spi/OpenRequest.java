@@ -7,6 +7,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
 import io.keyway.lock.kit.Kit;
+import io.keyway.lock.kit.Settings;
 import io.keyway.lock.kit.table.RowBackend;
 import io.keyway.lock.kit.table.RowStore;
 import java.util.Objects;
@@ -95,7 +96,7 @@ public record OpenRequest(
      * @param engine what the client is to stand on
      */
     public LockClient over(LockEngine engine) {
-        return Kit.open(this, between.engine(engine));
+        return Kit.open(settings(), between.engine(engine));
     }
 
     /**
@@ -104,7 +105,7 @@ public record OpenRequest(
      * @param backend what the client is to stand on
      */
     public LockClient over(LockBackend backend) {
-        return Kit.open(this, between.backend(backend));
+        return Kit.open(settings(), between.backend(backend));
     }
 
     /**
@@ -114,5 +115,9 @@ public record OpenRequest(
      */
     public LockClient over(RowStore store) {
         return over(new RowBackend(store, time::nanoTime));
+    }
+
+    private Settings settings() {
+        return Settings.of(url, options, time, this::get);
     }
 }

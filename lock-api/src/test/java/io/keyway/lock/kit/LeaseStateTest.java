@@ -3,13 +3,15 @@ package io.keyway.lock.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
 import io.keyway.lock.Renewal;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
@@ -71,7 +73,14 @@ class LeaseStateTest {
 
     private final EventDispatcher events = new EventDispatcher(Runnable::run);
     private final ClientContext client = new ClientContext(
-            engine(), new Settings("a", LockOptions.none(), TTL, TTL, TTL, TTL, false), "lock:test:", events);
+            engine(),
+            Settings.of(
+                    LockUrl.parse("lock:test://x"), ClientOptions.defaults(), new Still(), LeaseStateTest::byDefault),
+            events);
+
+    private static <T> T byDefault(Option<T> option) {
+        return option.defaultValue().orElseThrow();
+    }
 
     private static LockEngine engine() {
         TimeSource time = new Still();

@@ -45,8 +45,9 @@ class FailingEngineTest extends ReferenceClients {
         OpenRequest request =
                 new OpenRequest(URL, ClientOptions.defaults(), getClass().getClassLoader(), time);
         ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
+        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
         client = EngineClient.open(
-                request, altered(new StoreEngine(request, backend, new WorkerThreads(request.clientName()))));
+                settings, altered(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
     }
 
     private LockEngine altered(LockEngine engine) {

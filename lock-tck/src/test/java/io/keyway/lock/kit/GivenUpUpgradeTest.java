@@ -46,8 +46,9 @@ class GivenUpUpgradeTest extends ReferenceClients {
         OpenRequest request =
                 new OpenRequest(URL, ClientOptions.defaults(), getClass().getClassLoader(), time);
         ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
+        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
         client = EngineClient.open(
-                request, late(new StoreEngine(request, backend, new WorkerThreads(request.clientName()))));
+                settings, late(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
     }
 
     @AfterEach
