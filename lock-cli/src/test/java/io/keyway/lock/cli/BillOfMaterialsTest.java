@@ -23,7 +23,8 @@ class BillOfMaterialsTest {
         assertThat(all(OWN_VERSION, bill)).hasSize(1).isEqualTo(all(OWN_VERSION, project));
         // The command line is a program and the benchmark a tool: nobody depends on them.
         List<String> libraries = all(Pattern.compile("<module>(lock-[\\w-]+)</module>"), project).stream()
-                .filter(module -> !List.of("lock-cli", "lock-bench").contains(module))
+                .filter(module ->
+                        !List.of("lock-cli", "lock-bench", "lock-testing").contains(module))
                 .toList();
         assertThat(all(Pattern.compile("<artifactId>(lock-[\\w-]+)</artifactId>"), bill))
                 .isNotEmpty()

@@ -33,7 +33,7 @@ class HouseTest {
     private static final List<String> PROVIDERS =
             List.of("io.keyway.lock.peer", "io.keyway.lock.redis", "io.keyway.lock.zookeeper");
 
-    private static final JavaClasses HOUSE = new ClassFileImporter()
+    static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("test-classes") && !location.contains("-tests.jar"))
             .importPackages("io.keyway");
