@@ -32,9 +32,9 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
- * The ways to the masters of a cluster, {@code lock:redis:cluster://h1,h2,h3}. A redirection is followed, since a server
- * that redirects has done nothing; the table of slots is asked for anew after a redirection or a failure, by the next call.
- * Plain messages reach all servers of a cluster, so that one is listened to, another after each failure.
+ * The ways to the masters of a cluster, {@code lock:redis:cluster://h1,h2,h3}. A redirection is followed, since a
+ * server that redirects has done nothing; the table of slots is asked for anew after a redirection or a failure, by the
+ * next call. Plain messages reach all servers of a cluster, so that one is listened to, another after each failure.
  */
 final class ClusterLink implements RedisLink {
 
@@ -57,8 +57,8 @@ final class ClusterLink implements RedisLink {
     private LockBackend.@Nullable Signals signals;
     private volatile boolean closed;
 
-    ClusterLink(List<LockUrl.Host> seeds, RedisSettings settings) {
-        this.seeds = List.copyOf(seeds);
+    ClusterLink(RedisSettings settings) {
+        this.seeds = settings.url().hosts();
         this.settings = settings;
         this.driver = Drivers.cluster(seeds, settings);
     }
@@ -70,12 +70,12 @@ final class ClusterLink implements RedisLink {
     }
 
     @Override
-    public Object run(ScriptCall call, Deadline deadline) throws Exception {
+    public Object run(RedisScript.Call call, Deadline deadline) throws Exception {
         return redirected(call, deadline, node -> node.run(call, deadline), node -> node.runAsking(call, deadline));
     }
 
     @Override
-    public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+    public Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
         return redirected(
                 call,
                 deadline,
@@ -90,7 +90,7 @@ final class ClusterLink implements RedisLink {
         T to(RedisNode node) throws Exception;
     }
 
-    private <T> T redirected(ScriptCall call, Deadline deadline, Question<T> question, Question<T> asking)
+    private <T> T redirected(RedisScript.Call call, Deadline deadline, Question<T> question, Question<T> asking)
             throws Exception {
         int slot = slot(call);
         RedisNode node = table(deadline).owner(slot);
@@ -120,7 +120,7 @@ final class ClusterLink implements RedisLink {
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+    public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
         SlotTable known = table(deadline);
         Map<RedisNode, List<Integer>> places = new LinkedHashMap<>();
         Object[] replies = new Object[calls.size()];
@@ -147,7 +147,7 @@ final class ClusterLink implements RedisLink {
         return Arrays.asList(replies);
     }
 
-    private List<Object> answers(RedisNode node, List<ScriptCall> calls, int replicas, Deadline share)
+    private List<Object> answers(RedisNode node, List<RedisScript.Call> calls, int replicas, Deadline share)
             throws Exception {
         try {
             List<Object> answers = new ArrayList<>(node.runAll(calls, replicas, share));
@@ -163,7 +163,7 @@ final class ClusterLink implements RedisLink {
         }
     }
 
-    private Object again(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+    private Object again(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
         try {
             return replicas == 0 ? run(call, deadline) : runAcknowledged(call, replicas, deadline);
         } catch (JedisException | NotExecutedException e) {
@@ -223,7 +223,7 @@ final class ClusterLink implements RedisLink {
         driver.close();
     }
 
-    private static int slot(ScriptCall call) {
+    private static int slot(RedisScript.Call call) {
         return JedisClusterCRC16.getSlot(call.keys()[0]);
     }
 
@@ -311,7 +311,7 @@ final class ClusterLink implements RedisLink {
 
     private RedisNode node(HostAndPort announced) {
         return nodes.computeIfAbsent(announced, fresh -> {
-            HostAndPort reached = HostAndPort.from(settings.addressMap().reach(announced.toString()));
+            HostAndPort reached = settings.reached(announced.toString());
             LockBackend.Signals told = signals;
             if (told == null || closed) {
                 throw new IllegalStateException(closed ? "closed" : "not started");

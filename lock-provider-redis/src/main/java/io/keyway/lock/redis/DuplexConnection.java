@@ -11,6 +11,9 @@ import redis.clients.jedis.Protocol.Command;
  */
 final class DuplexConnection extends Connection {
 
+    /** Since when nobody uses it ({@link System#nanoTime}). */
+    long idleSince;
+
     private final RedisSockets sockets;
 
     DuplexConnection(RedisSockets sockets, JedisClientConfig config) {

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A socket that an interrupt of its thread closes while it connects, reads or writes, as it would a channel:
- * {@link java.nio.channels.ClosedByInterruptException}. The socket of a channel does the same, but takes two more system
- * calls for each read with a timeout.
+ * {@link java.nio.channels.ClosedByInterruptException}. The socket of a channel does the same, but takes two more
+ * system calls for each read with a timeout.
  *
- * <p>Its timeout is one for all reads and writes together, from when it was set: a server that answers in small pieces gets
- * no more time by that. The first read has a millisecond at least, for an answer that is there already. A write has no
- * timeout of its own in the JDK: the socket is closed when its time is over. The first {@value #AT_ONCE} bytes are not
- * watched, since they go to a buffer of the operating system that is empty: all that was written before the timeout was set
- * has been answered.
+ * <p>Its timeout is one for all reads and writes together, from when it was set: a server that answers in small pieces
+ * gets no more time by that. The first read has a millisecond at least, for an answer that is there already. A write
+ * has no timeout of its own in the JDK: the socket is closed when its time is over. The first {@value #AT_ONCE} bytes
+ * are not watched, since they go to a buffer of the operating system that is empty: all that was written before the
+ * timeout was set has been answered.
  */
 final class InterruptibleSocket extends Socket {
 
@@ -143,8 +143,8 @@ final class InterruptibleSocket extends Socket {
     }
 
     /**
-     * Gives that long to all reads and writes that follow, until it is called again; 0 for no bound. By the thread that reads
-     * and writes.
+     * Gives that long to all reads and writes that follow, until it is called again; 0 for no bound. By the thread that
+     * reads and writes.
      */
     @Override
     public synchronized void setSoTimeout(int millis) throws SocketException {

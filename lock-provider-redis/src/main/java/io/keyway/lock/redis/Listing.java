@@ -19,13 +19,13 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Protocol.Keyword;
 
 /**
- * Shows who holds and who waits. The keys are found by SCAN, which may find one twice but misses none that is there all the
- * while; so the first page looks for all names, in their order, and the following ones are cut from that. A page whose
- * names are not remembered any more looks again and goes on after the name shown last.
+ * Shows who holds and who waits. The keys are found by SCAN, which may find one twice but misses none that is there all
+ * the while; so the first page looks for all names, in their order, and the following ones are cut from that. A page
+ * whose names are not remembered any more looks again and goes on after the name shown last.
  */
 final class Listing {
 
-    private static final RedisScript SHOW = RedisScript.read("show", "common");
+    private static final RedisScript SHOW = RedisScript.of("token", "common", "show");
     private static final byte[] COUNT = Integer.toString(1000).getBytes(StandardCharsets.US_ASCII);
     private static final String START = "0";
 
@@ -67,7 +67,7 @@ final class Listing {
 
     private Found find(String prefix, Deadline deadline) throws Exception {
         NavigableMap<String, LockKey> all = new TreeMap<>();
-        byte[] pattern = RedisKeys.bytes(keys.pattern(prefix));
+        byte[] pattern = ScriptCodec.bytes(keys.pattern(prefix));
         link.visitAll((server, connection) -> scan(connection, pattern, all, deadline), deadline);
         return new Found(prefix, all);
     }
@@ -83,15 +83,15 @@ final class Listing {
             connection.setSoTimeout(deadline.millis());
             connection.sendCommand(
                     Command.SCAN,
-                    RedisKeys.bytes(cursor),
+                    ScriptCodec.bytes(cursor),
                     Keyword.MATCH.getRaw(),
                     pattern,
                     Keyword.COUNT.getRaw(),
                     COUNT);
-            List<?> reply = Replies.list(connection.getOne());
-            cursor = Replies.text(reply.get(0));
-            for (Object key : Replies.list(reply.get(1))) {
-                keys.parse(Replies.text(key)).ifPresent(lock -> all.put(order(lock), lock));
+            List<?> reply = ScriptCodec.list(connection.getOne());
+            cursor = ScriptCodec.text(reply.get(0));
+            for (Object key : ScriptCodec.list(reply.get(1))) {
+                keys.parse(ScriptCodec.text(key)).ifPresent(lock -> all.put(order(lock), lock));
             }
         } while (!cursor.equals(START));
     }
@@ -99,9 +99,9 @@ final class Listing {
     /** Those of which something is held or waited for. */
     private List<LockStatus> show(Collection<LockKey> locks, Deadline deadline) throws Exception {
         List<LockKey> asked = List.copyOf(locks);
-        List<ScriptCall> calls = new ArrayList<>(asked.size());
+        List<RedisScript.Call> calls = new ArrayList<>(asked.size());
         for (LockKey key : asked) {
-            calls.add(new ScriptCall(SHOW, keys.line(key), new byte[0][]));
+            calls.add(new RedisScript.Call(SHOW, keys.queue(key), new byte[0][]));
         }
         List<Object> replies = link.runAll(calls, 0, deadline);
         List<LockStatus> shown = new ArrayList<>(asked.size());
@@ -109,9 +109,9 @@ final class Listing {
             if (replies.get(i) instanceof Exception failure) {
                 throw failure;
             }
-            List<?> both = Replies.list(replies.get(i));
-            List<LockStatus.Holder> holders = Replies.holders(both.get(0));
-            List<LockStatus.Waiter> waiters = Replies.waiters(both.get(1));
+            List<?> both = ScriptCodec.list(replies.get(i));
+            List<LockStatus.Holder> holders = ScriptCodec.holders(both.get(0));
+            List<LockStatus.Waiter> waiters = ScriptCodec.waiters(both.get(1));
             if (!holders.isEmpty() || !waiters.isEmpty()) {
                 shown.add(new LockStatus(asked.get(i), holders, waiters));
             }

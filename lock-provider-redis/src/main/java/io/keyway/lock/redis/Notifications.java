@@ -29,10 +29,11 @@ import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What scripts say to this client: {@code R number,number key}, those requests should ask again; {@code G number attempt token
- * key}, that request is granted, from that attempt on; {@code B token key reason}, that grant was broken. It comes over the
- * channel of the client or, of a name that it waits for in a cluster, over a sharded one ({@link ShardChannels}). While nobody
- * listens, messages are lost: so what waits is asked again as soon as the subscription stands.
+ * What scripts say to this client: {@code R number,number key}, those requests should ask again;
+ * {@code G number attempt token key}, that request is granted, from that attempt on; {@code B token key reason}, that
+ * grant was broken. It comes over the channel of the client or, of a name that it waits for in a cluster, over a
+ * sharded one ({@link ShardChannels}). While nobody listens, messages are lost: so what waits is asked again as soon as
+ * the subscription stands.
  */
 final class Notifications {
 
@@ -56,7 +57,7 @@ final class Notifications {
     private final AtomicBoolean started = new AtomicBoolean();
     private final String queueing;
     private final boolean takesGrants;
-    private final Tokens tokens;
+    private final ScriptCodec codec;
     /** Of what waits, in the map and by the sharded channels alike; not needed without those. */
     private final ReentrantLock counting = new ReentrantLock();
 
@@ -70,7 +71,7 @@ final class Notifications {
      * With {@code slots} messages come over sharded channels, too; that is for clusters whose servers all have them.
      *
      * @param takesGrants whether what this client waits for may be granted by a message
-     * @param tokens learns what messages tell of them
+     * @param codec learns the lift of the tokens in messages
      */
     Notifications(
             RedisLink link,
@@ -79,14 +80,14 @@ final class Notifications {
             Incarnation client,
             RedisLink.@Nullable Slots slots,
             boolean takesGrants,
-            Tokens tokens) {
+            ScriptCodec codec) {
         this.link = link;
         this.keys = keys;
         this.signals = signals;
         this.channel = keys.channel(client);
         this.queueing = "q" + (slots == null ? "" : "s");
         this.takesGrants = takesGrants;
-        this.tokens = tokens;
+        this.codec = codec;
         this.shards = slots == null
                 ? null
                 : new ShardChannels(slots, signals, name -> keys.channel(name, client), this::take, this::recheck);
@@ -94,7 +95,8 @@ final class Notifications {
 
     /**
      * Has the kit listen from now on, in the background, and waits until it does or has failed to, so that no break is
-     * missed of what is granted next; but for a small part of the time left at most, since a break is told again by a renewal.
+     * missed of what is granted next; but for a small part of the time left at most, since a break is told again by a
+     * renewal.
      */
     void begin(Deadline deadline) throws InterruptedException {
         if (tried.getCount() == 0) {
@@ -127,7 +129,7 @@ final class Notifications {
      * @param byMessage whether that request may be granted by a message
      */
     byte[] queueing(long askedAt, boolean byMessage) {
-        return RedisKeys.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
+        return ScriptCodec.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
     }
 
     /** An attempt of that request is about to be sent: what earlier ones came to counts no more. */
@@ -215,7 +217,8 @@ final class Notifications {
         if (failure instanceof JedisAccessControlException && !forbidden) {
             forbidden = true;
             LOG.warn(
-                    "This client may not listen to {}: {} Until its user has +subscribe and the channels of the prefix, whoever waits asks again each {} ms.",
+                    "This client may not listen to {}: {} Until its user has +subscribe and the channels of the "
+                            + "prefix, whoever waits asks again each {} ms.",
                     channel,
                     failure.getMessage(),
                     DEAF_FOR_GOOD.toMillis());
@@ -235,13 +238,13 @@ final class Notifications {
             String[] words = message.split(" ", 5);
             Optional<LockKey> found = words.length < 5 ? Optional.empty() : keys.parse(words[4]);
             found.ifPresent(
-                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), tokens.told(words[3])));
+                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), codec.token(words[3])));
         } else if (message.startsWith("B ")) {
             int space = message.indexOf(' ', 2);
             int end = message.indexOf('}', space) + 3;
             if (space > 0 && end > 2 && end <= message.length()) {
                 Optional<LockKey> key = keys.parse(message.substring(space + 1, end));
-                long token = tokens.told(message.substring(2, space));
+                long token = codec.token(message.substring(2, space));
                 String reason = message.substring(end);
                 key.ifPresent(found -> signals.ended(found, token, Cause.BROKEN, broken(reason)));
             }

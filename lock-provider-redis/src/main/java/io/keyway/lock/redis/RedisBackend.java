@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss.Cause;
@@ -16,7 +17,6 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.TokenFloor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,71 +36,65 @@ final class RedisBackend implements LockBackend {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
 
-    private static final RedisScript ATTEMPT = RedisScript.read("attempt", "attempt-free", "common");
+    private static final RedisScript ATTEMPT = RedisScript.of("token", "attempt-free", "common", "attempt");
     /** For a request that asks for more than its capacity: what nobody holds is not free for it. */
-    private static final RedisScript ATTEMPT_BEYOND = RedisScript.read("attempt", "common");
+    private static final RedisScript ATTEMPT_BEYOND = RedisScript.of("token", "common", "attempt");
 
-    private static final RedisScript CONVERT = RedisScript.read("convert", "common");
-    private static final RedisScript RENEW = RedisScript.read("renew").asUrgent();
+    private static final RedisScript CONVERT = RedisScript.of("token", "common", "convert");
+    private static final RedisScript RENEW = RedisScript.of("renew").asUrgent();
     private static final RedisScript RELEASE =
-            RedisScript.read("release", "release-plain", "common").asUrgent();
-    private static final RedisScript KEEP = RedisScript.read("keep", "common").asUrgent();
+            RedisScript.of("release-plain", "token", "common", "release").asUrgent();
+    private static final RedisScript KEEP =
+            RedisScript.of("token", "common", "keep").asUrgent();
     private static final RedisScript WITHDRAW =
-            RedisScript.read("withdraw", "common").asUrgent();
-    private static final RedisScript BURY = RedisScript.read("bury").asUrgent();
-    private static final RedisScript BREAK = RedisScript.read("break", "common");
-    private static final RedisScript AVAILABLE = RedisScript.read("available", "common");
+            RedisScript.of("token", "common", "withdraw").asUrgent();
+    private static final RedisScript TOMBSTONE = RedisScript.of("tombstone").asUrgent();
+    private static final RedisScript BREAK = RedisScript.of("token", "common", "break");
+    private static final RedisScript AVAILABLE = RedisScript.of("token", "common", "available");
 
     private static final byte[] AT_ONCE = {};
 
     /** What attempt.lua says of a request whose grant was broken. */
     private static final long BROKEN = -2;
 
-    private static final byte[] WITHDRAWN = RedisKeys.bytes("withdrawn");
+    private static final byte[] WITHDRAWN = ScriptCodec.bytes("withdrawn");
 
     private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
 
     private final RedisLink link;
-    private final RedisSettings settings;
+    private final Duration connectTimeout;
+    private final int waitReplicas;
     private final RedisKeys keys;
     private final Guarantees guarantees;
     private final Listing listing;
     private final ServerCheck check;
     private final Optional<TokenFloorWriter> floor;
-    private final Tokens tokens = new Tokens();
-    private final RequestArguments words = new RequestArguments(tokens);
+    private final ScriptCodec codec = new ScriptCodec();
 
     /** Requests of which the next attempt follows the release of what was broken: they go on. */
     private final Set<Long> brokenUnheard = ConcurrentHashMap.newKeySet();
 
-    private final LateAttempts lateAttempts = new LateAttempts(System.nanoTime());
+    /** Null until an attempt had no answer, as mostly none has. */
+    private volatile @Nullable LateAttempts lateAttempts;
 
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
-    private volatile @Nullable Notifications messages;
+    private volatile @Nullable Notifications notifications;
 
-    RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees, ServerCheck check) {
-        this(link, settings, guarantees, check, Optional.empty());
-    }
-
-    RedisBackend(
-            RedisLink link,
-            RedisSettings settings,
-            Guarantees guarantees,
-            ServerCheck check,
-            Optional<TokenFloor> floor) {
-        this.floor = floor.map(asked -> new TokenFloorWriter(link, settings, asked));
+    RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees) {
         this.link = link;
-        this.check = check;
-        this.settings = settings;
+        this.connectTimeout = settings.connectTimeout();
+        this.waitReplicas = settings.get(RedisOptions.WAIT_REPLICAS);
         this.guarantees = guarantees;
-        this.keys = new RedisKeys(link, settings.prefix());
+        this.check = new ServerCheck(settings.url(), settings.get(CommonOptions.REQUIRE));
+        this.keys = new RedisKeys(link, settings.get(RedisOptions.PREFIX));
         this.listing = new Listing(link, keys);
+        this.floor = settings.floor().map(wanted -> new TokenFloorWriter(link, settings, wanted));
     }
 
     @Override
     public void start(Signals told, Incarnation client) throws Exception {
-        Deadline deadline = Deadline.after(settings.connectTimeout());
+        Deadline deadline = Deadline.after(connectTimeout);
         try {
             link.start(told, deadline);
         } catch (NotExecutedException e) {
@@ -114,29 +108,29 @@ final class RedisBackend implements LockBackend {
             LOG.info("Not all servers could be looked at: {}", e.getMessage());
         }
         if (floor.isPresent()) {
-            floor.get().give(tokens, deadline);
+            floor.get().give(codec, deadline);
         }
         signals = told;
         idPrefix = client + ":";
         // What is granted unasked cannot be acknowledged by replicas.
-        messages = new Notifications(link, keys, told, client, slots, settings.waitReplicas() == 0, tokens);
+        notifications = new Notifications(link, keys, told, client, slots, waitReplicas == 0, codec);
     }
 
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
         Deadline deadline = Deadline.after(limit);
-        started(messages).begin(deadline);
+        started(notifications).begin(deadline);
         String id = id(request.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = words.withOptional(
+        byte[][] arguments = codec.withOptional(
                 request,
-                RedisKeys.bytes(id),
-                RequestArguments.millis(request.ttl()),
-                words.what(request),
+                ScriptCodec.bytes(id),
+                ScriptCodec.millis(request.ttl()),
+                codec.modeAndOwner(request),
                 Protocol.toByteArray(request.capacity()),
                 queueing(request, askedAt));
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
-        return taken(request, new ScriptCall(script, keys.all(request.key(), id), arguments), askedAt, deadline);
+        return taken(request, new RedisScript.Call(script, keys.all(request.key(), id), arguments), askedAt, deadline);
     }
 
     @Override
@@ -144,15 +138,15 @@ final class RedisBackend implements LockBackend {
         Deadline deadline = Deadline.after(limit);
         String id = id(wanted.id());
         long askedAt = System.nanoTime();
-        byte[][] arguments = words.withOptional(
+        byte[][] arguments = codec.withOptional(
                 wanted,
-                RedisKeys.bytes(id),
-                RequestArguments.millis(wanted.ttl()),
-                words.what(wanted),
-                RedisKeys.bytes(id(held.id())),
-                Tokens.counted(held.token()),
+                ScriptCodec.bytes(id),
+                ScriptCodec.millis(wanted.ttl()),
+                codec.modeAndOwner(wanted),
+                ScriptCodec.bytes(id(held.id())),
+                ScriptCodec.tokenNumber(held.token()),
                 queueing(wanted, askedAt));
-        return taken(wanted, new ScriptCall(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
+        return taken(wanted, new RedisScript.Call(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
     }
 
     private byte[] queueing(Request request, long askedAt) {
@@ -161,12 +155,12 @@ final class RedisBackend implements LockBackend {
         }
         // Whoever waits may have died: what he never hears of must not be kept for him. A late attempt must find no
         // grant.
-        boolean takesGrants = request.holdAtLeast().isZero() && !lateAttempts.contains(request.id());
-        return started(messages).queueing(askedAt, takesGrants);
+        boolean takesGrants = request.holdAtLeast().isZero() && !mayArriveLate(request.id());
+        return started(notifications).queueing(askedAt, takesGrants);
     }
 
-    private Attempt taken(Request request, ScriptCall call, long askedAt, Deadline deadline) throws Exception {
-        Notifications listener = started(messages);
+    private Attempt taken(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
+        Notifications listener = started(notifications);
         long hearing = listener.hearing();
         listener.asks(request);
         Object reply = asked(request, call, deadline);
@@ -175,17 +169,17 @@ final class RedisBackend implements LockBackend {
         }
         if (!(reply instanceof List)) {
             listener.waitsNoMore(request.id());
-            return new Attempt.Granted(Notifications.grant(request, tokens.of(reply)));
+            return new Attempt.Granted(Notifications.grant(request, codec.token(reply)));
         }
-        List<?> said = Replies.list(reply);
-        long millis = Replies.number(said.get(0));
+        List<?> said = ScriptCodec.list(reply);
+        long millis = ScriptCodec.number(said.get(0));
         if (millis == BROKEN) {
             listener.waitsNoMore(request.id());
             brokenUnheard.add(request.id());
-            Grant broken = Notifications.grant(request, tokens.told(Replies.text(said.get(1))));
+            Grant broken = Notifications.grant(request, codec.token(ScriptCodec.text(said.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
-        List<Owner> holders = Replies.owners(said);
+        List<Owner> holders = ScriptCodec.owners(said);
         if (millis < 0) {
             listener.waitsNoMore(request.id());
             return new Attempt.Refused(holders);
@@ -199,19 +193,41 @@ final class RedisBackend implements LockBackend {
             }
         }
         if (!request.queue()) {
-            buryIfLate(request.id(), request.key(), deadline);
+            leaveTombstoneIfLate(request.id(), request.key(), deadline);
         }
-        return new Attempt.Waiting(within, OptionalInt.of((int) Replies.number(said.get(1))), holders);
+        return new Attempt.Waiting(within, OptionalInt.of((int) ScriptCodec.number(said.get(1))), holders);
     }
 
-    private Object asked(Request request, ScriptCall call, Deadline deadline) throws Exception {
+    private Object asked(Request request, RedisScript.Call call, Deadline deadline) throws Exception {
         try {
-            return settings.waitReplicas() == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
+            return waitReplicas == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
         } catch (NotExecutedException e) {
             throw e;
         } catch (Exception e) {
-            lateAttempts.add(request.id(), System.nanoTime());
+            lateAttempts().add(request.id(), System.nanoTime());
             throw e;
+        }
+    }
+
+    private synchronized LateAttempts lateAttempts() {
+        LateAttempts known = lateAttempts;
+        if (known == null) {
+            known = new LateAttempts(System.nanoTime());
+            lateAttempts = known;
+        }
+        return known;
+    }
+
+    /** Whether an attempt of that request had no answer, and may still be under way. */
+    private boolean mayArriveLate(long request) {
+        LateAttempts known = lateAttempts;
+        return known != null && known.contains(request);
+    }
+
+    private void arrivesNoMore(long request) {
+        LateAttempts known = lateAttempts;
+        if (known != null) {
+            known.remove(request);
         }
     }
 
@@ -219,24 +235,29 @@ final class RedisBackend implements LockBackend {
         return reply instanceof byte[] word && Arrays.equals(word, WITHDRAWN);
     }
 
-    /** The request is about to be over: an attempt of it that is still under way must not grant what nobody releases. */
-    private void buryIfLate(long request, LockKey key, Deadline deadline) throws Exception {
-        if (lateAttempts.contains(request)) {
-            link.run(new ScriptCall(BURY, keys.tombstone(key, id(request)), new byte[][] {TOMBSTONE_MILLIS}), deadline);
-            lateAttempts.remove(request);
+    /**
+     * The request is about to be over: an attempt of it that is still under way must not grant what nobody releases.
+     */
+    private void leaveTombstoneIfLate(long request, LockKey key, Deadline deadline) throws Exception {
+        if (mayArriveLate(request)) {
+            byte[][] tombstone = keys.tombstone(key, id(request));
+            link.run(new RedisScript.Call(TOMBSTONE, tombstone, new byte[][] {TOMBSTONE_MILLIS}), deadline);
+            arrivesNoMore(request);
         }
     }
 
     @Override
     public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
-        List<ScriptCall> calls = new ArrayList<>(grants.size());
+        List<RedisScript.Call> calls = new ArrayList<>(grants.size());
         for (Grant grant : grants) {
             byte[][] arguments = {
-                RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token()), RequestArguments.millis(grant.ttl())
+                ScriptCodec.bytes(id(grant.id())),
+                ScriptCodec.tokenNumber(grant.token()),
+                ScriptCodec.millis(grant.ttl())
             };
-            calls.add(new ScriptCall(RENEW, keys.one(grant.key()), arguments));
+            calls.add(new RedisScript.Call(RENEW, keys.one(grant.key()), arguments));
         }
-        List<Object> replies = link.runAll(calls, settings.waitReplicas(), Deadline.after(limit));
+        List<Object> replies = link.runAll(calls, waitReplicas, Deadline.after(limit));
         List<Answer> answers = new ArrayList<>(grants.size());
         for (int i = 0; i < grants.size(); i++) {
             answers.add(renewed(grants.get(i), replies.get(i)));
@@ -248,7 +269,7 @@ final class RedisBackend implements LockBackend {
         if (reply instanceof RedisLink.Acknowledged known) {
             Answer answer = renewed(grant, known.reply());
             // A renewal that a fail-over can undo must not be believed.
-            return answer == Answer.DONE && known.replicas() < settings.waitReplicas() ? Answer.UNKNOWN : answer;
+            return answer == Answer.DONE && known.replicas() < waitReplicas ? Answer.UNKNOWN : answer;
         }
         if (reply instanceof Long done) {
             return done == 1 ? Answer.DONE : Answer.NOT_HELD;
@@ -256,7 +277,11 @@ final class RedisBackend implements LockBackend {
         if (reply instanceof List<?> said) {
             // Said again, before the answer: the message may have been lost.
             started(signals)
-                    .ended(grant.key(), grant.token(), Cause.BROKEN, Notifications.broken(Replies.text(said.get(0))));
+                    .ended(
+                            grant.key(),
+                            grant.token(),
+                            Cause.BROKEN,
+                            Notifications.broken(ScriptCodec.text(said.get(0))));
             return Answer.NOT_HELD;
         }
         return Answer.UNKNOWN;
@@ -273,27 +298,30 @@ final class RedisBackend implements LockBackend {
     }
 
     private Answer end(RedisScript script, Grant grant, Duration limit) throws Exception {
-        byte[][] arguments = {RedisKeys.bytes(id(grant.id())), Tokens.counted(grant.token())};
+        byte[][] arguments = {ScriptCodec.bytes(id(grant.id())), ScriptCodec.tokenNumber(grant.token())};
         Deadline deadline = Deadline.after(limit);
         if (!brokenUnheard.remove(grant.id())) {
-            buryIfLate(grant.id(), grant.key(), deadline);
+            leaveTombstoneIfLate(grant.id(), grant.key(), deadline);
         }
-        Object reply = link.run(new ScriptCall(script, keys.line(grant.key()), arguments), deadline);
-        return Replies.number(reply) == 1 ? Answer.DONE : Answer.NOT_HELD;
+        Object reply = link.run(new RedisScript.Call(script, keys.queue(grant.key()), arguments), deadline);
+        return reply instanceof Long done && done == 1 ? Answer.DONE : Answer.NOT_HELD;
     }
 
     @Override
     public void withdraw(Request request, Duration limit) throws Exception {
         String id = id(request.id());
-        byte[][] arguments = {RedisKeys.bytes(id), TOMBSTONE_MILLIS};
+        byte[][] arguments = {ScriptCodec.bytes(id), TOMBSTONE_MILLIS};
         // Whether or not the server hears of it: nobody waits for it here.
-        started(messages).waitsNoMore(request.id());
-        link.run(new ScriptCall(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
-        lateAttempts.remove(request.id());
+        started(notifications).waitsNoMore(request.id());
+        link.run(new RedisScript.Call(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
+        arrivesNoMore(request.id());
         brokenUnheard.remove(request.id());
     }
 
-    /** The sockets end their reads in time, and are closed by an interrupt; what is not: the lookup of a name for a new one. */
+    /**
+     * The sockets end their reads in time, and are closed by an interrupt; what is not: the lookup of a name for a new
+     * one.
+     */
     @Override
     public boolean prompt() {
         return true;
@@ -321,14 +349,15 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        byte[][] arguments = {Tokens.counted(token), RedisKeys.bytes(reason), Tokens.lift(token)};
-        return Replies.number(link.run(new ScriptCall(BREAK, keys.line(key), arguments), Deadline.after(limit))) == 1;
+        byte[][] arguments = {ScriptCodec.tokenNumber(token), ScriptCodec.bytes(reason), ScriptCodec.tokenLift(token)};
+        RedisScript.Call call = new RedisScript.Call(BREAK, keys.queue(key), arguments);
+        return ScriptCodec.number(link.run(call, Deadline.after(limit))) == 1;
     }
 
     @Override
     public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
-        Object out = link.run(new ScriptCall(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
-        return (int) Math.max(0, capacity - Replies.number(out));
+        Object out = link.run(new RedisScript.Call(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
+        return (int) Math.max(0, capacity - ScriptCodec.number(out));
     }
 
     @Override
@@ -342,12 +371,10 @@ final class RedisBackend implements LockBackend {
     }
 
     /** A grant that too few replicas know of is of unknown outcome: the kit withdraws it, or asks again. */
-    private Object runAcknowledged(ScriptCall call, Deadline deadline) throws Exception {
-        RedisLink.Acknowledged result = link.runAcknowledged(call, settings.waitReplicas(), deadline);
-        if (!(result.reply() instanceof List)
-                && !isWithdrawn(result.reply())
-                && result.replicas() < settings.waitReplicas()) {
-            throw new TooFewReplicasException(result.replicas(), settings.waitReplicas());
+    private Object runAcknowledged(RedisScript.Call call, Deadline deadline) throws Exception {
+        RedisLink.Acknowledged result = link.runAcknowledged(call, waitReplicas, deadline);
+        if (!(result.reply() instanceof List) && !isWithdrawn(result.reply()) && result.replicas() < waitReplicas) {
+            throw new TooFewReplicasException(result.replicas(), waitReplicas);
         }
         return result.reply();
     }

@@ -8,9 +8,9 @@ import java.util.Objects;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Stands before values in Redis as {@link io.keyway.lock.FenceGuard} before a resource in memory: a value is stored only if
- * the lease's token is not lower than the highest that was seen for its key, both in one script. So a holder that was
- * paused beyond its lease cannot overwrite what the next one stored.
+ * Stands before values in Redis as {@link io.keyway.lock.FenceGuard} before a resource in memory: a value is stored
+ * only if the lease's token is not lower than the highest that was seen for its key, both in one script. So a holder
+ * that was paused beyond its lease cannot overwrite what the next one stored.
  *
  * <pre>{@code
  * RedisFence fence = new RedisFence(locks.unwrap(UnifiedJedis.class));
@@ -21,12 +21,12 @@ import redis.clients.jedis.UnifiedJedis;
  * }
  * }</pre>
  *
- * <p>The token is kept beside the value, under a key of its own without an end: it has to outlast the value. The store of
- * the locks may be another one, of any provider with FENCING. Rule LK-605.
+ * <p>The token is kept beside the value, under a key of its own without an end: it has to outlast the value. The store
+ * of the locks may be another one, of any provider with FENCING. Rule LK-605.
  */
 public final class RedisFence {
 
-    private static final RedisScript SET = RedisScript.read("fence");
+    private static final RedisScript SET = RedisScript.of("fence");
 
     private final UnifiedJedis redis;
 
@@ -49,9 +49,9 @@ public final class RedisFence {
         }
         Object stored = redis.eval(
                 SET.text(),
-                List.of(RedisKeys.bytes(key), RedisKeys.bytes(fenceKey(key))),
-                List.of(RedisKeys.bytes(Long.toString(lease.token())), RedisKeys.bytes(value)));
-        return Replies.number(stored) == 1;
+                List.of(ScriptCodec.bytes(key), ScriptCodec.bytes(fenceKey(key))),
+                List.of(ScriptCodec.bytes(Long.toString(lease.token())), ScriptCodec.bytes(value)));
+        return ScriptCodec.number(stored) == 1;
     }
 
     /** Returns the key under which the highest token for that key is kept; in a cluster both are in one slot. */

@@ -23,7 +23,8 @@ final class RedisGuarantees {
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
-                        "as long as the server keeps its data (a restart may lose what it had not written to disk) and its clock is not set forward"),
+                        "as long as the server keeps its data (a restart may lose what it had not written to disk) and "
+                                + "its clock is not set forward"),
                 new Guarantee(
                         Grade.TIMED,
                         "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
@@ -37,23 +38,28 @@ final class RedisGuarantees {
 
     /** Of masters with replicas, to which writes go after they were answered. */
     static Guarantees replicated(RedisSettings settings) {
-        String window = settings.waitReplicas() == 0
+        int waitReplicas = settings.get(RedisOptions.WAIT_REPLICAS);
+        String window = waitReplicas == 0
                 ? "no replica need know of it (waitReplicas asks for some)"
-                : "another replica than the " + settings.waitReplicas() + " that know of it may take over";
+                : "another replica than the " + waitReplicas + " that know of it may take over";
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
-                        "as long as no replica takes over that lacks a grant or its last renewal, or whose clock is ahead by a"
-                                + " quarter of the ttl, the servers keep their data, and their clocks are not set forward"),
+                        "as long as no replica takes over that lacks a grant or its last renewal, or whose clock is "
+                                + "ahead by a"
+                                + " quarter of the ttl, the servers keep their data, and their clocks are not set "
+                                + "forward"),
                 new Guarantee(
                         Grade.TIMED,
                         "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
                 new Guarantee(
                         Grade.TIMED,
-                        "as long as the clock of a replica that takes over is not behind by more than the fail-over takes"),
+                        "as long as the clock of a replica that takes over is not behind by more than the fail-over "
+                                + "takes"),
                 new Guarantee(
                         Grade.NO,
-                        "replicas are told after the answer: one that takes over may lack a grant or its last renewal, and"
+                        "replicas are told after the answer: one that takes over may lack a grant or its last renewal, "
+                                + "and"
                                 + " what it lacks is given again; "
                                 + window),
                 LockOptions.MIN_TTL,

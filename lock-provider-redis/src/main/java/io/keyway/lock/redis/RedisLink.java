@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 
 /**
- * The way of one client to its servers, whatever their topology: runs a script where its keys live. Thread-safe; starts no
- * thread, never repeats what may have been executed, and returns by the deadline or, with {@link InterruptedException},
- * soon after its thread is interrupted.
+ * The way of one client to its servers, whatever their topology: runs a script where its keys live. Thread-safe; starts
+ * no thread, never repeats what may have been executed, and returns by the deadline or, with
+ * {@link InterruptedException}, soon after its thread is interrupted.
  *
  * <p>A call that throws {@link io.keyway.lock.spi.NotExecutedException} had surely no effect; after any other exception
  * that is unknown.
@@ -32,17 +32,21 @@ interface RedisLink extends AutoCloseable {
     void start(LockBackend.Signals signals, Deadline deadline) throws Exception;
 
     /** Runs a script; the reply is null, a Long, a byte array or a list of these. */
-    Object run(ScriptCall call, Deadline deadline) throws Exception;
-
-    /** As {@link #run}, then waits on the same connection until that many replicas know, or not much longer than half of the time left. */
-    Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception;
+    Object run(RedisScript.Call call, Deadline deadline) throws Exception;
 
     /**
-     * Runs several, in as few round trips as the topology allows. For each the reply, or the exception that it failed with.
+     * As {@link #run}, then waits on the same connection until that many replicas know, or not much longer than half of
+     * the time left.
+     */
+    Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception;
+
+    /**
+     * Runs several, in as few round trips as the topology allows. For each the reply, or the exception that it failed
+     * with.
      *
      * @param replicas if not 0, each reply is {@link Acknowledged}, after waiting as {@link #runAcknowledged} does
      */
-    List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception;
+    List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception;
 
     /**
      * Subscribes to a channel and hands its messages over, until the connection breaks (an exception) or the thread is
@@ -69,12 +73,10 @@ interface RedisLink extends AutoCloseable {
     }
 
     /**
-     * Returns the key that keeps the highest token of all names with that hash tag; it lives where they live: where all live
+     * Returns the key of the floor of tokens of all names with that hash tag; it lives where they live: where all live
      * in one place, one key.
      */
-    default String floorKey(String prefix, String tag) {
-        return prefix + "floor";
-    }
+    String floorKey(String prefix, String tag);
 
     /** Returns all keys that {@link #floorKey} may return. */
     default List<String> floorKeys(String prefix) {

@@ -6,7 +6,6 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -25,25 +24,23 @@ import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.util.SafeEncoder;
 
 /**
- * The connections to one server. A call takes one for itself; the one used last is taken first. Error replies are thrown as
- * Jedis has them ({@link JedisDataException} and its kinds), so that who knows the topology can follow redirections.
+ * The connections to one server. A call takes one for itself; the one used last is taken first. Error replies are
+ * thrown as Jedis has them ({@link JedisDataException} and its kinds), so that who knows the topology can follow
+ * redirections.
  */
 final class RedisNode implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisNode.class);
     private static final long FRESH = TimeUnit.SECONDS.toNanos(5);
 
-    private record Idle(DuplexConnection connection, long sinceNanos) {}
-
     private final String host;
     private final int port;
     private final RedisSettings settings;
     private final LockBackend.Signals signals;
-    private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
+    private final ConcurrentLinkedDeque<DuplexConnection> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore permits;
     /** For what renews or ends a grant, when all others are in use: those who ask for locks could be many. */
     private final Semaphore reserved = new Semaphore(1, true);
@@ -60,7 +57,7 @@ final class RedisNode implements AutoCloseable {
         this.port = port;
         this.settings = settings;
         this.signals = signals;
-        this.permits = new Semaphore(settings.connections());
+        this.permits = new Semaphore(settings.get(RedisOptions.CONNECTIONS));
     }
 
     /** What is done with a connection; null as a result is for a reply that is null. */
@@ -69,23 +66,23 @@ final class RedisNode implements AutoCloseable {
         T with(Connection connection) throws Exception;
     }
 
-    Object run(ScriptCall call, Deadline deadline) throws Exception {
-        return call(call::on, call.script().isUrgent(), deadline);
+    Object run(RedisScript.Call call, Deadline deadline) throws Exception {
+        return call(call::on, call.isUrgent(), deadline);
     }
 
-    RedisLink.Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+    RedisLink.Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
         return call(
                 connection -> {
                     Object reply = call.on(connection);
                     return new RedisLink.Acknowledged(reply, acknowledged(connection, replicas, deadline));
                 },
-                call.script().isUrgent(),
+                call.isUrgent(),
                 deadline);
     }
 
     /**
-     * Waits until that many replicas know what was written on this connection, and returns how many do: none, as far as is
-     * known, if the server does not tell. What was written is written all the same.
+     * Waits until that many replicas know what was written on this connection, and returns how many do: none, as far as
+     * is known, if the server does not tell. What was written is written all the same.
      */
     private int acknowledged(Connection connection, int replicas, Deadline deadline) {
         try {
@@ -100,35 +97,15 @@ final class RedisNode implements AutoCloseable {
     }
 
     /** As {@link #run}, at a server that is about to take over the slot of the keys. */
-    Object runAsking(ScriptCall call, Deadline deadline) throws Exception {
-        return call(
-                connection -> {
-                    connection.sendCommand(Command.ASKING);
-                    connection.getStatusCodeReply();
-                    call.send(connection, true);
-                    return connection.getOne();
-                },
-                call.script().isUrgent(),
-                deadline);
+    Object runAsking(RedisScript.Call call, Deadline deadline) throws Exception {
+        return call(call::onAsking, call.isUrgent(), deadline);
     }
 
     /** As {@link RedisLink#runAll}. */
-    List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+    List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
         return call(
                 connection -> {
-                    for (ScriptCall call : calls) {
-                        call.send(connection, false);
-                    }
-                    List<Object> replies = new ArrayList<>(calls.size());
-                    for (int i = 0; i < calls.size(); i++) {
-                        replies.add(ScriptCall.reply(connection));
-                    }
-                    for (int i = 0; i < calls.size(); i++) {
-                        if (replies.get(i) instanceof JedisNoScriptException) {
-                            calls.get(i).send(connection, true);
-                            replies.set(i, ScriptCall.reply(connection));
-                        }
-                    }
+                    List<Object> replies = RedisScript.Call.all(calls, connection);
                     if (replicas > 0) {
                         int known = acknowledged(connection, replicas, deadline);
                         replies.replaceAll(
@@ -136,7 +113,7 @@ final class RedisNode implements AutoCloseable {
                     }
                     return replies;
                 },
-                calls.stream().anyMatch(call -> call.script().isUrgent()),
+                calls.stream().anyMatch(RedisScript.Call::isUrgent),
                 deadline);
     }
 
@@ -195,7 +172,7 @@ final class RedisNode implements AutoCloseable {
         }
         Semaphore room = urgent ? reserved : permits;
         if (!room.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-            throw new NotExecutedException("all " + settings.connections() + " connections to " + this
+            throw new NotExecutedException("all " + settings.get(RedisOptions.CONNECTIONS) + " connections to " + this
                     + " are in use; the option connections allows more");
         }
         return room;
@@ -207,20 +184,17 @@ final class RedisNode implements AutoCloseable {
     }
 
     private @Nullable DuplexConnection idle(Deadline deadline) {
-        Idle found = idle.pollFirst();
-        if (found == null) {
-            return null;
-        }
-        if (System.nanoTime() - found.sinceNanos < FRESH) {
-            return found.connection;
+        DuplexConnection found = idle.pollFirst();
+        if (found == null || System.nanoTime() - found.idleSince < FRESH) {
+            return found;
         }
         try {
-            found.connection.setSoTimeout(deadline.millis());
-            found.connection.ping();
-            return found.connection;
+            found.setSoTimeout(deadline.millis());
+            found.ping();
+            return found;
         } catch (JedisException e) {
             // The server, or something on the way, gave up the idle connections: likely all of them.
-            found.connection.discard();
+            found.discard();
             discardIdle();
             return null;
         }
@@ -228,7 +202,8 @@ final class RedisNode implements AutoCloseable {
 
     private void giveBack(DuplexConnection connection, boolean usable) {
         if (usable && !connection.isBroken() && !closed) {
-            idle.addFirst(new Idle(connection, System.nanoTime()));
+            connection.idleSince = System.nanoTime();
+            idle.addFirst(connection);
             if (closed) {
                 discardIdle();
             }
@@ -237,7 +212,10 @@ final class RedisNode implements AutoCloseable {
         }
     }
 
-    /** A connection beside the others, which the caller closes by {@link DuplexConnection#discard}. Nothing was sent if this fails. */
+    /**
+     * A connection beside the others, which the caller closes by {@link DuplexConnection#discard}. Nothing was sent if
+     * this fails.
+     */
     DuplexConnection open(Deadline deadline) throws Exception {
         Deadline end = deadline.orSooner(settings.connectTimeout());
         RedisSockets sockets = new RedisSockets(host, port, settings.tls(), end);
@@ -305,8 +283,8 @@ final class RedisNode implements AutoCloseable {
     }
 
     private void discardIdle() {
-        for (Idle found = idle.pollFirst(); found != null; found = idle.pollFirst()) {
-            found.connection.discard();
+        for (DuplexConnection found = idle.pollFirst(); found != null; found = idle.pollFirst()) {
+            found.discard();
         }
     }
 
@@ -342,7 +320,9 @@ final class RedisNode implements AutoCloseable {
         void over(DuplexConnection connection);
     }
 
-    /** Connects, beside the other connections, and leaves this one to the conversation until it breaks (an exception). */
+    /**
+     * Connects, beside the other connections, and leaves this one to the conversation until it breaks (an exception).
+     */
     void converse(Conversation conversation) throws Exception {
         DuplexConnection connection = open(Deadline.after(settings.connectTimeout()));
         listening.add(connection);

@@ -1,9 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
-import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
-import io.keyway.lock.Guarantees;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
@@ -11,17 +9,17 @@ import io.keyway.lock.spi.Library;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
-import io.keyway.lock.spi.TokenFloor;
 import java.util.Set;
 
 /**
- * Serves {@code lock:redis://host:6379/0}, one server; {@code lock:redis:sentinel://host1,host2/master/0}, the master that
- * sentinels agree on; {@code lock:redis:cluster://host1,host2}; and each of these with TLS as {@code lock:rediss}.
+ * Serves {@code lock:redis://host:6379/0}, one server; {@code lock:redis:sentinel://host1,host2/master/0}, the master
+ * that sentinels agree on; {@code lock:redis:cluster://host1,host2}; and each of these with TLS as {@code lock:rediss}.
  */
 public final class RedisProvider implements LockProvider {
 
     private static final String FORMS =
-            "lock:redis://host:6379/0 (one server), lock:redis:sentinel://host1,host2,host3/master/0 and lock:redis:cluster://host1,host2,host3";
+            "lock:redis://host:6379/0 (one server), lock:redis:sentinel://host1,host2,host3/master/0 and"
+                    + " lock:redis:cluster://host1,host2,host3";
 
     private static final Library JEDIS =
             new Library("Jedis", "5.1", "redis.clients.jedis.ClientSetInfoConfig", "redis.clients.jedis.Connection");
@@ -65,8 +63,8 @@ public final class RedisProvider implements LockProvider {
         }
         RedisSettings settings =
                 RedisSettings.of(request, database(url, url.path().orElse("")));
-        RedisLink link = new SingleLink(url.hosts().get(0), settings);
-        return open(request, link, settings, RedisGuarantees.single());
+        RedisLink link = new SingleLink(settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.single()));
     }
 
     private static LockClient sentinel(OpenRequest request) {
@@ -79,8 +77,8 @@ public final class RedisProvider implements LockProvider {
                     url + ": sentinels have hosts, and after them the name of their master; there are " + FORMS);
         }
         RedisSettings settings = RedisSettings.of(request, database(url, second < 0 ? "" : path.substring(second)));
-        RedisLink link = new SentinelLink(url.hosts(), master, settings);
-        return open(request, link, settings, RedisGuarantees.replicated(settings));
+        RedisLink link = new SentinelLink(master, settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
     }
 
     private static LockClient cluster(OpenRequest request) {
@@ -89,13 +87,8 @@ public final class RedisProvider implements LockProvider {
             throw new InvalidLockUrlException(url + ": a cluster has hosts, and no database but 0; there are " + FORMS);
         }
         RedisSettings settings = RedisSettings.of(request, 0);
-        RedisLink link = new ClusterLink(url.hosts(), settings);
-        return open(request, link, settings, RedisGuarantees.replicated(settings));
-    }
-
-    private static LockClient open(OpenRequest request, RedisLink link, RedisSettings settings, Guarantees guarantees) {
-        ServerCheck check = new ServerCheck(request.url(), request.get(CommonOptions.REQUIRE));
-        return request.over(new RedisBackend(link, settings, guarantees, check, TokenFloor.of(request)));
+        RedisLink link = new ClusterLink(settings);
+        return request.over(new RedisBackend(link, settings, RedisGuarantees.replicated(settings)));
     }
 
     /** Reads the number of a database from what of the path is for it: empty, / or /number. */

@@ -7,10 +7,18 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /** A script of ours: its text, and the hash by which servers know it. */
 final class RedisScript {
+
+    private static final byte[] ZERO = {'0'};
 
     private final String name;
     private final byte[] text;
@@ -24,13 +32,13 @@ final class RedisScript {
         this.urgent = urgent;
     }
 
-    /** Reads a resource beside this class, after those of which it uses functions. */
-    static RedisScript read(String name, String... preludes) {
+    /** Reads resources beside this class, which make one script in that order; the last one names it. */
+    static RedisScript of(String... parts) {
         StringBuilder text = new StringBuilder();
-        for (String prelude : preludes) {
-            text.append(resource(prelude)).append('\n');
+        for (String part : parts) {
+            text.append(resource(part)).append('\n');
         }
-        return new RedisScript(name, text.append(resource(name)).toString().getBytes(StandardCharsets.UTF_8), false);
+        return new RedisScript(parts[parts.length - 1], text.toString().getBytes(StandardCharsets.UTF_8), false);
     }
 
     /** Returns the same, for calls that find a connection where all others are in use by calls that are not urgent. */
@@ -38,16 +46,8 @@ final class RedisScript {
         return new RedisScript(name, text, true);
     }
 
-    boolean isUrgent() {
-        return urgent;
-    }
-
     byte[] text() {
         return text;
-    }
-
-    byte[] sha() {
-        return sha;
     }
 
     @Override
@@ -72,6 +72,79 @@ final class RedisScript {
             return HexFormat.of().formatHex(digest).getBytes(StandardCharsets.US_ASCII);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-1", e);
+        }
+    }
+
+    /**
+     * One run of a script.
+     *
+     * @param script which
+     * @param keys all that it touches, of one hash tag
+     * @param arguments the rest
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Call(RedisScript script, byte[][] keys, byte[][] arguments) {
+
+        boolean isUrgent() {
+            return script.urgent;
+        }
+
+        /** Runs it, and teaches it to a server that does not know it. */
+        Object on(Connection connection) {
+            try {
+                send(connection, false);
+                return connection.getOne();
+            } catch (JedisNoScriptException e) {
+                // Surely not executed; this way the server knows it from now on.
+                send(connection, true);
+                return connection.getOne();
+            }
+        }
+
+        /** As {@link #on}, at a server that is about to take over the slot of the keys. */
+        Object onAsking(Connection connection) {
+            connection.sendCommand(Command.ASKING);
+            connection.getStatusCodeReply();
+            send(connection, true);
+            return connection.getOne();
+        }
+
+        /** Runs several in one round trip; for each the reply, or the exception that says why there is none. */
+        static List<Object> all(List<Call> calls, Connection connection) {
+            for (Call call : calls) {
+                call.send(connection, false);
+            }
+            List<Object> replies = new ArrayList<>(calls.size());
+            for (int i = 0; i < calls.size(); i++) {
+                replies.add(reply(connection));
+            }
+            for (int i = 0; i < calls.size(); i++) {
+                if (replies.get(i) instanceof JedisNoScriptException) {
+                    calls.get(i).send(connection, true);
+                    replies.set(i, reply(connection));
+                }
+            }
+            return replies;
+        }
+
+        /** Sends it by its hash or as a whole, without waiting for the reply. */
+        private void send(Connection connection, boolean whole) {
+            byte[][] words = new byte[2 + keys.length + arguments.length][];
+            words[0] = whole ? script.text : script.sha;
+            words[1] = keys.length == 0 ? ZERO : Integer.toString(keys.length).getBytes(StandardCharsets.US_ASCII);
+            System.arraycopy(keys, 0, words, 2, keys.length);
+            System.arraycopy(arguments, 0, words, 2 + keys.length, arguments.length);
+            connection.sendCommand(whole ? Command.EVAL : Command.EVALSHA, words);
+        }
+
+        private static Object reply(Connection connection) {
+            try {
+                return connection.getOne();
+            } catch (JedisNoScriptException e) {
+                return e;
+            } catch (JedisDataException e) {
+                return ServerErrors.translated(e);
+            }
         }
     }
 }

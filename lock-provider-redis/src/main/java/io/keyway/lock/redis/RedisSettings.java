@@ -1,11 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Option;
 import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.TokenFloor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.time.Duration;
+import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
@@ -24,34 +26,10 @@ import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisProtocol;
 
 /**
- * What is common to all connections of a client.
- *
- * @param user ACL user; null for the default user
- * @param password null for none
- * @param database the number of the database
- * @param tls null without TLS
- * @param addressMap where announced addresses are reached
- * @param connections at most, to each server
- * @param prefix of all keys and channels
- * @param waitReplicas how many replicas must have a grant
- * @param clientName as it is shown by CLIENT LIST
- * @param connectTimeout bound of one connection's making
- * @param sentinelUser ACL user at the sentinels; null for the default user
- * @param sentinelPassword null for none
+ * What is common to all connections of a client to one kind of server: the options, which whoever needs one asks for by
+ * {@link #get}, and whom the servers take the client for.
  */
-record RedisSettings(
-        @Nullable String user,
-        @Nullable String password,
-        int database,
-        @Nullable SSLContext tls,
-        AddressMap addressMap,
-        int connections,
-        String prefix,
-        int waitReplicas,
-        String clientName,
-        Duration connectTimeout,
-        @Nullable String sentinelUser,
-        @Nullable String sentinelPassword) {
+final class RedisSettings {
 
     /** Where a server listens unless the URL says otherwise. */
     static final int PORT = 6379;
@@ -59,39 +37,44 @@ record RedisSettings(
     /** Where a sentinel listens unless the URL says otherwise. */
     static final int SENTINEL_PORT = 26_379;
 
-    /** Reads all but the database, which stands at different places of the URL's path. */
+    private final OpenRequest request;
+    private final @Nullable SSLContext tls;
+    private final @Nullable String user;
+    private final @Nullable String password;
+    private final int database;
+
+    private RedisSettings(
+            OpenRequest request,
+            @Nullable SSLContext tls,
+            Optional<String> user,
+            Optional<String> password,
+            int database) {
+        this.request = request;
+        this.tls = tls;
+        this.user = user.orElse(null);
+        this.password = password.orElse(null);
+        this.database = database;
+    }
+
+    /** Those for servers that keep locks; the database stands at different places of the URL's path. */
     static RedisSettings of(OpenRequest request, int database) {
         LockUrl url = request.url();
         return new RedisSettings(
-                url.user().filter(user -> !user.isEmpty()).orElse(null),
-                url.password().orElse(null),
-                database,
+                request,
                 url.provider().equals("rediss") ? tls(request) : null,
-                request.get(RedisOptions.ADDRESS_MAP),
-                request.get(RedisOptions.CONNECTIONS),
-                request.get(RedisOptions.PREFIX),
-                request.get(RedisOptions.WAIT_REPLICAS),
-                request.clientName().replaceAll("[^!-~]", "_"),
-                request.get(CommonOptions.CONNECT_TIMEOUT),
-                request.find(RedisOptions.SENTINEL_USER).orElse(null),
-                request.find(RedisOptions.SENTINEL_PASSWORD).orElse(null));
+                url.user().filter(user -> !user.isEmpty()),
+                url.password(),
+                database);
     }
 
     /** Returns the same for connections to sentinels, which have users of their own and no databases. */
     RedisSettings forSentinels() {
         return new RedisSettings(
-                sentinelUser,
-                sentinelPassword,
-                0,
+                request,
                 tls,
-                addressMap,
-                connections,
-                prefix,
-                waitReplicas,
-                clientName,
-                connectTimeout,
-                sentinelUser,
-                sentinelPassword);
+                request.find(RedisOptions.SENTINEL_USER),
+                request.find(RedisOptions.SENTINEL_PASSWORD),
+                0);
     }
 
     private static SSLContext tls(OpenRequest request) {
@@ -117,9 +100,41 @@ record RedisSettings(
         } catch (IOException | GeneralSecurityException e) {
             throw new InvalidLockUrlException(
                     request.url() + ": the trust store cannot be used: " + e.getMessage()
-                            + ". It has to be a PKCS#12 or JKS file that this process can read, with its password in trustStorePassword.",
+                            + ". It has to be a PKCS#12 or JKS file that this process can read, with its password in"
+                            + " trustStorePassword.",
                     e);
         }
+    }
+
+    /** Returns the value of an option that has one. */
+    <T> T get(Option<T> option) {
+        return request.get(option);
+    }
+
+    /** Returns the URL, its secrets masked as text. */
+    LockUrl url() {
+        return request.url();
+    }
+
+    /** Returns the floor of tokens that the client asks for, if it asks for one. */
+    Optional<TokenFloor> floor() {
+        return TokenFloor.of(request);
+    }
+
+    /** Returns the bound of one connection's making. */
+    Duration connectTimeout() {
+        return request.get(CommonOptions.CONNECT_TIMEOUT);
+    }
+
+    /** Returns certificates and trust; null without TLS. */
+    @Nullable
+    SSLContext tls() {
+        return tls;
+    }
+
+    /** Returns where a server is reached that announces that address, host:port. */
+    HostAndPort reached(String announced) {
+        return HostAndPort.from(request.get(RedisOptions.ADDRESS_MAP).reach(announced));
     }
 
     /** Returns what the driver has to know for a connection, but for TLS. */
@@ -127,7 +142,7 @@ record RedisSettings(
         return DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP2)
                 .clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-                .clientName(clientName)
+                .clientName(request.clientName().replaceAll("[^!-~]", "_"))
                 .user(user)
                 .password(password)
                 .database(database);
@@ -137,7 +152,7 @@ record RedisSettings(
     @SuppressWarnings("deprecation") // what replaces it takes files only
     JedisClientConfig driverClient() {
         DefaultJedisClientConfig.Builder driver =
-                driver().hostAndPortMapper(announced -> HostAndPort.from(addressMap.reach(announced.toString())));
+                driver().hostAndPortMapper(announced -> reached(announced.toString()));
         if (tls != null) {
             SSLParameters parameters = new SSLParameters();
             parameters.setEndpointIdentificationAlgorithm("HTTPS");
@@ -149,7 +164,6 @@ record RedisSettings(
     /** Hides the password. */
     @Override
     public String toString() {
-        return "RedisSettings[user=" + user + ", database=" + database + ", tls=" + (tls != null) + ", prefix=" + prefix
-                + "]";
+        return "RedisSettings[" + request.url() + ", database=" + database + "]";
     }
 }

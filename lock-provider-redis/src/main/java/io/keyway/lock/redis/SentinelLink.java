@@ -27,11 +27,11 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The way to a master that sentinels watch, {@code lock:redis:sentinel://h1,h2,h3/master}. They are asked for it at first,
- * after every failed call, and when one of them announces another; what they name must call itself a master. The order of
- * steps is that of the guidelines for Redis clients with Sentinel, but that a sentinel is not believed which is behind:
- * each fail-over raises the epoch of their configuration, and one that was down, or has not heard of it yet, names the
- * former master by the epoch before.
+ * The way to a master that sentinels watch, {@code lock:redis:sentinel://h1,h2,h3/master}. They are asked for it at
+ * first, after every failed call, and when one of them announces another; what they name must call itself a master. The
+ * order of steps is that of the guidelines for Redis clients with Sentinel, but that a sentinel is not believed which
+ * is behind: each fail-over raises the epoch of their configuration, and one that was down, or has not heard of it yet,
+ * names the former master by the epoch before.
  */
 final class SentinelLink implements RedisLink {
 
@@ -65,8 +65,8 @@ final class SentinelLink implements RedisLink {
     private LockBackend.@Nullable Signals signals;
     private volatile boolean closed;
 
-    SentinelLink(List<LockUrl.Host> hosts, String name, RedisSettings settings) {
-        this.hosts = List.copyOf(hosts);
+    SentinelLink(String name, RedisSettings settings) {
+        this.hosts = settings.url().hosts();
         this.name = name;
         this.settings = settings;
         this.driver = Drivers.sentinel(name, hosts, settings);
@@ -86,17 +86,17 @@ final class SentinelLink implements RedisLink {
     }
 
     @Override
-    public Object run(ScriptCall call, Deadline deadline) throws Exception {
+    public Object run(RedisScript.Call call, Deadline deadline) throws Exception {
         return ask(deadline, node -> node.run(call, deadline));
     }
 
     @Override
-    public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+    public Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
         return ask(deadline, node -> node.runAcknowledged(call, replicas, deadline));
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+    public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
         return ask(deadline, node -> node.runAll(calls, replicas, deadline));
     }
 
@@ -115,6 +115,11 @@ final class SentinelLink implements RedisLink {
             node.visit(visit, deadline);
             return true;
         });
+    }
+
+    @Override
+    public String floorKey(String prefix, String tag) {
+        return prefix + "floor";
     }
 
     @Override
@@ -341,7 +346,7 @@ final class SentinelLink implements RedisLink {
     }
 
     private RedisNode node(HostAndPort announced, RedisSettings how) {
-        HostAndPort reached = HostAndPort.from(how.addressMap().reach(announced.toString()));
+        HostAndPort reached = how.reached(announced.toString());
         LockBackend.Signals told = signals;
         if (told == null) {
             throw new IllegalStateException("not started");

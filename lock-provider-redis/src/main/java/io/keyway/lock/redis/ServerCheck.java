@@ -62,7 +62,8 @@ final class ServerCheck implements RedisLink.Visit {
                 return Optional.empty();
             }
             return Optional.of(server + " lets this client send no messages: " + e.getMessage()
-                    + " Others that wait for a lock are not told when this client releases it, and find out later by themselves."
+                    + " Others that wait for a lock are not told when this client releases it, and find out later by "
+                    + "themselves."
                     + " Give its user +publish and the channels of the prefix.");
         }
     }
@@ -83,28 +84,32 @@ final class ServerCheck implements RedisLink.Visit {
         String policy = said.getOrDefault("maxmemory_policy", "noeviction");
         if (!policy.equals("noeviction") && !said.getOrDefault("maxmemory", "0").equals("0")) {
             String danger = server + " evicts keys when its memory is full (maxmemory-policy " + policy
-                    + "), and with them locks that are held. Set maxmemory-policy to noeviction, or keep locks in a server of their own.";
+                    + "), and with them locks that are held. Set maxmemory-policy to noeviction, or keep locks in a "
+                    + "server of their own.";
             if (ENDANGERED.stream().anyMatch(required.grades()::containsKey)) {
                 throw new InvalidLockUrlException(url + " requires " + required + ", but " + danger);
             }
             dangers.add(danger);
         }
         if (said.getOrDefault("aof_enabled", "1").equals("0")) {
-            dangers.add(
-                    server
-                            + " keeps no append-only file: when it is restarted, locks that are held are lost, and given to others. Set appendonly to yes.");
+            dangers.add(server
+                    + " keeps no append-only file: when it is restarted, locks that are held are lost, and "
+                    + "given to others. Set appendonly to yes.");
             return dangers;
         }
         String sync = sync(connection);
         if (!sync.equals("always")) {
-            dangers.add(
-                    server + " may answer before what it did is on disk (appendfsync " + sync
-                            + "): in a crash locks of the last seconds are lost, and given to others. Set appendfsync to always.");
+            dangers.add(server + " may answer before what it did is on disk (appendfsync " + sync
+                    + "): in a crash locks of the last seconds are lost, and given to others. Set appendfsync "
+                    + "to always.");
         }
         return dangers;
     }
 
-    /** Whether each of those that were looked at can send messages to the servers of one slot alone; false if one does not tell. */
+    /**
+     * Whether each of those that were looked at can send messages to the servers of one slot alone; false if one does
+     * not tell.
+     */
     boolean allHaveShardedMessages() {
         return shardedMessages;
     }

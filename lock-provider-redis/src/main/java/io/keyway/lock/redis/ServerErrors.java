@@ -6,9 +6,9 @@ import java.util.List;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The error replies by which a server says that it did nothing. A script that fails by one of them has failed at its first
- * write: with memory short a script that has written is let finish, and a replica takes no write at all. Not so where a
- * right is lacking, which may show at any step of a script.
+ * The error replies by which a server says that it did nothing. A script that fails by one of them has failed at its
+ * first write: with memory short a script that has written is let finish, and a replica takes no write at all. Not so
+ * where a right is lacking, which may show at any step of a script.
  */
 final class ServerErrors {
 

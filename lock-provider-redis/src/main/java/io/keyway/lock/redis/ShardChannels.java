@@ -23,12 +23,12 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * The sharded channels of a client, one for each name that it waits for, at the master that has the name's slot; one
  * connection for each such master. It is subscribed when a request was told to wait, and beside that: until the
- * subscription stands, and wherever none does, scripts send by the client's plain channel, so that nothing waits for this and
- * nothing is missed. Missed is only what was sent to a connection that broke: then what waits there asks again, and once more
- * when the subscription stands anew, since the server may have sent to the old one until then.
+ * subscription stands, and wherever none does, scripts send by the client's plain channel, so that nothing waits for
+ * this and nothing is missed. Missed is only what was sent to a connection that broke: then what waits there asks
+ * again, and once more when the subscription stands anew, since the server may have sent to the old one until then.
  *
- * <p>A slot that moves takes its channels from the server that had it. Its waiters ask again, are redirected, and subscribe
- * where they were answered.
+ * <p>A slot that moves takes its channels from the server that had it. Its waiters ask again, are redirected, and
+ * subscribe where they were answered.
  */
 final class ShardChannels implements ShardListener.Ear {
 
@@ -68,7 +68,8 @@ final class ShardChannels implements ShardListener.Ear {
     /**
      * @param naming the channel of a name
      * @param message what is done with a message
-     * @param missed what is done with names of which a message may have been missed, or whose channels have to be subscribed elsewhere
+     * @param missed what is done with names of which a message may have been missed, or whose channels have to be
+     *     subscribed elsewhere
      */
     ShardChannels(
             RedisLink.Slots slots,

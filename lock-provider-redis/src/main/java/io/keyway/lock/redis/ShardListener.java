@@ -15,10 +15,10 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.util.SafeEncoder;
 
 /**
- * The connection to one master of a cluster on which a client listens to sharded channels. One thread reads. Whoever wants
- * a channel more or less writes, and never waits: no more than {@value #WINDOW} bytes, or one command, are sent before the server has
- * answered all that went before, and so much fits into the buffers on the way. What has to wait for that is sent by the
- * thread that reads.
+ * The connection to one master of a cluster on which a client listens to sharded channels. One thread reads. Whoever
+ * wants a channel more or less writes, and never waits: no more than {@value #WINDOW} bytes, or one command, are sent
+ * before the server has answered all that went before, and so much fits into the buffers on the way. What has to wait
+ * for that is sent by the thread that reads.
  */
 final class ShardListener {
 
@@ -41,7 +41,7 @@ final class ShardListener {
 
     private record Order(Command command, String channel) {
         int bytes() {
-            return FRAME + RedisKeys.bytes(channel).length;
+            return FRAME + ScriptCodec.bytes(channel).length;
         }
     }
 

@@ -21,9 +21,10 @@ final class SingleLink implements RedisLink {
     private final LazyDriver<?> driver;
     private volatile @Nullable RedisNode node;
 
-    SingleLink(LockUrl.Host host, RedisSettings settings) {
+    SingleLink(RedisSettings settings) {
+        LockUrl.Host host = settings.url().hosts().get(0);
         String named = new LockUrl.Host(host.name(), OptionalInt.of(host.portOr(RedisSettings.PORT))).toString();
-        this.server = HostAndPort.from(settings.addressMap().reach(named));
+        this.server = settings.reached(named);
         this.settings = settings;
         this.driver = Drivers.single(server, settings);
     }
@@ -44,7 +45,7 @@ final class SingleLink implements RedisLink {
     }
 
     @Override
-    public Object run(ScriptCall call, Deadline deadline) throws Exception {
+    public Object run(RedisScript.Call call, Deadline deadline) throws Exception {
         try {
             return node().run(call, deadline);
         } catch (JedisRedirectionException e) {
@@ -53,7 +54,7 @@ final class SingleLink implements RedisLink {
     }
 
     @Override
-    public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+    public Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
         try {
             return node().runAcknowledged(call, replicas, deadline);
         } catch (JedisRedirectionException e) {
@@ -66,7 +67,7 @@ final class SingleLink implements RedisLink {
     }
 
     @Override
-    public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+    public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
         return node().runAll(calls, replicas, deadline);
     }
 
@@ -78,6 +79,11 @@ final class SingleLink implements RedisLink {
     @Override
     public void visitAll(Visit visit, Deadline deadline) throws Exception {
         node().visit(visit, deadline);
+    }
+
+    @Override
+    public String floorKey(String prefix, String tag) {
+        return prefix + "floor";
     }
 
     @Override

@@ -13,14 +13,15 @@ import java.util.List;
  */
 final class TokenFloorWriter {
 
-    private static final RedisScript GIVEN = RedisScript.read("given");
-    private static final RedisScript RAISE = RedisScript.read("raise");
+    private static final RedisScript GIVEN = RedisScript.of("given");
+    private static final RedisScript RAISE = RedisScript.of("raise");
     private static final byte[] REMEMBER = {'1'};
     /** Of one exchange, so that none is larger than what is read meanwhile. */
     private static final int AT_ONCE = 512;
 
     private final RedisLink link;
-    private final RedisSettings settings;
+    private final String prefix;
+    private final int waitReplicas;
     private final TokenFloor floor;
 
     /** So many floor keys have the lift; a start that ran out of time is gone on with by the next. */
@@ -28,7 +29,8 @@ final class TokenFloorWriter {
 
     TokenFloorWriter(RedisLink link, RedisSettings settings, TokenFloor floor) {
         this.link = link;
-        this.settings = settings;
+        this.prefix = settings.get(RedisOptions.PREFIX);
+        this.waitReplicas = settings.get(RedisOptions.WAIT_REPLICAS);
         this.floor = floor;
     }
 
@@ -36,45 +38,45 @@ final class TokenFloorWriter {
      * Returns when the store has it; throws {@link io.keyway.lock.InvalidLockUrlException} if the store has a higher
      * one.
      */
-    void give(Tokens tokens, Deadline deadline) throws Exception {
-        long lift = Tokens.liftOver(floor.wanted());
+    void give(ScriptCodec codec, Deadline deadline) throws Exception {
+        long lift = ScriptCodec.liftOver(floor.wanted());
         if (floor.isAbove(stored(given(), deadline))) {
             raise(lift, deadline);
             boolean unused = floor.isAbove(stored(given(REMEMBER), deadline));
         }
-        tokens.learn(lift);
+        codec.learnLift(lift);
     }
 
     private void raise(long lift, Deadline deadline) throws Exception {
-        List<String> keys = link.floorKeys(settings.prefix());
-        byte[][] arguments = {Tokens.counted(lift)};
+        List<String> keys = link.floorKeys(prefix);
+        byte[][] arguments = {ScriptCodec.tokenNumber(lift)};
         while (raised < keys.size()) {
             List<String> next = keys.subList(raised, Math.min(keys.size(), raised + AT_ONCE));
-            List<ScriptCall> calls = new ArrayList<>(next.size());
+            List<RedisScript.Call> calls = new ArrayList<>(next.size());
             for (String key : next) {
-                calls.add(new ScriptCall(RAISE, new byte[][] {RedisKeys.bytes(key)}, arguments));
+                calls.add(new RedisScript.Call(RAISE, new byte[][] {ScriptCodec.bytes(key)}, arguments));
             }
-            for (Object reply : link.runAll(calls, settings.waitReplicas(), deadline)) {
+            for (Object reply : link.runAll(calls, waitReplicas, deadline)) {
                 if (reply instanceof Exception failure) {
                     throw failure;
                 }
-                if (reply instanceof RedisLink.Acknowledged known && known.replicas() < settings.waitReplicas()) {
-                    throw new TooFewReplicasException(known.replicas(), settings.waitReplicas());
+                if (reply instanceof RedisLink.Acknowledged known && known.replicas() < waitReplicas) {
+                    throw new TooFewReplicasException(known.replicas(), waitReplicas);
                 }
             }
             raised += next.size();
         }
     }
 
-    private ScriptCall given(byte[]... more) {
+    private RedisScript.Call given(byte[]... more) {
         byte[][] arguments = new byte[1 + more.length][];
-        arguments[0] = RedisKeys.bytes(Long.toString(floor.wanted()));
+        arguments[0] = ScriptCodec.bytes(Long.toString(floor.wanted()));
         System.arraycopy(more, 0, arguments, 1, more.length);
-        return new ScriptCall(GIVEN, new byte[][] {RedisKeys.bytes(settings.prefix() + "given")}, arguments);
+        return new RedisScript.Call(GIVEN, new byte[][] {ScriptCodec.bytes(prefix + "given")}, arguments);
     }
 
-    private long stored(ScriptCall call, Deadline deadline) throws Exception {
-        String text = Replies.text(link.run(call, deadline));
+    private long stored(RedisScript.Call call, Deadline deadline) throws Exception {
+        String text = ScriptCodec.text(link.run(call, deadline));
         return text.isEmpty() ? 0 : Long.parseLong(text);
     }
 }

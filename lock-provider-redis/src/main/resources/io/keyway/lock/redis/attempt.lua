@@ -1,6 +1,7 @@
--- Takes, queues, asks again and keeps a place alive: one script, idempotent by the id of the request.
--- Returns the token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
--- {-2, token as text} if its grant was broken; or 'withdrawn'.
+-- Takes, queues, asks again and keeps a waiter alive: one script, idempotent by the id of the request. After token.lua,
+-- attempt-free.lua, which says KEYS and ARGV, and common.lua.
+-- Returns the token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners of
+-- holders...}; or {-2, token as text} if its grant was broken; or 'withdrawn'.
 local id, ttl, capacity = ARGV[1], ARGV[2] * 1000, tonumber(ARGV[4])
 local mode, permits, owner = string.match(ARGV[3], '^(.)(%d+);(.*)$')
 permits = tonumber(permits)

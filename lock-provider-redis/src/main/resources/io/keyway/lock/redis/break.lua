@@ -1,5 +1,5 @@
--- Breaks the grant of that token, and tells its client why. Its place is kept until the client has answered by a release,
--- or its ttl has passed. A place that is kept and no grant any more is free at once.
+-- Breaks the grant of that token, and tells its client why. Its record stays until the client has answered by a
+-- release, or its ttl has passed. A lock that is kept and no grant any more is free at once.
 -- KEYS: holders, waiters, queue, floor of tokens
 -- ARGV: token, reason; by what the token is lifted
 -- Returns 1 if it did, 0 if no such grant is in force.

@@ -1,29 +1,19 @@
--- Shared by the scripts of one name. All that is known of it:
---   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and permits, if
---            its token is lifted a comma and by what, a semicolon and the owner; by id and '!' why it was broken; by id and '^' {id, token, ttl, kept until, lift} of the
---            reader that an upgraded holder was, until a renewal shows that its client knows of the upgrade; by id and '='
---            until when its place is to be kept at least; by '=' and token the record of a place that is kept and no grant
---            any more; and unless one is alone, '#' {how many, permits out, mode, none of them ends before}
+-- What the scripts of one name share: its records, its queue, and who is told. After token.lua.
+--   holders  hash: by request id a record of token, end, since and ttl, four doubles, then mode (X, S or P) and
+--            permits, if its token is lifted a comma and the lift, a semicolon and the owner; by id and '!' why it was
+--            broken; by id and '^' {id, token, ttl, kept until, lift} of the reader that an upgraded holder was, until
+--            a renewal shows that its client knows of the upgrade; by id and '=' until when the lock is to be kept at
+--            least; by '=' and token the record of a lock that is kept and no grant any more; and unless one is alone,
+--            '#' {how many, permits out, mode, none of them ends before}
 --   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, lift that its
---            client knows of if it does}, and
---            'u' for the reader that waits to become the writer: {id, end, since, ttl, owner, id that it holds by, sharded}
+--            client knows of if it does}, and 'u' for the reader that waits to become the writer: {id, end, since, ttl,
+--            owner, id that it holds by, sharded}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
---   floor    the highest token, the last key of each script that may grant; if all are lifted, a plus and by what
--- A token is a number that a double holds, and a multiple of 2^53 by which it is lifted over those of another store, mostly 0.
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
-local holders, waiters, queue, floor = KEYS[1], KEYS[2], KEYS[3], KEYS[#KEYS]
+local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
 local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER, LIFT = 1, 2, 3, 4, 5, 6, 7, 8
 local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
-local current
-
-local function now()
-  if not current then
-    local time = redis.call('TIME')
-    current = time[1] * 1000000 + time[2]
-  end
-  return current
-end
 
 -- Keeps a key for that long at least.
 local function keep(key, micros)
@@ -41,9 +31,9 @@ local function number_of(id)
   return string.sub(id, string.find(id, ':', 1, true) + 1)
 end
 
--- Sends a client a message by its own channel, which in a cluster goes to all servers; if it uses sharded channels and listens
--- to that of this name here, by that one alone. It goes on if the user may not send any: a message is a hint, and what a script
--- has done before it is done.
+-- Sends a client a message by its own channel, which in a cluster goes to all servers; if it uses sharded channels and
+-- listens to that of this name here, by that one alone. It goes on if the user may not send any: a message is a hint,
+-- and what a script has done before it is done.
 local function tell(client, message, sharded)
   if sharded then
     local listening = redis.pcall('SPUBLISH', string.match(holders, '^[^}]*}') .. ':c:' .. client, message)
@@ -66,17 +56,7 @@ local function write(id, holder)
     .. holder[OWNER])
 end
 
--- A token as text, and where it is lifted by what.
-local function token_text(token, lift)
-  return string.format('%.0f', token) .. (lift > 0 and '+' .. lift or '')
-end
-
--- A token as an answer: a number, or a text where it is lifted.
-local function token_reply(token, lift)
-  return lift > 0 and redis.status_reply(token_text(token, lift)) or token
-end
-
--- Calls with id and holder for each.
+-- Calls the action with id and record of each holder.
 local function each_holder(action)
   local fields = redis.call('HGETALL', holders)
   for i = 1, #fields, 2 do
@@ -90,7 +70,7 @@ local function forget(id)
   redis.call('HDEL', holders, id, id .. '!', id .. '^', id .. '=')
 end
 
--- The place of a grant made at that time is to be kept for so long at least; nothing if it is nil or false.
+-- The lock is to be kept for so long at least after a grant made at that time; nothing if it is nil or false.
 local function hold_at_least(id, since, micros)
   if micros then
     redis.call('HSET', holders, id .. '=', string.format('%.0f', since + micros))
@@ -98,14 +78,14 @@ local function hold_at_least(id, since, micros)
   end
 end
 
--- Until when the place of that holder is kept if its grant ends now; nil if it is not.
+-- Until when the lock is kept if the grant of that holder ends now; nil if it is not.
 local function kept_until(id)
   local kept = tonumber(redis.call('HGET', holders, id .. '=') or nil)
   return kept and kept > now() and redis.call('HEXISTS', holders, id .. '!') == 0 and kept or nil
 end
 
--- The grant is over, and its place stays until then: no message that names the grant finds it.
-local function leave_place(id, holder, ends)
+-- The grant is over, and the lock is kept until then: no message that names the grant finds it.
+local function keep_lock(id, holder, ends)
   forget(id)
   holder[ENDS] = ends
   write('=' .. string.format('%.0f', holder[TOKEN]), holder)
@@ -116,7 +96,7 @@ local function is_no_grant(id)
 end
 
 -- What is known of all holders together, after those whose time is over were dropped; nil if nobody holds. The second
--- result tells whether any was dropped. Costs one look unless somebody's time may be over.
+-- result tells whether any was dropped. Costs one reading unless somebody's time may be over.
 local function holding()
   local found = redis.call('HGET', holders, '#')
   local all = found and unpack_one(found)
@@ -127,7 +107,7 @@ local function holding()
   each_holder(function(id, holder)
     local kept = holder[ENDS] <= now() and kept_until(id)
     if kept then
-      leave_place(id, holder, kept)
+      keep_lock(id, holder, kept)
     end
     if holder[ENDS] <= now() then
       forget(id)
@@ -173,7 +153,8 @@ local function unqueue(id)
   redis.call('HDEL', waiters, id)
 end
 
--- The upgrade that waits, if it lives and holds still what is to be upgraded. The second result tells whether one was dropped.
+-- The upgrade that waits, if it lives and holds still what is to be upgraded. The second result tells whether one was
+-- dropped.
 local function upgrading()
   local found = redis.call('HGET', waiters, 'u')
   if not found then
@@ -195,9 +176,9 @@ local function fits(all, mode, permits, capacity)
   return not all or (mode == 'S' and all[KIND] == 'S')
 end
 
--- Visits those in the queue whose turn it is, in their order: each fits with the holders and with all before it. Ends when
--- visit returns true, and after 64. Drops the dead on its way. Returns the first in the queue, whether any was dropped, and
--- if it came to the end of the queue, true and what all would hold then.
+-- Visits those in the queue whose turn it is, in their order: each fits with the holders and with all before it. Ends
+-- when visit returns true, and after 64. Drops the dead on its way. Returns the first in the queue, whether any was
+-- dropped, and if it came to the end of the queue, true and what all would hold then.
 local function in_turn(all, visit)
   local kind, out, first, dropped, seen = all and all[KIND], all and all[OUT] or 0, nil, false, 0
   while seen < 64 do
@@ -211,7 +192,8 @@ local function in_turn(all, visit)
       else
         first = first or id
         seen = seen + 1
-        if not fits(kind and {0, out, kind}, waiter[1], waiter[2], waiter[3]) or visit(id, waiter) or waiter[1] == 'X' then
+        local next_fits = fits(kind and {0, out, kind}, waiter[1], waiter[2], waiter[3])
+        if not next_fits or visit(id, waiter) or waiter[1] == 'X' then
           return first, dropped, false
         end
         kind, out = waiter[1], out + waiter[2]
@@ -224,29 +206,9 @@ local function in_turn(all, visit)
   return first, dropped, false
 end
 
--- A token for a new grant: the server's clock, or one more than the highest before where that is behind; and by what it is
--- lifted: as all are, or as its client knows, which is more where the server has lost its data.
-local function new_token(known)
-  local token, lift = now(), tonumber(known) or 0
-  local highest = redis.call('GETSET', floor, token_text(token, lift))
-  if highest then
-    local number, lifted = string.match(highest, '^(%d+)%+?(%d*)$')
-    lifted = tonumber(lifted) or 0
-    if tonumber(number) >= token or lifted > lift then
-      token, lift = math.max(token, tonumber(number) + 1), math.max(lift, lifted)
-      -- By the same command as above: a user who may not use another would stop here, with the lift taken away.
-      redis.call('GETSET', floor, token_text(token, lift))
-    end
-  end
-  if token >= 9007199254740991 then
-    error('the fencing tokens are used up')
-  end
-  return token, lift
-end
-
--- Grants what nobody holds to the first in the queue, whose client takes grants by message. The term is that of its last
--- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in the way
--- no longer than it would be in the queue.
+-- Grants what nobody holds to the first in the queue, whose client takes grants by message. The term is that of its
+-- last attempt, which the message names, and from which the client counts too: so one that is not heard of any more is
+-- in the way no longer than it would be in the queue.
 local function hand_over(id, waiter)
   local token, lift = new_token(waiter[11])
   unqueue(id)
@@ -256,9 +218,9 @@ local function hand_over(id, waiter)
     waiter[9])
 end
 
--- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever was
--- told and has not asked since is not told again. A writer that is the next is granted what it waits for, where its client
--- takes that and was heard of in the last half of its ttl. Returns what is known of all holders then.
+-- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever
+-- was told and has not asked since is not told again. A writer that is the next is granted what it waits for, where its
+-- client takes that and was heard of in the last half of its ttl. Returns what is known of all holders then.
 local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
     return all

@@ -1,10 +1,10 @@
 -- Changes the mode of a grant in one step; otherwise as an attempt.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
--- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held; how to queue, as
--- in an attempt; milliseconds for which the place is to be kept at least, if any, 0 for none; by what tokens are lifted, if the
--- client knows of it
--- Returns the new token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners of holders...}; or
--- {-1, 0, owners...} if it is refused; or 'withdrawn'.
+-- ARGV: id, ttl in milliseconds, mode (X or S) and permits, a semicolon and the owner; id held, token held; how to
+-- queue, as in an attempt; milliseconds for which the lock is to be kept at least, if any, 0 for none; by what tokens
+-- are lifted, if the client knows of it
+-- Returns the new token, as a text where it is lifted; or {milliseconds to ask again within, how many are ahead, owners
+-- of holders...}; or {-1, 0, owners...} if it is refused; or 'withdrawn'.
 local id, ttl, held = ARGV[1], ARGV[2] * 1000, ARGV[4]
 local mode, owner = string.match(ARGV[3], '^(.)1;(.*)$')
 if redis.call('EXISTS', KEYS[4]) == 1 then

@@ -1,5 +1,5 @@
--- Stores a value unless a higher token was seen for it. Tokens are compared as the decimal numbers that they are, since a
--- number of Lua has 53 bits.
+-- Stores a value unless a higher token was seen for it. Tokens are compared as the decimal numbers that they are, since
+-- a number of Lua has 53 bits.
 -- KEYS: value, highest token
 -- ARGV: token, value
 -- Returns 1 if it was stored, 0 if not.

@@ -1,5 +1,5 @@
--- Ends a grant, if it is in force, by its id and token, and leaves its place for what is left of the time for which it is to be
--- kept at least.
+-- Ends a grant, if it is in force, by its id and token, and keeps the lock for what is left of the time for which it is
+-- to be kept at least.
 -- KEYS: holders, waiters, queue, floor of tokens
 -- ARGV: id, token
 -- Returns as a release.
@@ -13,7 +13,7 @@ if not mine or mine[TOKEN] ~= tonumber(ARGV[2]) then
 end
 local kept = kept_until(ARGV[1])
 if kept then
-  leave_place(ARGV[1], mine, kept)
+  keep_lock(ARGV[1], mine, kept)
   if redis.call('HEXISTS', holders, '#') == 1 then
     all[NONE_BEFORE] = math.min(all[NONE_BEFORE], kept)
     redis.call('HSET', holders, '#', pack(all))

@@ -17,7 +17,8 @@ if found[2] then
 end
 -- The key's term comes first: that takes no memory, and a server that is full lets pass what follows a write.
 redis.call('PEXPIRE', KEYS[1], math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3])))
-redis.call('HSET', KEYS[1], ARGV[1], struct.pack('<dddd', token, now + ARGV[3] * 1000, since, before) .. string.sub(found[1], 33))
+local times = struct.pack('<dddd', token, now + ARGV[3] * 1000, since, before)
+redis.call('HSET', KEYS[1], ARGV[1], times .. string.sub(found[1], 33))
 if found[3] then
   redis.call('HDEL', KEYS[1], ARGV[1] .. '^')
 end

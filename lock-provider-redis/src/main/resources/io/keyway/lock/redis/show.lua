@@ -1,7 +1,7 @@
 -- Tells who holds and who waits; changes nothing.
 -- KEYS: holders, waiters, queue, floor of tokens
--- Returns {holders, waiters}, each a list of {mode, permits, token or 0, microseconds since, owner}; of a holder also for how
--- many microseconds its place is still kept, 0 if it is a grant in force, and by what its token is lifted.
+-- Returns {holders, waiters}, each a list of {mode, permits, token or 0, microseconds since, owner}; of a holder also
+-- for how many microseconds the lock is still kept, 0 if it is a grant in force, and by what its token is lifted.
 local held, waiting = {}, {}
 each_holder(function(id, holder)
   local kept = is_no_grant(id) and holder[ENDS] or (holder[ENDS] <= now() and kept_until(id)) or now()

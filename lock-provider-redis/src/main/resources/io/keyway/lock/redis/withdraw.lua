@@ -1,4 +1,4 @@
--- Ends the place and the grant of a request, and leaves a tombstone: no later attempt of it succeeds.
+-- Takes a request out of the queue, or ends its grant, and leaves a tombstone: no later attempt of it succeeds.
 -- KEYS: holders, waiters, queue, tombstone of the request, floor of tokens
 -- ARGV: id, milliseconds that the tombstone stays
 local id = ARGV[1]
@@ -9,8 +9,8 @@ local all, changed = holding()
 local mine = holder_of(id)
 local reader = mine and redis.call('HGET', holders, id .. '^')
 if reader then
-  -- Its client does not know of the upgrade: it is a reader again. It is written first, since a key that has lost its last
-  -- field has lost its expiry.
+  -- Its client does not know of the upgrade: it is a reader again. It is written first, since a key that has lost its
+  -- last field has lost its expiry.
   reader = unpack_one(reader)
   write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER], reader[5] or 0})
   forget(id)

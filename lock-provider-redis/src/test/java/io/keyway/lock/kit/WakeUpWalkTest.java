@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Walks at random through what can happen between the machines of a few clients and a real server, one call, answer, message
- * or wish at a time, with lost calls and answers or without. Whenever nothing is under way, nobody may sleep whose turn it is.
+ * Walks at random through what can happen between the machines of a few clients and a real server, one call, answer,
+ * message or wish at a time, with lost calls and answers or without. Whenever nothing is under way, nobody may sleep
+ * whose turn it is.
  */
 class WakeUpWalkTest {
     private static final LockKey LOCK = LockKey.lock(LockName.of("m"));

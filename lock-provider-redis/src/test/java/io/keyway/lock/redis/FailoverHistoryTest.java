@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Processes that take the same locks at random, and hold them for up to a ttl and more, while one master after the other is
- * killed; a fail-over takes less than a ttl, so that some are held all through it.
+ * Processes that take the same locks at random, and hold them for up to a ttl and more, while one master after the
+ * other is killed; a fail-over takes less than a ttl, so that some are held all through it.
  */
 @Tag("soak")
 class FailoverHistoryTest {

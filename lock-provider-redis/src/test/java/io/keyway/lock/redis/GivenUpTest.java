@@ -1,21 +1,18 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import static io.keyway.lock.redis.OneBackend.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockUrl;
-import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
-import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
@@ -29,38 +26,28 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a client gives up leaves nothing behind for ever, neither at the server nor in the client. */
 class GivenUpTest {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final Duration LONG = Duration.ofMinutes(5);
-    private static final RedisSettings SETTINGS =
-            new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "given-up", LIMIT, null, null);
 
-    private HeardSignals signals;
     private RedisServer server;
+    private OneBackend client;
     private RedisBackend backend;
 
     @BeforeEach
     void open(@TempDir Path directory) throws Exception {
         server = RedisServer.start(directory);
-        signals = new HeardSignals();
-        LockUrl url = LockUrl.parse(server.url());
-        backend = new RedisBackend(
-                new SingleLink(url.hosts().get(0), SETTINGS),
-                SETTINGS,
-                RedisGuarantees.single(),
-                new ServerCheck(url, Requirements.NONE));
-        backend.start(signals, Incarnation.draw());
+        client = new OneBackend(server);
+        backend = client.backend;
     }
 
     @AfterEach
     void close() throws Exception {
-        signals.close();
-        backend.close();
+        client.close();
         server.close();
     }
 
     @Test
     void anUpgradeThatIsWithdrawnExpiresAsTheReaderThatItWas() throws Exception {
-        Grant read = granted(request(1, "a", LockMode.SHARED));
+        Grant read = client.granted(request(1, "a", LockMode.SHARED));
         Request write = request(2, "a", LockMode.EXCLUSIVE);
         assertThat(backend.convert(read, write, LIMIT)).isInstanceOf(Attempt.Granted.class);
 
@@ -73,19 +60,19 @@ class GivenUpTest {
     /** What still waits is asked for when the subscription stands anew. */
     @Test
     void whatWasWithdrawnInVainIsNotAskedForWhenTheServerIsBack() throws Exception {
-        granted(request(1, "a", LockMode.EXCLUSIVE));
-        granted(request(2, "b", LockMode.EXCLUSIVE));
+        client.granted(request(1, "a", LockMode.EXCLUSIVE));
+        client.granted(request(2, "b", LockMode.EXCLUSIVE));
         Request given = request(3, "a", LockMode.EXCLUSIVE);
         assertThat(backend.attempt(given, LIMIT)).isInstanceOf(Attempt.Waiting.class);
         assertThat(backend.attempt(request(4, "b", LockMode.EXCLUSIVE), LIMIT)).isInstanceOf(Attempt.Waiting.class);
-        signals.heard.clear();
+        client.signals.heard.clear();
         server.kill();
         assertThatThrownBy(() -> backend.withdraw(given, LIMIT)).isInstanceOf(Exception.class);
         server.restart();
 
-        await().atMost(LIMIT).until(() -> signals.heard.contains("recheck lock b"));
+        await().atMost(LIMIT).until(() -> client.signals.heard.contains("recheck lock b"));
 
-        assertThat(signals.heard).doesNotContain("recheck lock a");
+        assertThat(client.signals.heard).doesNotContain("recheck lock a");
     }
 
     @Test
@@ -105,16 +92,11 @@ class GivenUpTest {
 
     @Test
     void aHostThatNobodyKnowsIsCalledUnknown() throws Exception {
-        try (SingleLink link = new SingleLink(
-                LockUrl.parse("lock:redis://nosuchhost.invalid").hosts().get(0), SETTINGS)) {
-            assertThatThrownBy(() -> link.start(signals, Deadline.after(LIMIT)))
+        try (SingleLink link = new SingleLink(TestSettings.of("lock:redis://nosuchhost.invalid", LIMIT))) {
+            assertThatThrownBy(() -> link.start(client.signals, Deadline.after(LIMIT)))
                     .isInstanceOf(NotExecutedException.class)
                     .hasMessage("could not connect to nosuchhost.invalid:6379: unknown host");
         }
-    }
-
-    private Grant granted(Request request) throws Exception {
-        return ((Attempt.Granted) backend.attempt(request, LIMIT)).grant();
     }
 
     private static Request request(long id, String name, LockMode mode) {

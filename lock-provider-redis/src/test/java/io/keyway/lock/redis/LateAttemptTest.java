@@ -4,12 +4,9 @@ package io.keyway.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockUrl;
-import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
@@ -45,7 +42,7 @@ class LateAttemptTest {
     private static final class LateLink implements RedisLink {
         private final RedisLink link;
         private boolean next;
-        private Optional<ScriptCall> kept = Optional.empty();
+        private Optional<RedisScript.Call> kept = Optional.empty();
         private volatile CountDownLatch subscribe = new CountDownLatch(0);
         private final CountDownLatch subscribed = new CountDownLatch(1);
         private boolean answersAfterSubscription;
@@ -59,7 +56,7 @@ class LateAttemptTest {
         }
 
         @Override
-        public Object run(ScriptCall call, Deadline deadline) throws Exception {
+        public Object run(RedisScript.Call call, Deadline deadline) throws Exception {
             if (next) {
                 next = false;
                 kept = Optional.of(call);
@@ -79,12 +76,12 @@ class LateAttemptTest {
         }
 
         @Override
-        public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+        public Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
             return link.runAcknowledged(call, replicas, deadline);
         }
 
         @Override
-        public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+        public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
             return link.runAll(calls, replicas, deadline);
         }
 
@@ -134,11 +131,9 @@ class LateAttemptTest {
     void open() throws Exception {
         server.ask("FLUSHALL");
         signals = new HeardSignals();
-        LockUrl url = LockUrl.parse(server.url());
-        RedisSettings settings = new RedisSettings(
-                null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "late", Duration.ofSeconds(5), null, null);
-        link = new LateLink(new SingleLink(url.hosts().get(0), settings));
-        backend = new RedisBackend(link, settings, RedisGuarantees.single(), new ServerCheck(url, Requirements.NONE));
+        RedisSettings settings = TestSettings.of(server.url(), Duration.ofSeconds(5));
+        link = new LateLink(new SingleLink(settings));
+        backend = new RedisBackend(link, settings, RedisGuarantees.single());
         backend.start(signals, Incarnation.draw());
     }
 
@@ -154,7 +149,7 @@ class LateAttemptTest {
         loseTheNext(request);
         Attempt.Granted granted = (Attempt.Granted) backend.attempt(request, LIMIT);
         assertThat(backend.release(granted.grant(), LIMIT)).isEqualTo(Answer.DONE);
-        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+        assertThat(ScriptCodec.text(link.arrive())).isEqualTo("withdrawn");
         assertThat(backend.attempt(request(2, false), LIMIT)).isInstanceOf(Attempt.Granted.class);
     }
 
@@ -165,7 +160,7 @@ class LateAttemptTest {
         loseTheNext(request);
         assertThat(backend.attempt(request, LIMIT)).isInstanceOf(Attempt.Waiting.class);
         backend.release(holder.grant(), LIMIT);
-        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+        assertThat(ScriptCodec.text(link.arrive())).isEqualTo("withdrawn");
     }
 
     @Test
@@ -173,7 +168,7 @@ class LateAttemptTest {
         Request request = request(1, true);
         loseTheNext(request);
         backend.withdraw(request, LIMIT);
-        assertThat(Replies.text(link.arrive())).isEqualTo("withdrawn");
+        assertThat(ScriptCodec.text(link.arrive())).isEqualTo("withdrawn");
     }
 
     @Test

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
@@ -36,9 +35,11 @@ import redis.clients.jedis.UnifiedJedis;
 /** Scripts find the server that may run them, and nothing is run twice. */
 @Tag("soak")
 class LinksTest {
-    private static final RedisScript COUNT = RedisScript.read("count");
-    private static final RedisSettings SETTINGS = new RedisSettings(
-            null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "links", Duration.ofSeconds(5), null, null);
+    private static final RedisScript COUNT = RedisScript.of("count");
+
+    private static RedisSettings settings(String url) {
+        return TestSettings.of(url, Duration.ofSeconds(5));
+    }
 
     @TempDir
     private Path directory;
@@ -48,8 +49,7 @@ class LinksTest {
         for (RedisExecutable executable : RedisExecutable.all()) {
             try (RedisCluster cluster = RedisCluster.start(executable, directory);
                     HeardSignals signals = new HeardSignals();
-                    ClusterLink link =
-                            new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+                    ClusterLink link = new ClusterLink(settings(cluster.url()))) {
                 link.start(signals, soon());
                 assertThat(count(link, "a")).isEqualTo(1);
                 assertThat(link.runAll(
@@ -73,7 +73,7 @@ class LinksTest {
                         .as("redirected by MOVED")
                         .containsExactly(4L, 3L);
                 assertThat(count(link, "a")).isEqualTo(5);
-                assertThat(cluster.slot(link.floorKey(SETTINGS.prefix(), "a"))).isEqualTo(slot);
+                assertThat(cluster.slot(link.floorKey("keyway:", "a"))).isEqualTo(slot);
             }
         }
     }
@@ -82,7 +82,7 @@ class LinksTest {
     void aServerOfAClusterThatStandsStillKeepsNobodyFromTheOthers() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.brought(), directory);
                 HeardSignals signals = new HeardSignals();
-                ClusterLink link = new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+                ClusterLink link = new ClusterLink(settings(cluster.url()))) {
             link.start(signals, soon());
             RedisServer still = cluster.owner(cluster.slot("a"));
             List<String> others = Stream.of("b", "c", "d", "e", "f")
@@ -110,7 +110,7 @@ class LinksTest {
     void aMasterWhosePlaceAReplicaWasToldToTakeIsHeardOfByARedirection() throws Exception {
         try (RedisCluster cluster = RedisCluster.startReplicated(RedisExecutable.brought(), directory);
                 HeardSignals signals = new HeardSignals();
-                ClusterLink link = new ClusterLink(LockUrl.parse(cluster.url()).hosts(), SETTINGS)) {
+                ClusterLink link = new ClusterLink(settings(cluster.url()))) {
             link.start(signals, soon());
             count(link, "a");
             int slot = cluster.slot("a");
@@ -134,8 +134,7 @@ class LinksTest {
         for (RedisExecutable executable : RedisExecutable.all()) {
             try (SentinelSet set = SentinelSet.start(executable, directory);
                     HeardSignals signals = new HeardSignals();
-                    SentinelLink link =
-                            new SentinelLink(LockUrl.parse(set.url()).hosts(), SentinelSet.MASTER, SETTINGS)) {
+                    SentinelLink link = new SentinelLink(SentinelSet.MASTER, settings(set.url()))) {
                 link.start(signals, soon());
                 assertThat(count(link, "a")).isEqualTo(1);
                 RedisLink.Acknowledged known = link.runAcknowledged(call("a"), 2, soon());
@@ -200,7 +199,7 @@ class LinksTest {
         return Deadline.after(Duration.ofSeconds(5));
     }
 
-    private static ScriptCall call(String key) {
-        return new ScriptCall(COUNT, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, new byte[0][]);
+    private static RedisScript.Call call(String key) {
+        return new RedisScript.Call(COUNT, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, new byte[0][]);
     }
 }

@@ -4,11 +4,11 @@ package io.keyway.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.AddressMap;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
-import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Deadline;
@@ -34,27 +34,28 @@ import org.junit.jupiter.api.io.TempDir;
 class LoadTest {
     private static final int THREADS = 200;
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final RedisScript COUNT = RedisScript.read("count");
+    private static final RedisScript COUNT = RedisScript.of("count");
 
     @TempDir
     private Path directory;
 
     @Test
     void whatRenewsOrEndsAGrantHasAConnectionThatNothingElseTakes() throws Exception {
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, null, AddressMap.NONE, 1, "keyway:", 0, "load", LIMIT, null, null);
         try (RedisServer server = RedisServer.start(directory);
                 HeardSignals signals = new HeardSignals();
-                SingleLink link =
-                        new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings)) {
+                SingleLink link = new SingleLink(TestSettings.of(
+                        server.url(),
+                        ClientOptions.defaults()
+                                .with(CommonOptions.CONNECT_TIMEOUT, LIMIT)
+                                .with(RedisOptions.CONNECTIONS, 1)))) {
             link.start(signals, Deadline.after(LIMIT));
             link.visitAll(
                     (name, taken) -> {
-                        ScriptCall call = new ScriptCall(COUNT, new byte[][] {{'a'}}, new byte[0][]);
+                        RedisScript.Call call = new RedisScript.Call(COUNT, new byte[][] {{'a'}}, new byte[0][]);
                         assertThatThrownBy(() -> link.run(call, Deadline.after(Duration.ofMillis(50))))
                                 .isInstanceOf(NotExecutedException.class)
                                 .hasMessageContaining("in use");
-                        ScriptCall urgent = new ScriptCall(COUNT.asUrgent(), call.keys(), call.arguments());
+                        RedisScript.Call urgent = new RedisScript.Call(COUNT.asUrgent(), call.keys(), call.arguments());
                         assertThat(link.run(urgent, Deadline.after(LIMIT))).isEqualTo(1L);
                         assertThat(link.runAll(List.of(urgent), 0, Deadline.after(LIMIT)))
                                 .containsExactly(2L);

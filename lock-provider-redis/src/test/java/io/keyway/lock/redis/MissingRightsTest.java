@@ -6,16 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
-import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Answer;
@@ -72,7 +69,7 @@ class MissingRightsTest {
     @MethodSource("servers")
     void whoMaySendAndHearNoMessagesReleasesAndIsGrantedAllTheSame(RedisExecutable executable) throws Exception {
         String url = start(executable, "resetchannels");
-        try (RedisBackend backend = backend(url, 0);
+        try (RedisBackend backend = backend(url);
                 LockClient other = Locks.open(url)) {
             Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
@@ -88,7 +85,7 @@ class MissingRightsTest {
     @ParameterizedTest
     @MethodSource("servers")
     void whoHearsNothingForGoodAsksFourTimesASecond(RedisExecutable executable) throws Exception {
-        try (RedisBackend backend = backend(start(executable, "resetchannels"), 0)) {
+        try (RedisBackend backend = backend(start(executable, "resetchannels"))) {
             granted(backend, request(1, LockMode.EXCLUSIVE));
 
             Attempt waiting = backend.attempt(request(2, LockMode.EXCLUSIVE), LIMIT);
@@ -100,16 +97,16 @@ class MissingRightsTest {
     @ParameterizedTest
     @MethodSource("servers")
     void whoMaySendNoMessagesIsWarnedOf(RedisExecutable executable) throws Exception {
-        LockUrl url = LockUrl.parse(start(executable, "resetchannels"));
+        String url = start(executable, "resetchannels");
         assertThat(silence(url).orElseThrow()).contains("NOPERM").contains("+publish");
 
         RightsTest.give(List.of(server));
         assertThat(silence(url)).isEmpty();
     }
 
-    private Optional<String> silence(LockUrl url) throws Exception {
+    private Optional<String> silence(String url) throws Exception {
         AtomicReference<Optional<String>> said = new AtomicReference<>();
-        try (SingleLink link = new SingleLink(url.hosts().get(0), settings(url, 0))) {
+        try (SingleLink link = new SingleLink(TestSettings.of(url, LIMIT))) {
             link.start(signals, Deadline.after(LIMIT));
             link.visitAll(
                     (name, connection) -> said.set(ServerCheck.silence(name, connection, "keyway:c:x")),
@@ -122,7 +119,7 @@ class MissingRightsTest {
     @ParameterizedTest
     @MethodSource("servers")
     void aScriptThatWasStoppedHalfWayIsNotTakenForOneThatDidNothing(RedisExecutable executable) throws Exception {
-        try (RedisBackend backend = backend(start(executable), 0)) {
+        try (RedisBackend backend = backend(start(executable))) {
             Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
             backend.attempt(request(2, LockMode.EXCLUSIVE), LIMIT);
             RightsTest.give(List.of(server), "-zrem");
@@ -149,13 +146,13 @@ class MissingRightsTest {
             assertThat(lease.token()).isGreaterThan(floor);
         }
         RightsTest.give(List.of(server), "-set");
-        try (RedisBackend backend = backend(url, 0)) {
+        try (RedisBackend backend = backend(url)) {
             await().ignoreExceptions().until(() -> backend.availablePermits(LockKey.lock("a"), 1, LIMIT) >= 0);
             Throwable unused = catchThrowable(() -> backend.attempt(request(1, LockMode.EXCLUSIVE), LIMIT));
             unused = catchThrowable(() -> backend.attempt(request(2, LockMode.SHARED), LIMIT));
         }
         RightsTest.give(List.of(server));
-        try (RedisBackend backend = backend(url, 0)) {
+        try (RedisBackend backend = backend(url)) {
             await().ignoreExceptions().until(() -> backend.availablePermits(LockKey.lock("b"), 1, LIMIT) >= 0);
             Request other =
                     new Request(3, LockKey.lock("b"), LockMode.EXCLUSIVE, 1, 1, LONG, true, new Owner("a", Map.of()));
@@ -176,32 +173,11 @@ class MissingRightsTest {
         }
     }
 
-    private RedisBackend backend(String text, int replicas) throws Exception {
-        LockUrl url = LockUrl.parse(text);
-        RedisSettings settings = settings(url, replicas);
-        RedisBackend backend = new RedisBackend(
-                new SingleLink(url.hosts().get(0), settings),
-                settings,
-                RedisGuarantees.single(),
-                new ServerCheck(url, Requirements.NONE));
+    private RedisBackend backend(String url) throws Exception {
+        RedisSettings settings = TestSettings.of(url, LIMIT);
+        RedisBackend backend = new RedisBackend(new SingleLink(settings), settings, RedisGuarantees.single());
         backend.start(signals, Incarnation.draw());
         return backend;
-    }
-
-    private static RedisSettings settings(LockUrl url, int replicas) {
-        return new RedisSettings(
-                url.user().orElseThrow(),
-                url.password().orElseThrow(),
-                0,
-                null,
-                AddressMap.NONE,
-                8,
-                "keyway:",
-                replicas,
-                "rights",
-                LIMIT,
-                null,
-                null);
     }
 
     private static Grant granted(RedisBackend backend, Request request) throws Exception {

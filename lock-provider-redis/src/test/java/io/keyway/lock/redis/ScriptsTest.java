@@ -14,7 +14,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Scripts touch no key that is not declared: a cluster, and what stands before it, cannot tell where to run them otherwise. */
+/**
+ * Scripts touch no key that is not declared: a cluster, and what stands before it, cannot tell where to run them
+ * otherwise.
+ */
 class ScriptsTest {
 
     private static final Path SCRIPTS = Path.of("src/main/resources/io/keyway/lock/redis");

@@ -20,9 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of a master with two replicas, three sentinels and four clients, all processes, with {@code waitReplicas=2}:
- * servers are killed, stopped and started, with their data, and so are clients and sentinels. No rule is broken, and
- * everybody goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
+ * Random histories of a master with two replicas, three sentinels and four clients, all processes, with
+ * {@code waitReplicas=2}: servers are killed, stopped and started, with their data, and so are clients and sentinels.
+ * No rule is broken, and everybody goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose
+ * others.
  */
 @Tag("soak")
 class SentinelHistoryTest {

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.redis.server.BehindSentinels;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
@@ -16,6 +18,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +30,7 @@ import redis.clients.jedis.exceptions.JedisException;
 /** Sentinels of which one is behind: what it names is not believed when another has named a later master. */
 @Tag("soak")
 class SentinelNewsTest {
-    private static final RedisScript COUNT = RedisScript.read("count");
+    private static final RedisScript COUNT = RedisScript.of("count");
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     @TempDir
@@ -143,16 +147,21 @@ class SentinelNewsTest {
     }
 
     private static SentinelLink link(AddressMap map, RedisServer... sentinels) {
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, null, map, 8, "keyway:", 0, "news", Duration.ofSeconds(5), null, null);
-        return new SentinelLink(BehindSentinels.hosts(sentinels), SentinelSet.MASTER, settings);
+        String hosts = Stream.of(sentinels).map(RedisServer::address).collect(Collectors.joining(","));
+        ClientOptions options = ClientOptions.defaults()
+                .withName("news")
+                .with(CommonOptions.CONNECT_TIMEOUT, Duration.ofSeconds(5))
+                .with(RedisOptions.ADDRESS_MAP, map);
+        return new SentinelLink(
+                SentinelSet.MASTER,
+                TestSettings.of("lock:redis:sentinel://" + hosts + "/" + SentinelSet.MASTER, options));
     }
 
     private static Deadline soon() {
         return Deadline.after(Duration.ofSeconds(5));
     }
 
-    private static ScriptCall call(String key) {
-        return new ScriptCall(COUNT, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, new byte[0][]);
+    private static RedisScript.Call call(String key) {
+        return new RedisScript.Call(COUNT, new byte[][] {key.getBytes(StandardCharsets.UTF_8)}, new byte[0][]);
     }
 }

@@ -4,7 +4,6 @@ package io.keyway.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
@@ -24,8 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** What in the configuration of a server endangers locks is seen when a client is opened. */
 class ServerCheckTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final RedisSettings SETTINGS =
-            new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "check", PATIENCE, null, null);
 
     @AutoClose
     private static RedisServer server;
@@ -81,7 +78,7 @@ class ServerCheckTest {
         ServerCheck check = new ServerCheck(url, Requirements.NONE);
         List<String> dangers = new ArrayList<>();
         try (HeardSignals signals = new HeardSignals();
-                SingleLink link = new SingleLink(url.hosts().get(0), SETTINGS)) {
+                SingleLink link = new SingleLink(TestSettings.of(server.url(), PATIENCE))) {
             link.start(signals, Deadline.after(PATIENCE));
             link.visitAll(
                     (name, connection) -> dangers.addAll(check.dangers(name, connection)), Deadline.after(PATIENCE));

@@ -4,7 +4,6 @@ package io.keyway.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import java.nio.file.Path;
@@ -56,8 +55,7 @@ class ShardListenerTest {
     void start(@TempDir Path directory) throws Exception {
         server = RedisServer.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory);
         signals = new HeardSignals();
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "a", PATIENCE, null, null);
+        RedisSettings settings = TestSettings.of(server.url(), PATIENCE);
         node = new RedisNode("127.0.0.1", server.port(), settings, signals);
         listener = new ShardListener(node, heard);
     }

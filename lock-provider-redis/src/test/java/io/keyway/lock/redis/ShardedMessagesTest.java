@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * In a cluster of Redis 7 a wake-up goes to the server of its slot alone. Leases are so long that whoever is granted within a
- * test was told, and did not just ask again in time.
+ * In a cluster of Redis 7 a wake-up goes to the server of its slot alone. Leases are so long that whoever is granted
+ * within a test was told, and did not just ask again in time.
  */
 @Tag("soak")
 class ShardedMessagesTest {

@@ -4,8 +4,6 @@ package io.keyway.lock.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.AddressMap;
-import io.keyway.lock.LockUrl;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.tck.proxy.Direction;
@@ -27,18 +25,12 @@ class SlowAnswerTest {
 
     @Test
     void endsWithTheCallAndNotWithItsLastPiece(@TempDir Path directory) throws Exception {
-        RedisSettings settings = new RedisSettings(
-                null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "slow", Duration.ofSeconds(20), null, null);
         try (RedisServer server = RedisServer.start(directory);
                 FaultProxy proxy =
                         FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
                 HeardSignals signals = new HeardSignals();
-                SingleLink link = new SingleLink(
-                        LockUrl.parse("lock:redis://127.0.0.1:"
-                                        + proxy.address().getPort())
-                                .hosts()
-                                .get(0),
-                        settings)) {
+                SingleLink link = new SingleLink(TestSettings.of(
+                        "lock:redis://127.0.0.1:" + proxy.address().getPort(), Duration.ofSeconds(20)))) {
             link.start(signals, Deadline.after(Duration.ofSeconds(20)));
             link.visitAll(SlowAnswerTest::echo, Deadline.after(Duration.ofSeconds(20)));
             // The whole answer would take 30 s, and a part of it comes each 100 ms.

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.AddressMap;
-import io.keyway.lock.LockUrl;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.redis.server.Certificates;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
@@ -119,10 +119,12 @@ class UnreadRequestTest {
     }
 
     private static SingleLink open(int port, @Nullable SSLContext tls) {
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, tls, AddressMap.NONE, 8, "keyway:", 0, "unread", PATIENCE, null, null);
+        ClientOptions options = ClientOptions.defaults().with(CommonOptions.CONNECT_TIMEOUT, PATIENCE);
+        if (tls == null) {
+            return new SingleLink(TestSettings.of("lock:redis://127.0.0.1:" + port, options));
+        }
         return new SingleLink(
-                LockUrl.parse("lock:redis://127.0.0.1:" + port).hosts().get(0), settings);
+                TestSettings.of("lock:rediss://127.0.0.1:" + port, options.with(RedisOptions.SSL_CONTEXT, tls)));
     }
 
     private static SSLContext trusting(Certificates certificates) throws Exception {

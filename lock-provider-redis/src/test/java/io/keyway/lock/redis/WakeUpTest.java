@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.AddressMap;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.LockUrl;
-import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
@@ -42,6 +39,7 @@ class WakeUpTest {
     @AutoClose
     private static RedisServer server;
 
+    private OneBackend open;
     private HeardSignals signals;
     private RedisBackend backend;
     private Incarnation client;
@@ -54,27 +52,16 @@ class WakeUpTest {
     @BeforeEach
     void open() throws Exception {
         server.ask("FLUSHALL");
-        signals = new HeardSignals();
-        LockUrl url = LockUrl.parse(server.url());
-        RedisSettings settings = settings();
-        backend = new RedisBackend(
-                new SingleLink(url.hosts().get(0), settings),
-                settings,
-                RedisGuarantees.single(),
-                new ServerCheck(url, Requirements.NONE));
-        client = Incarnation.draw();
-        backend.start(signals, client);
+        open = new OneBackend(server);
+        signals = open.signals;
+        backend = open.backend;
+        client = open.client;
         server.ask("CONFIG", "RESETSTAT");
-    }
-
-    private static RedisSettings settings() {
-        return new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "a", LIMIT, null, null);
     }
 
     @AfterEach
     void close() throws Exception {
-        backend.close();
-        signals.close();
+        open.close();
     }
 
     @Test
@@ -214,9 +201,9 @@ class WakeUpTest {
 
     @Test
     void whereReplicasHaveToAcknowledgeNothingIsGrantedByAMessage() {
-        RedisLink link = new SingleLink(LockUrl.parse(server.url()).hosts().get(0), settings());
-        Notifications messages =
-                new Notifications(link, new RedisKeys(link, "keyway:"), signals, client, null, false, new Tokens());
+        RedisLink link = new SingleLink(TestSettings.of(server.url(), LIMIT));
+        Notifications messages = new Notifications(
+                link, new RedisKeys(link, "keyway:"), signals, client, null, false, new ScriptCodec());
         assertThat(messages.queueing(5, false)).asString(StandardCharsets.UTF_8).isEqualTo("q");
     }
 
@@ -234,7 +221,7 @@ class WakeUpTest {
         String id = ((List<?>) server.ask("ZRANGE", "keyway:{a}:lq", "0", "0"))
                 .get(0)
                 .toString();
-        RedisScript attempt = RedisScript.read("attempt", "attempt-free", "common");
+        RedisScript attempt = RedisScript.of("token", "attempt-free", "common", "attempt");
         String[] keys = {"keyway:{a}:l", "keyway:{a}:lw", "keyway:{a}:lq", "keyway:{a}:lx:" + id, "keyway:floor"};
         List<String> words = new ArrayList<>(List.of("EVAL", new String(attempt.text(), StandardCharsets.UTF_8), "5"));
         words.addAll(List.of(keys));

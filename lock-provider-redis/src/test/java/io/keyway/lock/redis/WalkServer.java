@@ -2,8 +2,6 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.redis.server.RedisServer;
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,12 +54,10 @@ public final class WalkServer implements AutoCloseable {
     private int marks;
 
     /** Sees all messages from now on. */
-    public WalkServer(RedisServer server) throws IOException {
+    public WalkServer(RedisServer server) {
         messages = new Connection(HostAndPort.from(server.address()));
         calls = new Connection(HostAndPort.from(server.address()));
-        try (InputStream in = RedisScript.class.getResourceAsStream("common.lua")) {
-            common = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
+        common = new String(RedisScript.of("token", "common").text(), StandardCharsets.UTF_8);
         messages.sendCommand(Command.PSUBSCRIBE, "keyway:c:*");
         messages.getOne();
     }

@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
-import io.keyway.lock.AddressMap;
-import io.keyway.lock.LockUrl;
-import io.keyway.lock.Requirements;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Incarnation;
@@ -46,7 +43,7 @@ public final class WalkStore implements AutoCloseable {
         }
 
         @Override
-        public Object run(ScriptCall call, Deadline deadline) throws Exception {
+        public Object run(RedisScript.Call call, Deadline deadline) throws Exception {
             if (fate == Fate.NOT_SENT) {
                 throw new NotExecutedException("not sent");
             }
@@ -58,12 +55,12 @@ public final class WalkStore implements AutoCloseable {
         }
 
         @Override
-        public Acknowledged runAcknowledged(ScriptCall call, int replicas, Deadline deadline) throws Exception {
+        public Acknowledged runAcknowledged(RedisScript.Call call, int replicas, Deadline deadline) throws Exception {
             return server.runAcknowledged(call, replicas, deadline);
         }
 
         @Override
-        public List<Object> runAll(List<ScriptCall> calls, int replicas, Deadline deadline) throws Exception {
+        public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
             return server.runAll(calls, replicas, deadline);
         }
 
@@ -77,6 +74,11 @@ public final class WalkStore implements AutoCloseable {
         @Override
         public void visitAll(Visit visit, Deadline deadline) throws Exception {
             server.visitAll(visit, deadline);
+        }
+
+        @Override
+        public String floorKey(String prefix, String tag) {
+            return server.floorKey(prefix, tag);
         }
 
         @Override
@@ -97,19 +99,14 @@ public final class WalkStore implements AutoCloseable {
     private final RedisBackend backend;
     private Fate fate = Fate.ANSWERED;
 
-    private WalkStore(LockUrl url) {
-        RedisSettings settings =
-                new RedisSettings(null, null, 0, null, AddressMap.NONE, 8, "keyway:", 0, "walk", LIMIT, null, null);
-        backend = new RedisBackend(
-                new Link(new SingleLink(url.hosts().get(0), settings)),
-                settings,
-                RedisGuarantees.single(),
-                new ServerCheck(url, Requirements.NONE));
+    private WalkStore(String url) {
+        RedisSettings settings = TestSettings.of(url, LIMIT);
+        backend = new RedisBackend(new Link(new SingleLink(settings)), settings, RedisGuarantees.single());
     }
 
     /** Connects. */
     public static WalkStore open(RedisServer server, LockBackend.Signals signals) throws Exception {
-        WalkStore store = new WalkStore(LockUrl.parse(server.url()));
+        WalkStore store = new WalkStore(server.url());
         store.backend.start(signals, store.incarnation);
         return store;
     }

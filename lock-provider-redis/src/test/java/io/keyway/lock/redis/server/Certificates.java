@@ -29,9 +29,9 @@ public record Certificates(Path trustStore, String password, Path certificate, P
     /** Makes them. */
     public static Certificates make(Path directory) throws IOException, InterruptedException, GeneralSecurityException {
         Path file = directory.resolve("server.p12");
-        keytool(
-                "-genkeypair -alias server -keyalg RSA -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 -validity 30 -storetype"
-                        + " PKCS12 -storepass " + PASSWORD + " -keystore " + file);
+        keytool("-genkeypair -alias server -keyalg RSA -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 -validity 30 "
+                + "-storetype"
+                + " PKCS12 -storepass " + PASSWORD + " -keystore " + file);
         char[] password = PASSWORD.toCharArray();
         KeyStore server = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(file)) {

@@ -1,0 +1,203 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.redis;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Protocol;
+
+/**
+ * How requests, tokens and owners are written for scripts, and read from their replies and messages.
+ *
+ * <p>A token has two parts, since a number of Lua has 53 bits: the number that scripts count, and above it the lift, by
+ * which tokens are lifted over the ones of another store; it is the same for all and mostly 0. As text
+ * {@code number+lift}. The scripts make tokens, in {@code token.lua}; this client remembers the highest lift that it
+ * has seen, and tells it, so that a server that has lost its data hears of it again.
+ */
+final class ScriptCodec {
+
+    private static final int BITS = 53;
+    private static final long NUMBER = (1L << BITS) - 1;
+    private static final byte[] NONE = {'0'};
+
+    /** What was written last of mode, permits and owner. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Written(LockMode mode, int permits, Owner owner, byte[] bytes) {}
+
+    private volatile @Nullable Written lastWritten;
+
+    /** The highest lift that this client has seen. */
+    private final AtomicLong lift = new AtomicLong();
+
+    // Arguments.
+
+    /**
+     * The arguments, and after them those that are left out where they say nothing: how long to keep the lock at
+     * least, and the lift.
+     */
+    byte[][] withOptional(Request request, byte[]... arguments) {
+        long known = lift.get();
+        if (known == 0 && request.holdAtLeast().isZero()) {
+            return arguments;
+        }
+        byte[][] all = Arrays.copyOf(arguments, arguments.length + (known == 0 ? 1 : 2));
+        all[arguments.length] = request.holdAtLeast().isZero() ? NONE : millis(request.holdAtLeast());
+        if (known != 0) {
+            all[arguments.length + 1] = Protocol.toByteArray(known);
+        }
+        return all;
+    }
+
+    /** Mode, permits and owner, as scripts have them; mostly the same as last time. */
+    byte[] modeAndOwner(Request request) {
+        Written last = lastWritten;
+        if (last == null
+                || last.mode != request.mode()
+                || last.permits != request.permits()
+                || !last.owner.equals(request.owner())) {
+            String text = letter(request.mode()) + request.permits() + ";"
+                    + request.owner().text();
+            last = new Written(request.mode(), request.permits(), request.owner(), bytes(text));
+            lastWritten = last;
+        }
+        return last.bytes;
+    }
+
+    private static String letter(LockMode mode) {
+        return switch (mode) {
+            case EXCLUSIVE -> "X";
+            case SHARED -> "S";
+            case PERMITS -> "P";
+        };
+    }
+
+    /** Whole milliseconds and one more, since the server's clock of expiries has whole milliseconds. */
+    static byte[] millis(Duration ttl) {
+        return Protocol.toByteArray((ttl.toNanos() + 999_999) / 1_000_000 + 1);
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    // Tokens.
+
+    /** Returns the token that a script has granted, a number or a text, and learns its lift. */
+    long token(Object reply) {
+        return reply instanceof Long token ? token : token(text(reply));
+    }
+
+    /** Reads the token that a reply or a message has as text, and learns its lift. */
+    long token(String text) {
+        int plus = text.indexOf('+');
+        long token = plus < 0
+                ? Long.parseLong(text)
+                : token(Long.parseLong(text.substring(0, plus)), Long.parseLong(text.substring(plus + 1)));
+        learnLift(token >>> BITS);
+        return token;
+    }
+
+    private static long token(long number, long lift) {
+        return lift << BITS | number;
+    }
+
+    /** The number of a token, as scripts count it. */
+    static byte[] tokenNumber(long token) {
+        return Protocol.toByteArray(token & NUMBER);
+    }
+
+    /** The lift of a token. */
+    static byte[] tokenLift(long token) {
+        return Protocol.toByteArray(token >>> BITS);
+    }
+
+    /** Returns the lift by which each token is greater than that floor, whatever its number is. */
+    static long liftOver(long floor) {
+        return (floor >>> BITS) + 1;
+    }
+
+    void learnLift(long seen) {
+        if (seen > lift.get()) {
+            lift.accumulateAndGet(seen, Math::max);
+        }
+    }
+
+    // Replies.
+
+    static List<?> list(Object reply) {
+        return (List<?>) reply;
+    }
+
+    static long number(Object reply) {
+        return (Long) reply;
+    }
+
+    static String text(Object reply) {
+        return new String((byte[]) reply, StandardCharsets.UTF_8);
+    }
+
+    /** The owners that follow the first two parts of a reply. */
+    static List<Owner> owners(List<?> reply) {
+        List<Owner> owners = new ArrayList<>(reply.size() - 2);
+        for (Object owner : reply.subList(2, reply.size())) {
+            owners.add(Owner.parse(text(owner)));
+        }
+        return owners;
+    }
+
+    static List<LockStatus.Holder> holders(Object reply) {
+        List<LockStatus.Holder> holders = new ArrayList<>();
+        for (Object each : list(reply)) {
+            List<?> parts = list(each);
+            Owner owner = Owner.parse(text(parts.get(4)));
+            long kept = number(parts.get(5));
+            holders.add(new LockStatus.Holder(
+                    owner.client(),
+                    mode(parts),
+                    (int) number(parts.get(1)),
+                    OptionalLong.of(token(number(parts.get(2)), number(parts.get(6)))),
+                    since(parts),
+                    owner.metadata(),
+                    kept == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(kept * 1000))));
+        }
+        return holders;
+    }
+
+    static List<LockStatus.Waiter> waiters(Object reply) {
+        List<LockStatus.Waiter> waiters = new ArrayList<>();
+        for (Object each : list(reply)) {
+            List<?> parts = list(each);
+            Owner owner = Owner.parse(text(parts.get(4)));
+            waiters.add(new LockStatus.Waiter(
+                    owner.client(),
+                    mode(parts),
+                    (int) number(parts.get(1)),
+                    OptionalLong.empty(),
+                    since(parts),
+                    owner.metadata()));
+        }
+        return waiters;
+    }
+
+    private static LockMode mode(List<?> parts) {
+        return switch (text(parts.get(0))) {
+            case "X" -> LockMode.EXCLUSIVE;
+            case "S" -> LockMode.SHARED;
+            default -> LockMode.PERMITS;
+        };
+    }
+
+    private static Duration since(List<?> parts) {
+        return Duration.ofNanos(number(parts.get(3)) * 1000);
+    }
+}
