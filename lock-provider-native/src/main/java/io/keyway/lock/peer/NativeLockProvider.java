@@ -12,8 +12,10 @@ import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.cluster.ClusterMode;
 import io.keyway.lock.peer.cluster.HostedMembers;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.NativeEngine;
+import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.local.LocalMode;
 import io.keyway.lock.peer.memory.MemoryWorlds;
 import io.keyway.lock.peer.service.Algorithm;
@@ -25,6 +27,7 @@ import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.BiConsumer;
 
 /**
  * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster}, that of several members, and {@code lock:native:mem://name}, that of one JVM.
@@ -80,8 +83,8 @@ public final class NativeLockProvider implements LockProvider {
                 algorithm.id(),
                 request.get(CommonOptions.REQUEST_TIMEOUT),
                 algorithm.features(url),
-                algorithm.guarantees(scope(url), maxTtl));
-        engine.sit(seat(request, algorithm, engine, maxTtl));
+                algorithm.guarantees(scope(url), maxTtl),
+                listener -> runtime(request, algorithm, listener, maxTtl));
         if (request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER) {
             try {
                 engine.connect(request.get(CommonOptions.CONNECT_TIMEOUT));
@@ -93,12 +96,13 @@ public final class NativeLockProvider implements LockProvider {
         return request.over(engine);
     }
 
-    private static ClientRuntime seat(OpenRequest request, Algorithm algorithm, NativeEngine engine, Duration maxTtl) {
+    private static ClientRuntime runtime(
+            OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener, Duration maxTtl) {
         LockUrl url = request.url();
         return switch (url.protocol().orElse("")) {
-            case "mem" -> mem(request, algorithm, engine, maxTtl);
-            case "local" -> LocalMode.seat(request, algorithm, engine::heard);
-            default -> HostedMembers.open(request, () -> ClusterMode.seat(request, algorithm, engine::heard));
+            case "mem" -> mem(request, algorithm, listener, maxTtl);
+            case "local" -> LocalMode.open(request, algorithm, listener);
+            default -> HostedMembers.open(request, closed -> ClusterMode.open(request, algorithm, listener, closed));
         };
     }
 
@@ -115,7 +119,8 @@ public final class NativeLockProvider implements LockProvider {
                                 + " not the protocol '" + protocol + "'"));
     }
 
-    private static ClientRuntime mem(OpenRequest request, Algorithm algorithm, NativeEngine engine, Duration maxTtl) {
+    private static ClientRuntime mem(
+            OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener, Duration maxTtl) {
         LockUrl url = request.url();
         if (url.hosts().size() != 1 || url.path().isPresent()) {
             throw new InvalidLockUrlException(url + ": a world has one name, as in lock:native:mem://name");
@@ -125,8 +130,7 @@ public final class NativeLockProvider implements LockProvider {
         boolean manual = request.get(NativeOptions.CLOCK) == NativeOptions.Clock.MANUAL;
         MemoryWorlds.Members members =
                 (epoch, now, quarantine) -> cells.member(name, epoch, now + quarantine, Horizon.NONE);
-        return WORLDS.join(
-                name, manual, members, cells.quarantine(), cells.giving(floor(request))::client, engine::heard);
+        return WORLDS.join(name, manual, members, cells.quarantine(), cells.giving(floor(request))::client, listener);
     }
 
     private static long floor(OpenRequest request) {

@@ -177,14 +177,13 @@ public final class ClusterMember extends Member {
                 file.lastEpoch(config.tokenFloor() == 0 ? 0 : epoch()));
         List<FrameCodec> codecs = new ArrayList<>();
         loops.forEach(loop -> codecs.add(factory.frameCodec()));
-        MemberList members = config.members();
         for (int i = 0; i < config.shards(); i++) {
             int shard = i;
             int loop = i % loops.size();
             Predicate<String> here = route -> MemberList.shard(route, config.shards()) == shard;
             Cell cell = factory.member(
                     first.ofShard(shard),
-                    route -> here.test(route) && members.owner(route).equals(config.node()),
+                    config.members().decidedBy(config.node(), shard, config.shards()),
                     epoch(),
                     opensAt,
                     horizon());

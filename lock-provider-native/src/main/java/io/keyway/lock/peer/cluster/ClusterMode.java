@@ -26,15 +26,21 @@ public final class ClusterMode {
 
     private ClusterMode() {}
 
-    /** A client's seat; nothing but files of secrets and certificates is touched before its first request. */
-    public static ClientRuntime seat(OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> ears) {
+    /**
+     * A client; nothing but files of secrets and certificates is touched before its first request.
+     *
+     * @param listener told what its cells tell, and which of them
+     * @param whenClosed run once, when it has closed
+     */
+    public static ClientRuntime open(
+            OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener, Runnable whenClosed) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = addresses(url);
         security.checkDialling(addresses.stream().map(NodeId::host).toList());
         String cluster = cluster(url);
         Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), algorithm, security.authenticator());
-        ClusterConfig place = new ClusterConfig(
+        ClusterConfig config = new ClusterConfig(
                 cluster,
                 addresses,
                 dialled(request),
@@ -42,7 +48,7 @@ public final class ClusterMode {
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));
-        return new ClusterRuntime(request.clientName(), place, request.time(), ears);
+        return new ClusterRuntime(request.clientName(), config, request.time(), listener, whenClosed);
     }
 
     private static AddressMap dialled(OpenRequest request) {

@@ -4,71 +4,116 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.HostNames;
+import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.SuspendAwareClock;
-import io.keyway.lock.peer.net.SuspendAwareTime;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A client of a cluster. Nothing is opened before the first request; then the members are asked for at the addresses of the URL, and each name goes to the member that decides on it.
+ * A client of a cluster over sockets: what runs its {@link Router}, with all its connections on one event thread. Nothing
+ * is opened before the first request; then the members are asked for at the addresses of the URL.
  *
  * <p>Belief stands on a clock that counts the time in which this machine slept, since the members did not sleep with it.
  */
-public final class ClusterRuntime implements ClientRuntime {
-    private final String client;
-    private final ClusterConfig place;
-    private final SuspendAwareClock clock = new SuspendAwareClock();
-    private final TimeSource time;
-    private final BiConsumer<Notice, ClientCell> ears;
-    private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    private volatile @Nullable SocketRouter running;
-    private boolean closed;
+public final class ClusterRuntime implements ClientRuntime, Router.World<MemberConnection> {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterRuntime.class);
 
-    /** @param ears told what the cells tell, and which of them */
-    ClusterRuntime(String client, ClusterConfig place, TimeSource timers, BiConsumer<Notice, ClientCell> ears) {
+    private final String client;
+    private final ClusterConfig config;
+    private final SuspendAwareClock clock;
+    private final BiConsumer<Notice, ClientCell> listener;
+    private final Runnable whenClosed;
+    private final LoopThread io;
+    private final HostNames names;
+    private final FrameCodec codec;
+    private final Router<MemberConnection> router;
+    private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<Void> greeted = new CompletableFuture<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile boolean started;
+    private volatile boolean closed;
+
+    // Of the event thread
+    private final Map<String, Integer> connected = new HashMap<>();
+    /** Connections that found a member to which there is one already; they say goodbye. */
+    private final Set<MemberConnection> spare = new HashSet<>();
+
+    /**
+     * A client that has opened nothing yet.
+     *
+     * @param listener told what the cells tell, and which of them
+     * @param whenClosed run once, when the client has closed
+     */
+    ClusterRuntime(
+            String client,
+            ClusterConfig config,
+            TimeSource timers,
+            BiConsumer<Notice, ClientCell> listener,
+            Runnable whenClosed) {
         this.client = client;
-        this.place = place;
-        this.time = new SuspendAwareTime(clock, timers);
-        this.ears = ears;
+        this.config = config;
+        this.clock = new SuspendAwareClock(timers);
+        this.listener = listener;
+        this.whenClosed = whenClosed;
+        this.io = new LoopThread("keyway-" + client + "-io");
+        this.names = new HostNames("keyway-" + client + "-names");
+        this.codec = config.cells().frameCodec();
+        this.router = new Router<>(config.addresses().size(), config.cells().routes(), this);
     }
 
     @Override
     public void post(Input input) {
-        SocketRouter now = started();
-        if (now != null && input instanceof Input.Command command) {
-            now.post(command);
+        if (start() && input instanceof Input.Command command) {
+            router.post(command);
         }
     }
 
     @Override
     public void tell(Input input) {
-        SocketRouter now = running;
-        if (now != null && input instanceof Input.Command command) {
-            now.post(command);
+        if (started && input instanceof Input.Command command) {
+            router.post(command);
         }
     }
 
-    private @Nullable SocketRouter started() {
-        SocketRouter now = running;
-        if (now != null) {
-            return now;
+    /** Looks for the members, unless that was begun; false if the client was closed before it had anything to ask. */
+    private boolean start() {
+        if (started) {
+            return true;
         }
         lock.lock();
         try {
-            if (running == null && !closed) {
-                running = new SocketRouter(client, place, clock, ears, observers);
+            if (!started && !closed) {
+                io.loop().execute(router::find);
+                started = true;
             }
-            return running;
+            return started;
         } finally {
             lock.unlock();
         }
@@ -76,31 +121,26 @@ public final class ClusterRuntime implements ClientRuntime {
 
     @Override
     public Optional<CompletionStage<Void>> greeted() {
-        SocketRouter now = started();
-        return now == null ? Optional.empty() : Optional.of(now.greeted());
+        return start() ? Optional.of(greeted) : Optional.empty();
     }
 
     @Override
     public TimeSource time() {
-        return time;
+        return clock;
     }
 
     @Override
     public String server() {
-        SocketRouter now = running;
-        String trouble = now == null ? "" : now.trouble();
-        return "cluster " + place.cluster() + " at "
+        String trouble = router.trouble();
+        return "cluster " + config.cluster() + " at "
                 + String.join(
-                        ",", place.addresses().stream().map(NodeId::toString).toList())
+                        ",", config.addresses().stream().map(NodeId::toString).toList())
                 + (trouble.isEmpty() ? "" : " (" + trouble + ")");
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        Opening.Watch watch = name -> {
-            SocketRouter now = running;
-            return now == null ? Optional.empty() : now.opening(name.toString());
-        };
+        Opening.Watch watch = name -> router.opening(config.cells().lock(name.toString()));
         return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
     }
 
@@ -109,18 +149,192 @@ public final class ClusterRuntime implements ClientRuntime {
         observers.add(observer);
     }
 
+    // What the router needs
+
+    @Override
+    public long now() {
+        return clock.nanoTime();
+    }
+
+    @Override
+    public void run(Runnable task) {
+        try {
+            io.loop().execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} has closed", client, e);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // a loop that has ended asks nobody
+    public void after(long nanos, Runnable task) {
+        io.loop().schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public MemberConnection connection(ShardId to) {
+        String node = to.node().toString();
+        Cell cell = config.cells().client(SessionTarget.at(node, to.shard()), 0, 0);
+        return new MemberConnection(this, cell, node, to.node(), List.of(to.node()));
+    }
+
+    @Override
+    public MemberConnection finder() {
+        int first = ThreadLocalRandom.current().nextInt(config.addresses().size());
+        List<NodeId> addresses = new ArrayList<>(
+                config.addresses().subList(first, config.addresses().size()));
+        addresses.addAll(config.addresses().subList(0, first));
+        Cell cell = config.cells().client(SessionTarget.ANY_MEMBER, 0, 0);
+        MemberConnection finder = new MemberConnection(this, cell, cluster(), null, addresses);
+        finder.loop().begin(List.of());
+        return finder;
+    }
+
+    private String cluster() {
+        return "cluster " + config.cluster();
+    }
+
+    @Override
+    public void spare(MemberConnection connection) {
+        spare.add(connection);
+        connection.post(new Input.Closing());
+    }
+
+    @Override
+    public void learned(Routes routes) {
+        LOG.debug("{}: the members of cluster {} are {}", client, config.cluster(), routes.members());
+        greeted.complete(null);
+    }
+
+    @Override
+    public void nonsense(MemberConnection connection, String why) {
+        LOG.warn("{}: {} tells of a cluster that cannot be: {}", client, connection.server(), why);
+    }
+
+    @Override
+    public void tell(@Nullable MemberConnection from, Notice notice) {
+        listener.accept(notice, from == null ? new WholeCluster() : from);
+    }
+
+    /** What is told before any member answers comes from here. */
+    private final class WholeCluster implements ClientCell {
+        @Override
+        public void post(Input input) {
+            if (input instanceof Input.Command command) {
+                router.post(command);
+            }
+        }
+
+        @Override
+        public String server() {
+            return cluster();
+        }
+    }
+
+    // What the connections need and tell; on the event thread
+
+    CellLoop loop(Cell cell, MemberConnection connection) {
+        return new CellLoop(io.loop(), cell, connection, Long.MAX_VALUE, clock::nanoTime);
+    }
+
+    void dial(MemberConnection connection, long link, NodeId to) {
+        CellLoop cell = connection.loop();
+        NodeId address = NodeId.parse(config.elsewhere().reach(to.toString()));
+        Connector connector = connection.connector();
+        names.find(
+                address.host(),
+                address.port(),
+                found -> connector.connect(link, found, why -> cell.refused(link, why)),
+                why -> cell.refused(link, why));
+    }
+
+    Connector connector(CellLoop cell, String server) {
+        return new Connector(
+                cell, codec, config.connectTimeout(), config.security().tls(), "the connection to " + server);
+    }
+
+    void heard(MemberConnection connection, Notice notice) {
+        router.heard(connection, notice);
+    }
+
+    /** A batch of turns is over. */
+    void turned(MemberConnection connection, ClientSession session, boolean connectionChanged) {
+        clock.look();
+        router.turned(connection, session.greeting(), session.trouble());
+        if (connectionChanged) {
+            observed(connection.server(), session.connected());
+        }
+        if (session.closed() && spare.remove(connection)) {
+            io.loop().execute(() -> {
+                connection.loop().shut();
+                router.ended(connection);
+            });
+        }
+    }
+
+    private void observed(String server, boolean stands) {
+        int now = connected.merge(server, stands ? 1 : -1, Integer::sum);
+        if (stands ? now != 1 : now != 0) {
+            return;
+        }
+        for (LockEngine.Observer observer : observers) {
+            if (stands) {
+                observer.connected(server);
+            } else {
+                observer.disconnected(server, "the connection ended");
+            }
+        }
+    }
+
+    // The end
+
     @Override
     public void close() {
-        SocketRouter ending;
+        boolean ends;
+        boolean first;
         lock.lock();
         try {
-            ending = closed ? null : running;
+            first = !closed;
+            ends = first && started;
             closed = true;
         } finally {
             lock.unlock();
         }
-        if (ending != null) {
-            ending.end();
+        if (ends) {
+            end();
+        }
+        if (first) {
+            whenClosed.run();
+        }
+    }
+
+    /** Says goodbye to all members, within a part of the close timeout. */
+    private void end() {
+        List<MemberConnection> all = new ArrayList<>();
+        io.run(() -> {
+            all.addAll(router.connections());
+            all.addAll(spare);
+            MemberConnection finder = router.finder();
+            if (finder != null) {
+                all.add(finder);
+            }
+            all.forEach(connection -> connection.post(new Input.Closing()));
+        });
+        long deadline = System.nanoTime() + config.closeTimeout().toNanos() / 4;
+        boolean interrupted = false;
+        for (MemberConnection connection : all) {
+            try {
+                boolean said = connection.goodbye().await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                LOG.trace("{}: goodbye to {}: {}", client, connection.server(), said);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        names.close();
+        io.run(() -> all.forEach(connection -> connection.loop().shut()));
+        io.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The members that this JVM (and class loader) hosts for its own clients ({@code ?member=a:7400}): each from the opening of the first such client until the last one has closed. */
@@ -56,12 +56,14 @@ public final class HostedMembers {
     private HostedMembers() {}
 
     /**
-     * Opens a client's seat, and before it the member that its URL tells this process to host, if any. Blocks for that member's disk.
+     * Opens a client, and before it the member that its URL tells this process to host, if any. Blocks for that member's
+     * disk.
      *
+     * @param client opens it; is given what to run once when it has closed
      * @throws InvalidLockUrlException if the member cannot be as the URL says, with what to do
      * @throws LockUnavailableException if its directory or port cannot be used
      */
-    public static ClientRuntime open(OpenRequest request, Supplier<ClientRuntime> client) {
+    public static ClientRuntime open(OpenRequest request, Function<Runnable, ClientRuntime> client) {
         Optional<String> member = request.find(NativeOptions.MEMBER);
         if (member.isEmpty()) {
             if (request.find(NativeOptions.DATA).isPresent()) {
@@ -74,7 +76,7 @@ public final class HostedMembers {
                                 + ": the floor of tokens of a cluster is given to its members, since one that is down now must have it when it is back."
                                 + " Leave tokenFloor out here, and start each member with keyway member --token-floor, or with tokenFloor in a URL that has member=HOST:PORT");
             }
-            return client.get();
+            return client.apply(() -> {});
         }
         LockUrl url = request.url();
         Entry entry;
@@ -87,7 +89,7 @@ public final class HostedMembers {
                     "Cannot host member " + member.get() + ": " + e.getMessage(), null, null, e);
         }
         try {
-            return new HostingRuntime(client.get(), () -> OF_THIS_JVM.leave(entry));
+            return client.apply(() -> OF_THIS_JVM.leave(entry));
         } catch (RuntimeException e) {
             OF_THIS_JVM.leave(entry);
             throw e;

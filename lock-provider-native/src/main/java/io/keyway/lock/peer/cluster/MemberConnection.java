@@ -1,71 +1,123 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.engine.ClientCell;
-import io.keyway.lock.peer.engine.OpeningWatch;
-import io.keyway.lock.peer.kernel.ClientView.Unreachable;
-import io.keyway.lock.peer.session.WelcomeInfo;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.net.CellLoop;
+import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.session.ClientSession;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A cell of a client that talks to one authority of a cluster, as {@link Router} sees it. Its state is the router's.
+ * A cell of a client that talks to one cell of a member over a socket: it dials several addresses in turn, until one
+ * answers. Its state is looked at on the event thread only.
  */
-public abstract class MemberConnection implements ClientCell {
+final class MemberConnection implements Router.Connection, CellLoop.Surroundings {
+    private static final Logger LOG = LoggerFactory.getLogger(MemberConnection.class);
+
+    private final ClusterRuntime runtime;
+    private final CellLoop loop;
+    private final Connector connector;
+    private final CountDownLatch goodbye = new CountDownLatch(1);
     private volatile String server;
     private volatile @Nullable NodeId node;
-    private final OpeningWatch opening = new OpeningWatch();
-    private @Nullable WelcomeInfo greeting;
-    private @Nullable Unreachable trouble;
+    private List<NodeId> addresses;
+    private int next;
+    private boolean connected;
 
     /**
+     * A connection that dials nobody yet.
+     *
      * @param server whom this is about, in messages
      * @param node the member that it is for; null while any member will do
+     * @param addresses where members say they are, tried in this order, again and again
      */
-    protected MemberConnection(String server, @Nullable NodeId node) {
+    MemberConnection(ClusterRuntime runtime, Cell cell, String server, @Nullable NodeId node, List<NodeId> addresses) {
+        this.runtime = runtime;
         this.server = server;
         this.node = node;
+        this.addresses = addresses;
+        this.loop = runtime.loop(cell, this);
+        this.connector = runtime.connector(loop, server);
+    }
+
+    CellLoop loop() {
+        return loop;
+    }
+
+    Connector connector() {
+        return connector;
+    }
+
+    @Override
+    public void post(Input input) {
+        loop.post(input);
     }
 
     /** A member's id, or the cluster while that is not known. */
     @Override
-    public final String server() {
+    public String server() {
         return server;
     }
 
-    /** The member that it is for; null while any member will do. */
-    final @Nullable NodeId node() {
+    @Override
+    public @Nullable NodeId node() {
         return node;
     }
 
-    /** It talks to that member from now on. */
-    protected void settled(NodeId member) {
+    /** The address at which it answered comes first. */
+    @Override
+    public void settled(NodeId member) {
         node = member;
         server = member.toString();
+        NodeId good = addresses.get(Math.floorMod(next - 1, addresses.size()));
+        addresses = good.equals(member) ? List.of(member) : List.of(good, member);
+        next = 0;
     }
 
-    /** What its member said last of itself; null before the first welcome. */
-    final @Nullable WelcomeInfo greeting() {
-        return greeting;
+    @Override
+    public void dial(long link) {
+        runtime.dial(this, link, addresses.get(Math.floorMod(next++, addresses.size())));
     }
 
-    /** When its member grants; may be asked by any thread. */
-    final OpeningWatch opening() {
-        return opening;
+    @Override
+    public void persist(DurableRecord record, long ticket) {
+        throw new IllegalStateException("clients have nothing to persist");
     }
 
-    /** True if that greeting was not seen before. */
-    @SuppressWarnings("ReferenceEquality") // each welcome counts, also one that says the same
-    final boolean greeted(@Nullable WelcomeInfo now) {
-        boolean fresh = now != null && now != greeting;
-        greeting = now;
-        return fresh;
+    @Override
+    public Optional<Input> failed(Throwable why) {
+        LOG.error("all leases of the session with {} are lost, since this client has failed", server, why);
+        return Optional.of(new Input.Reborn(0, 0, "this client has failed: " + why));
     }
 
-    /** True if that trouble was not seen before. */
-    @SuppressWarnings("ReferenceEquality") // each attempt counts, also one that fails in the same way
-    final boolean troubled(@Nullable Unreachable now) {
-        boolean fresh = now != null && now != trouble;
-        trouble = now;
-        return fresh;
+    @Override
+    public void heard(Notice notice) {
+        runtime.heard(this, notice);
+    }
+
+    @Override
+    public void turned(SessionLayer sessions) {
+        ClientSession session = (ClientSession) sessions;
+        boolean now = session.connected();
+        boolean changed = now != connected;
+        connected = now;
+        runtime.turned(this, session, changed);
+        if (session.closed()) {
+            goodbye.countDown();
+        }
+    }
+
+    /** Open until the session has said goodbye. */
+    CountDownLatch goodbye() {
+        return goodbye;
     }
 }

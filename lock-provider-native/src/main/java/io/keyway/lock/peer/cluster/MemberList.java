@@ -1,13 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
-import io.keyway.lock.peer.kernel.StateEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class MemberList {
     private static final long OFFSET = 0xcbf29ce484222325L;
     private static final long PRIME = 0x100000001b3L;
-    private static final long SHARD = 0x9e3779b97f4a7c15L;
+    private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
     private final List<NodeId> members;
     private final long[] hashes;
@@ -49,25 +49,49 @@ public final class MemberList {
         return members;
     }
 
-    /** The member that decides on what has this route key. */
-    public NodeId owner(String routeKey) {
-        long key = hash(routeKey);
+    /** The member that decides on what has this route. */
+    public NodeId owner(String route) {
+        return members.get(owner(hash(route)));
+    }
+
+    /** Which of its owner's cells decides on what has this route; independent of who the owner is. */
+    public static int shard(String route, int shards) {
+        return shard(hash(route), shards);
+    }
+
+    /** Both in one number: the owner's place in the list times {@code shards}, plus the cell. */
+    int cell(String route, int shards) {
+        long hash = hash(route);
+        return owner(hash) * shards + shard(hash, shards);
+    }
+
+    /** Whether one cell of one member is the one that decides on a route. */
+    Predicate<String> decidedBy(NodeId member, int shard, int shards) {
+        int cell = members.indexOf(member) * shards + shard;
+        return route -> cell(route, shards) == cell;
+    }
+
+    private int owner(long route) {
+        long key = mix(route);
         int best = 0;
         for (int i = 1; i < hashes.length; i++) {
-            if (Long.compareUnsigned(weight(hashes[i], key), weight(hashes[best], key)) > 0) {
+            if (Long.compareUnsigned(mix(hashes[i] ^ key), mix(hashes[best] ^ key)) > 0) {
                 best = i;
             }
         }
-        return members.get(best);
+        return best;
     }
 
-    /** Which of its owner's cells decides on what has this route key; independent of who the owner is. */
-    public static int shard(String routeKey, int shards) {
-        return (int) Long.remainderUnsigned(StateEncoder.mix(hash(routeKey) + SHARD), shards);
+    private static int shard(long route, int shards) {
+        return (int) Long.remainderUnsigned(mix(route + GOLDEN), shards);
     }
 
-    private static long weight(long member, long key) {
-        return StateEncoder.mix(member ^ StateEncoder.mix(key));
+    /** The finalizer of SplitMix64; written here since it must never change. */
+    private static long mix(long value) {
+        long z = value + GOLDEN;
+        z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
+        z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
+        return z ^ (z >>> 31);
     }
 
     /** FNV-1a over UTF-8. */

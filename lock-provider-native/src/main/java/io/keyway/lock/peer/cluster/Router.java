@@ -2,6 +2,8 @@
 package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.peer.Opening;
+import io.keyway.lock.peer.engine.ClientCell;
+import io.keyway.lock.peer.engine.OpeningWatch;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -20,23 +22,55 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads what users ask to the authority of its name, over one line each. Who the members are is learnt from each
- * welcome; what a member sends away is asked again, after a moment, by the latest list.
+ * Leads what the users of one client ask to the cell that decides on it, over one connection for each such cell, and
+ * what the cells tell back to the users. A state machine without sockets, threads or clocks: whoever runs it brings a
+ * {@link World}.
  *
- * <p>While a list changes, a client may know the next one and a member still decide by the former one. So only requests
- * are led by the latest list: what belongs to a grant goes to the line that told of the grant
- * ({@link io.keyway.lock.peer.engine.ClientCell}), and a withdrawal to each line to which any list has ever led its name.
+ * <p>What it knows of the members:
  *
- * <p>The rules alone, without sockets, threads or clocks: whoever runs them brings a {@link World}. All of them run on one thread of it, but for {@link #post}.
+ * <ul>
+ *   <li><em>Nothing yet.</em> Requests wait ({@link UnroutedRequests}) while one connection, the finder, dials the
+ *       addresses of the URL in turn. Whoever waits hears why nobody answers; if every address refuses for good, all who
+ *       wait fail.
+ *   <li><em>A list</em>, from the last welcome that differed from the one before. Each request goes to the cell that
+ *       decides on its route by this list. The finder goes on as the connection to the member that it has found.
+ *   <li><em>A list that may be old.</em> A member sends a request away that it does not decide on, and is asked again by
+ *       the newer list a moment later; who waits at somebody who is no member any more is sent away too. While a member
+ *       does not answer, a new finder looks whether all have moved.
+ * </ul>
  *
- * @param <L> the lines of that world
+ * <p>A request is at one place at any time: it waits for a list, or a connection has it, or it was sent away and is about
+ * to be asked again ({@link Away}). A withdrawal follows it there. Since a client may know the next list while a member
+ * still decides by the former one, a withdrawal goes to each connection to which any list has ever led its name, and is
+ * remembered for as long as one of them may still send the request away. What belongs to a grant does not come here: it
+ * goes to the connection that told of the grant ({@link ClientCell}).
+ *
+ * <p>A question for all names is put to all cells, each time under a number of its own, and their pages become one
+ * ({@link MergedPage}).
+ *
+ * <p>All of it runs on one thread of the world, but for {@link #post}, which leads a request directly once there is a
+ * list, and what says so.
+ *
+ * @param <C> the connections of that world
  */
-public final class Router<L extends MemberConnection> {
+public final class Router<C extends Router.Connection> {
+    /** A cell of this client that talks to one cell of a member. */
+    public interface Connection extends ClientCell {
+        /** The member that it is for; null while any member will do. */
+        @Nullable
+        NodeId node();
+
+        /** It talks to that member from now on. */
+        void settled(NodeId member);
+    }
+
     /** What runs the rules. */
-    public interface World<L> {
+    public interface World<C> {
         /** Nanoseconds on the clock of the cells. */
         long now();
 
@@ -46,72 +80,101 @@ public final class Router<L extends MemberConnection> {
         /** Runs the task on the router's thread after that time. */
         void after(long nanos, Runnable task);
 
-        /** A new line to that authority, at the address that is its id. From any thread. */
-        L line(ShardId authority);
+        /** A new connection to that cell of a member, at the address that is the member's id. From any thread. */
+        C connection(ShardId to);
 
-        /** A new line to any member, at the addresses that the user named. It dials at once. */
-        L finder();
+        /** A new connection to any member, at the addresses that the user named. It dials at once. */
+        C finder();
 
-        /** There is a line already to the member that this one has found: it says goodbye and ends. */
-        void spare(L line);
+        /** There is a connection already to the member that this one has found: it says goodbye and ends. */
+        void spare(C connection);
 
-        /** The members are known, or others than before. */
+        /** The members are these from now on. */
         void learned(Routes routes);
 
-        /** What decides where a request for that machine goes. From any thread. */
-        default String route(Key key) {
-            return key.id();
-        }
-
         /** A member tells of a cluster that cannot be. */
-        void nonsense(L line, String why);
+        void nonsense(C connection, String why);
 
-        /** A notice for the users; of no line if it is about the cluster. */
-        void tell(@Nullable L from, Notice notice);
+        /** A notice for the users; of no connection if it is about the cluster. */
+        void tell(@Nullable C from, Notice notice);
     }
 
     /** Members that disagree about a name are about to change their list. */
     private static final long AGAIN_NANOS = 100_000_000L;
 
     private static final long FIND_AGAIN_NANOS = 5_000_000_000L;
-    /** By then a line has taken what was posted to it. */
+    /** By then a connection has taken what was posted to it. */
     private static final long TAKEN_NANOS = 10_000_000_000L;
-    /** Numbers of questions to single authorities: between those of locks and those of administrators. */
+    /** Numbers of questions to single cells: between those of locks and those of administrators. */
     private static final long FIRST_SURVEY = 1L << 61;
 
     /** A request that was sent away, and when. */
     private record Away(Key key, LockCall.Acquire call, long since) {}
 
-    private final World<L> world;
+    /** What a connection's member said last. */
+    private static final class Said {
+        final OpeningWatch opening = new OpeningWatch();
+
+        @Nullable
+        WelcomeInfo welcome;
+
+        @Nullable
+        Unreachable trouble;
+    }
+
+    /** The latest list, and the connections by the numbers of {@link MemberList#cell}, as far as they were needed. */
+    private static final class Latest<C> {
+        final Routes routes;
+        final MemberList members;
+        final int shards;
+        final AtomicReferenceArray<@Nullable C> connections;
+
+        Latest(Routes routes) {
+            this.routes = routes;
+            this.members = routes.members();
+            this.shards = routes.shards();
+            this.connections = new AtomicReferenceArray<>(members.members().size() * shards);
+        }
+    }
+
+    private final World<C> world;
+    private final Function<Key, String> route;
     private final int addresses;
-    private final Map<ShardId, L> lines = new ConcurrentHashMap<>();
-    private volatile @Nullable Routes routes;
+    private final Map<ShardId, C> connections = new ConcurrentHashMap<>();
+    private final Map<C, Said> said = new ConcurrentHashMap<>();
+    private volatile @Nullable Latest<C> latest;
     private volatile String trouble = "";
 
     /** All that was ever learnt: a request that waits may have been led by any of it. */
     private final Set<Routes> everKnown = new LinkedHashSet<>();
 
     private final Map<Long, Away> sentAway = new HashMap<>();
-    /** Requests whose withdrawal is on its way to their line, which may be about to send them away, and since when. */
+    /** Requests whose withdrawal is on its way to their connection, which may be about to send them away, and since when. */
     private final LinkedHashMap<Long, Long> withdrawn = new LinkedHashMap<>();
 
-    private final UnroutedRequests lobby;
+    private final UnroutedRequests unrouted;
     private final Map<Long, MergedPage> surveys = new HashMap<>();
-    private @Nullable L finder;
+    private @Nullable C finder;
     private long lastSurvey = FIRST_SURVEY;
     private long foundAt;
     private int refusals;
 
-    /** @param addresses how many addresses a finder dials in turn */
-    public Router(int addresses, World<L> world) {
+    /**
+     * A router that knows nobody yet.
+     *
+     * @param addresses how many addresses a finder dials in turn
+     * @param route what decides where a request for that machine goes; asked by any thread
+     */
+    public Router(int addresses, Function<Key, String> route, World<C> world) {
         this.addresses = addresses;
+        this.route = route;
         this.world = world;
-        this.lobby = new UnroutedRequests(notice -> world.tell(null, notice));
+        this.unrouted = new UnroutedRequests(notice -> world.tell(null, notice));
     }
 
     /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
     public void post(Input.Command command) {
-        Routes known = routes;
+        Latest<C> known = latest;
         if (known != null && command.call() instanceof LockCall.Acquire) {
             lead(command, known);
         } else {
@@ -119,12 +182,18 @@ public final class Router<L extends MemberConnection> {
         }
     }
 
-    private void lead(Input.Command command, Routes by) {
-        line(by.authority(world.route(command.key()))).post(command);
+    private void lead(Input.Command command, Latest<C> by) {
+        int cell = by.members.cell(route.apply(command.key()), by.shards);
+        C connection = by.connections.get(cell);
+        if (connection == null) {
+            connection = connection(by.routes.all().get(cell));
+            by.connections.set(cell, connection);
+        }
+        connection.post(command);
     }
 
-    private L line(ShardId authority) {
-        return lines.computeIfAbsent(authority, world::line);
+    private C connection(ShardId to) {
+        return connections.computeIfAbsent(to, world::connection);
     }
 
     /** Why the members are not known; empty once they are. From any thread. */
@@ -132,21 +201,32 @@ public final class Router<L extends MemberConnection> {
         return trouble;
     }
 
-    /** What a request for that name waits for although nobody holds the lock. From any thread. */
-    public Optional<Opening> opening(String name) {
-        Routes known = routes;
-        MemberConnection line = known == null ? null : lines.get(known.authority(name));
-        return line == null ? Optional.empty() : line.opening().opening(line.server(), world.now());
+    /** What a request for that machine waits for although nobody holds the lock. From any thread. */
+    public Optional<Opening> opening(Key key) {
+        Latest<C> known = latest;
+        C connection = known == null ? null : connections.get(known.routes.authority(route.apply(key)));
+        return connection == null
+                ? Optional.empty()
+                : said(connection).opening.opening(connection.server(), world.now());
     }
 
-    /** All lines that are in use. */
-    Collection<L> lines() {
-        return lines.values();
+    private Said said(C connection) {
+        return said.computeIfAbsent(connection, each -> new Said());
     }
 
-    /** The line that looks for members; null if none does. */
+    /** That connection has ended, and is heard no more. */
+    void ended(C connection) {
+        said.remove(connection);
+    }
+
+    /** All connections that are in use. */
+    Collection<C> connections() {
+        return connections.values();
+    }
+
+    /** The connection that looks for members; null if none does. */
     @Nullable
-    L finder() {
+    C finder() {
         return finder;
     }
 
@@ -160,59 +240,66 @@ public final class Router<L extends MemberConnection> {
         }
     }
 
-    /** The line's cell has had some turns; {@code greeting} and {@code why} are the last ones of its session. */
-    public void turned(L line, @Nullable WelcomeInfo greeting, @Nullable Unreachable why) {
-        line.opening().greeted(greeting, world.now());
-        if (line.greeted(greeting) && greeting != null) {
+    /** The connection's cell has had some turns; {@code welcome} and {@code why} are the last ones of its session. */
+    @SuppressWarnings("ReferenceEquality") // each welcome counts, and each attempt, also one that says the same
+    public void turned(C connection, @Nullable WelcomeInfo welcome, @Nullable Unreachable why) {
+        Said known = said(connection);
+        WelcomeInfo formerWelcome = known.welcome;
+        Unreachable formerTrouble = known.trouble;
+        known.welcome = welcome;
+        known.trouble = why;
+        if (welcome != null && welcome != formerWelcome) {
+            known.opening.greeted(welcome, world.now());
             try {
-                welcomed(line, greeting, Routes.of(greeting));
+                welcomed(connection, welcome, Routes.of(welcome));
             } catch (IllegalArgumentException e) {
-                world.nonsense(line, String.valueOf(e.getMessage()));
+                world.nonsense(connection, String.valueOf(e.getMessage()));
             }
         }
-        if (line.troubled(why) && why != null) {
-            troubled(line, why);
+        if (why != null && why != formerTrouble) {
+            troubled(connection, why);
         }
     }
 
-    /** A line that looked for members and has found one goes on as the line to that member, or ends if there is one. */
-    private void welcomed(L line, WelcomeInfo greeting, Routes told) {
-        if (line == finder) {
-            NodeId node = NodeId.parse(greeting.node());
+    /** A finder that has found a member goes on as the connection to that member, or ends if there is one. */
+    private void welcomed(C connection, WelcomeInfo welcome, Routes told) {
+        if (connection == finder) {
+            NodeId node = NodeId.parse(welcome.node());
             finder = null;
-            line.settled(node);
-            if (lines.putIfAbsent(new ShardId(node, 0), line) != null) {
-                world.spare(line);
+            connection.settled(node);
+            if (connections.putIfAbsent(new ShardId(node, 0), connection) != null) {
+                world.spare(connection);
             }
         }
         learn(told);
     }
 
     private void learn(Routes told) {
-        if (!told.equals(routes)) {
+        Latest<C> known = latest;
+        if (known == null || !told.equals(known.routes)) {
             everKnown.add(told);
-            routes = told;
+            latest = new Latest<>(told);
             world.learned(told);
-            lines.forEach((authority, line) -> dismissStranger(line, told));
+            connections.forEach((to, connection) -> dismissStranger(connection, told));
         }
         trouble = "";
         refusals = 0;
-        lobby.leave(world.now()).forEach(this::enter);
+        unrouted.leave(world.now()).forEach(this::enter);
     }
 
     /** Whoever waits at a member that is none any more has to ask elsewhere. */
-    private void dismissStranger(L line, Routes known) {
-        NodeId node = line.node();
+    private void dismissStranger(C connection, Routes known) {
+        NodeId node = connection.node();
         if (node != null && !known.members().members().contains(node)) {
-            line.post(new Input.Dismissed());
+            connection.post(new Input.Dismissed());
         }
     }
 
-    private void troubled(L line, Unreachable why) {
-        Routes known = routes;
-        if (line != finder) {
+    private void troubled(C connection, Unreachable why) {
+        Latest<C> known = latest;
+        if (connection != finder) {
             if (known != null) {
-                dismissStranger(line, known);
+                dismissStranger(connection, known.routes);
             }
             // All members may have moved while this one was not looking.
             if (world.now() - foundAt > FIND_AGAIN_NANOS) {
@@ -223,10 +310,10 @@ public final class Router<L extends MemberConnection> {
         if (known == null) {
             trouble = why.why();
         }
-        lobby.trouble(why);
+        unrouted.trouble(why);
         refusals = why.final_() ? refusals + 1 : 0;
         if (refusals >= addresses) {
-            lobby.refuse(why.why());
+            unrouted.refuse(why.why());
         }
     }
 
@@ -237,12 +324,12 @@ public final class Router<L extends MemberConnection> {
             withdraw(command, withdraw.request());
             return;
         }
-        Routes known = routes;
+        Latest<C> known = latest;
         if (known == null) {
-            lobby.add(command, world.now());
-            UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> lobby.expire(command)));
+            unrouted.add(command, world.now());
+            UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> unrouted.expire(command)));
         } else if (command.call() instanceof LockCall.ListNames question) {
-            survey(command.key(), question, known);
+            survey(command.key(), question, known.routes);
         } else {
             lead(command, known);
         }
@@ -253,7 +340,7 @@ public final class Router<L extends MemberConnection> {
         if (away != null) {
             tellWithdrawn(away.key(), away.call());
         }
-        if (away != null || lobby.withdraw(request)) {
+        if (away != null || unrouted.withdraw(request)) {
             return;
         }
         long now = world.now();
@@ -264,49 +351,52 @@ public final class Router<L extends MemberConnection> {
         }
         Set<ShardId> asked = new LinkedHashSet<>();
         for (Routes each : everKnown) {
-            ShardId authority = each.authority(world.route(command.key()));
-            L line = asked.add(authority) ? lines.get(authority) : null;
-            if (line != null) {
-                line.post(command);
+            ShardId authority = each.authority(route.apply(command.key()));
+            C connection = asked.add(authority) ? connections.get(authority) : null;
+            if (connection != null) {
+                connection.post(command);
             }
         }
     }
 
     // What the cells tell
 
-    /** What that line's cell tells its user. */
-    public void heard(L line, Notice notice) {
-        String server = line.server();
+    /** What that connection's cell tells its user. */
+    public void heard(C connection, Notice notice) {
+        String server = connection.server();
         if (notice instanceof LockNotice.Misdirected away && away.call() != null) {
-            corrected(line);
+            corrected(connection);
             askAgain(away.key(), away.call());
         } else if (notice instanceof LockNotice.Trouble said) {
             String why = server + " does not serve: " + said.why();
-            world.tell(line, new LockNotice.Trouble(said.key(), said.request(), why, said.user()));
+            world.tell(connection, new LockNotice.Trouble(said.key(), said.request(), why, said.user()));
         } else if (notice instanceof LockNotice.Failed failed) {
             String why = server + ": " + failed.why();
-            if (!surveyFailed(line, failed.request(), why)) {
+            if (!surveyFailed(connection, failed.request(), why)) {
                 world.tell(
-                        line,
+                        connection,
                         new LockNotice.Failed(failed.key(), failed.request(), why, failed.lasting(), failed.user()));
             }
         } else if (notice instanceof LockNotice.Misdirected away
-                && surveyFailed(line, away.request(), server + " is no member any more; ask again")) {
-            corrected(line);
+                && surveyFailed(connection, away.request(), server + " is no member any more; ask again")) {
+            corrected(connection);
         } else if (notice instanceof LockNotice.Told told && told.answer() instanceof LockMessage.Page page) {
-            surveyed(line, page);
+            surveyed(connection, page);
         } else {
-            world.tell(line, notice);
-            line.opening().why(notice, server, world.now()).ifPresent(why -> world.tell(line, why));
+            world.tell(connection, notice);
+            if (notice instanceof LockNotice.Waiting) {
+                OpeningWatch opening = said(connection).opening;
+                opening.why(notice, server, world.now()).ifPresent(why -> world.tell(connection, why));
+            }
         }
     }
 
     /** Whoever sends a request away knows another list, whatever another member said last. */
-    private void corrected(L line) {
-        WelcomeInfo said = line.greeting();
-        Routes known = routes;
-        if (said != null && known != null && known.members().members().contains(NodeId.parse(said.node()))) {
-            learn(Routes.of(said));
+    private void corrected(C connection) {
+        WelcomeInfo welcome = said(connection).welcome;
+        Latest<C> known = latest;
+        if (welcome != null && known != null && known.members.members().contains(NodeId.parse(welcome.node()))) {
+            learn(Routes.of(welcome));
         }
     }
 
@@ -336,34 +426,34 @@ public final class Router<L extends MemberConnection> {
             // Half of the time, so that some is left to ask for the names that the others have told.
             LockCall.ListNames each = new LockCall.ListNames(
                     number, question.prefix(), question.after(), question.max(), question.limit() / 2);
-            line(authority).post(new Input.Command(key, each));
+            connection(authority).post(new Input.Command(key, each));
         }
     }
 
-    private void surveyed(L line, LockMessage.Page page) {
+    private void surveyed(C connection, LockMessage.Page page) {
         MergedPage survey = surveys.get(page.request());
         if (survey != null) {
             survey.add(page);
-            surveyed(line, page.request(), survey);
+            surveyed(connection, page.request(), survey);
         }
     }
 
-    private void surveyed(L line, long number, MergedPage survey) {
+    private void surveyed(C connection, long number, MergedPage survey) {
         if (survey.complete()) {
             surveys.remove(number);
-            world.tell(line, survey.result());
+            world.tell(connection, survey.result());
         }
     }
 
     /** True if that number was a question of a survey. */
-    private boolean surveyFailed(L line, long number, String why) {
+    private boolean surveyFailed(C connection, long number, String why) {
         if (number <= FIRST_SURVEY || number > lastSurvey) {
             return false;
         }
         MergedPage survey = surveys.get(number);
         if (survey != null) {
             survey.silent(why);
-            surveyed(line, number, survey);
+            surveyed(connection, number, survey);
         }
         return true;
     }

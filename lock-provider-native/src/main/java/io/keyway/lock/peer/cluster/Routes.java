@@ -5,23 +5,23 @@ import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which authority decides on which name, as a member has told. Immutable. */
+/** Which cell of which member decides on what has a route, as a member has told. Immutable. */
 public record Routes(MemberList members, int shards) {
     /** @throws IllegalArgumentException if no member would tell that */
-    static Routes of(WelcomeInfo greeting) {
-        if (greeting.shards() < 1) {
-            throw new IllegalArgumentException(greeting.node() + " has no cells");
+    static Routes of(WelcomeInfo welcome) {
+        if (welcome.shards() < 1) {
+            throw new IllegalArgumentException(welcome.node() + " has no cells");
         }
         return new Routes(
-                new MemberList(greeting.members().stream().map(NodeId::parse).toList()), greeting.shards());
+                new MemberList(welcome.members().stream().map(NodeId::parse).toList()), welcome.shards());
     }
 
-    /** Who decides on what has this route key. */
-    public ShardId authority(String routeKey) {
-        return new ShardId(members.owner(routeKey), MemberList.shard(routeKey, shards));
+    /** Who decides on what has this route. */
+    public ShardId authority(String route) {
+        return new ShardId(members.owner(route), MemberList.shard(route, shards));
     }
 
-    /** All cells of all members. */
+    /** All cells of all members; {@link MemberList#cell} counts in this order. */
     public List<ShardId> all() {
         List<ShardId> all = new ArrayList<>();
         for (NodeId node : members.members()) {

@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
@@ -19,6 +20,7 @@ import io.keyway.lock.peer.wire.FrameCodec;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** Makes the cells of one algorithm, with the settings of one cluster. */
@@ -115,6 +117,16 @@ public final class Cells {
     /** As {@link Algorithm#route}. */
     public String route(Key key) {
         return algorithm.route(key);
+    }
+
+    /** {@link #route}, for whoever asks it often. */
+    public Function<Key, String> routes() {
+        return algorithm::route;
+    }
+
+    /** The machine of that lock. */
+    public Key lock(String name) {
+        return LockKeys.lock(algorithm.id(), name);
     }
 
     /** A client that starts. */

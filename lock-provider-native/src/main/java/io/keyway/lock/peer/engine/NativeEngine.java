@@ -35,13 +35,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lease service as a {@link LockEngine}. Requests, releases and questions become calls of this client's cell, the cell's notices become words to the sinks. A cached lock is taken and returned on the
- * user's thread, by the published word of its grant; nothing else is shared with the cell.
+ * A client's cells as a {@link LockEngine}. Requests, releases and questions become calls of the cell that decides, and
+ * what it tells goes to the sinks. A cached lock is taken and returned on the user's thread, by the published handle of
+ * its grant; nothing else is shared with the cell.
  */
 public final class NativeEngine implements LockEngine {
     private static final Logger LOG = LoggerFactory.getLogger(NativeEngine.class);
@@ -51,36 +54,29 @@ public final class NativeEngine implements LockEngine {
     private final long patience;
     private final Set<Feature> features;
     private final Guarantees guarantees;
-    private final Map<String, WordHold> words = new ConcurrentHashMap<>();
+    private final Map<String, GrantHold> holds = new ConcurrentHashMap<>();
     private final Map<Use, CompletableFuture<Answer>> releases = new ConcurrentHashMap<>();
     private final Admin admin;
-    private final SeatHolder seat = new SeatHolder();
+    private final ClientRuntime runtime;
     private volatile boolean closed;
 
     private record Use(Key key, long token) {}
 
-    /** Breaks the circle of an engine that needs a seat and a seat that needs the engine's ears. */
-    private static final class SeatHolder {
-        private @Nullable ClientRuntime seat;
-
-        ClientRuntime get() {
-            ClientRuntime taken = seat;
-            if (taken == null) {
-                throw new IllegalStateException("the engine has no cell yet");
-            }
-            return taken;
-        }
-    }
-
     /**
-     * An engine without a cell; give it one by {@link #sit} before anything else.
+     * An engine over the cells of that client.
      *
      * @param client the client's name, for others to see
      * @param algorithm the id of the algorithm that its cells run
      * @param requestTimeout how long an attempt that does not wait may take
+     * @param runtime opens the client; is given whom to tell what its cells tell, and which of them
      */
     public NativeEngine(
-            String client, int algorithm, Duration requestTimeout, Set<Feature> features, Guarantees guarantees) {
+            String client,
+            int algorithm,
+            Duration requestTimeout,
+            Set<Feature> features,
+            Guarantees guarantees,
+            Function<BiConsumer<Notice, ClientCell>, ClientRuntime> runtime) {
         this.algorithm = algorithm;
         this.plainOwner = new Owner(client, Map.of());
         // Half of it is for the way there and back.
@@ -88,10 +84,7 @@ public final class NativeEngine implements LockEngine {
         this.features = features;
         this.guarantees = guarantees;
         this.admin = new Admin(algorithm, this::post, this::server);
-    }
-
-    public void sit(ClientRuntime taken) {
-        seat.seat = taken;
+        this.runtime = runtime.apply(this::heard);
     }
 
     /**
@@ -100,8 +93,7 @@ public final class NativeEngine implements LockEngine {
      * @throws LockUnavailableException if it does not within {@code limit}; names it, and why nothing came where that is known
      */
     public void connect(Duration limit) {
-        CompletableFuture<?> answer = seat.get()
-                .greeted()
+        CompletableFuture<?> answer = runtime.greeted()
                 .<CompletableFuture<?>>map(CompletionStage::toCompletableFuture)
                 .orElseGet(() -> admin.list("", "", 1, limit));
         try {
@@ -126,13 +118,8 @@ public final class NativeEngine implements LockEngine {
                 server() + " is not available: " + why + ". Try again.", null, server(), cause);
     }
 
-    /** What the cell tells; on the cell's thread. */
-    public void heard(Notice notice) {
-        heard(notice, seat.get());
-    }
-
-    /** What one of several cells tells; on the thread of all these cells. */
-    public void heard(Notice notice, ClientCell origin) {
+    /** What a cell tells; on the thread of all cells of this client. */
+    private void heard(Notice notice, ClientCell origin) {
         if (!(notice instanceof LockNotice said)) {
             return;
         }
@@ -165,7 +152,7 @@ public final class NativeEngine implements LockEngine {
                 release.complete(done.answer());
             }
         } else if (said instanceof LockNotice.Closed closed) {
-            words.computeIfPresent(closed.key().id(), (name, hold) -> hold.word == closed.handle() ? null : hold);
+            holds.computeIfPresent(closed.key().id(), (name, hold) -> hold.handle == closed.handle() ? null : hold);
         } else if (said instanceof LockNotice.Told told) {
             admin.told(told.answer());
         } else if (said instanceof LockNotice.ToldInPart part) {
@@ -188,20 +175,20 @@ public final class NativeEngine implements LockEngine {
         throw new IllegalStateException("a notice for nobody");
     }
 
-    private WordHold hold(GrantHandle word, ClientCell origin) {
-        return words.compute(
-                word.key().id(),
-                (name, known) -> known != null && known.word == word ? known : new WordHold(word, origin));
+    private GrantHold hold(GrantHandle handle, ClientCell origin) {
+        return holds.compute(
+                handle.key().id(),
+                (name, known) -> known != null && known.handle == handle ? known : new GrantHold(handle, origin));
     }
 
     @Override
     public TimeSource time() {
-        return seat.get().time();
+        return runtime.time();
     }
 
     @Override
     public void observe(Observer observer) {
-        seat.get().observe(observer);
+        runtime.observe(observer);
     }
 
     @Override
@@ -229,13 +216,13 @@ public final class NativeEngine implements LockEngine {
     @Override
     public boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
-        WordHold hold = words.get(key.name().toString());
+        GrantHold hold = holds.get(key.name().toString());
         if (hold == null) {
             return false;
         }
-        GrantHandle word = hold.word;
+        GrantHandle handle = hold.handle;
         Owner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
-        long token = word.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
+        long token = handle.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
         if (token == 0) {
             return false;
         }
@@ -300,12 +287,12 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return seat.get().unwrap(type);
+        return runtime.unwrap(type);
     }
 
     @Override
     public void close() {
-        seat.get().close();
+        runtime.close();
         closed = true;
         releases.values().forEach(release -> release.complete(Answer.UNKNOWN));
         admin.close();
@@ -316,16 +303,16 @@ public final class NativeEngine implements LockEngine {
     }
 
     private String server() {
-        return seat.get().server();
+        return runtime.server();
     }
 
     private void post(Key key, LockCall call) {
-        seat.get().post(new Input.Command(key, call));
+        runtime.post(new Input.Command(key, call));
     }
 
     /** What comes after a request, and is nothing to a cell that never had one. */
     private void tell(Key key, LockCall call) {
-        seat.get().tell(new Input.Command(key, call));
+        runtime.tell(new Input.Command(key, call));
     }
 
     private Key key(LockKey key) {
@@ -344,15 +331,15 @@ public final class NativeEngine implements LockEngine {
      * What the leases of one grant stand on. The end of each goes to the cell that has the grant: meanwhile the name
      * may be another member's.
      */
-    private final class WordHold implements Hold {
-        final GrantHandle word;
+    private final class GrantHold implements Hold {
+        final GrantHandle handle;
         private final Duration ttl;
         private final ClientCell origin;
 
-        WordHold(GrantHandle word, ClientCell origin) {
-            this.word = word;
+        GrantHold(GrantHandle handle, ClientCell origin) {
+            this.handle = handle;
             this.origin = origin;
-            this.ttl = Duration.ofNanos(word.ttl());
+            this.ttl = Duration.ofNanos(handle.ttl());
         }
 
         @Override
@@ -362,23 +349,23 @@ public final class NativeEngine implements LockEngine {
 
         @Override
         public long deadlineNanos() {
-            return word.deadline();
+            return handle.deadline();
         }
 
         @Override
         public CompletionStage<Answer> release(long token) {
-            return word.tryRelease(token, time().nanoTime()) ? DONE : release(token, false);
+            return handle.tryRelease(token, time().nanoTime()) ? DONE : release(token, false);
         }
 
         @Override
         public CompletionStage<Answer> abandon(long token) {
-            return word.tryRelease(token, time().nanoTime()) ? DONE : release(token, true);
+            return handle.tryRelease(token, time().nanoTime()) ? DONE : release(token, true);
         }
 
         private CompletionStage<Answer> release(long token, boolean unused) {
             CompletableFuture<Answer> answer =
-                    releases.computeIfAbsent(new Use(word.key(), token), use -> new CompletableFuture<>());
-            origin.post(new Input.Command(word.key(), new LockCall.Release(token, unused)));
+                    releases.computeIfAbsent(new Use(handle.key(), token), use -> new CompletableFuture<>());
+            origin.post(new Input.Command(handle.key(), new LockCall.Release(token, unused)));
             if (closed) {
                 answer.complete(Answer.UNKNOWN); // nobody else will: the cell that would answer has gone
             }
@@ -387,7 +374,7 @@ public final class NativeEngine implements LockEngine {
 
         @Override
         public void lapsed(long token) {
-            origin.post(new Input.Command(word.key(), new LockCall.Lapse(token)));
+            origin.post(new Input.Command(handle.key(), new LockCall.Lapse(token)));
         }
 
         @Override

@@ -6,10 +6,11 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.member.LocalDirectory;
 import io.keyway.lock.peer.member.MemberSettings;
-import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.SystemFacts;
@@ -18,17 +19,19 @@ import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.spi.OpenRequest;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.BiConsumer;
 
 /** Opens {@code lock:native:local://}. */
 public final class LocalMode {
     private LocalMode() {}
 
     /**
-     * A client's seat; nothing but the directory is touched before its first request.
+     * A client; nothing but the directory is touched before its first request.
      *
      * @throws io.keyway.lock.LockUnavailableException if the directory cannot be used, with the reason
      */
-    public static ClientRuntime seat(OpenRequest request, Algorithm algorithm, CellListener ears) {
+    public static ClientRuntime open(
+            OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener) {
         LockUrl url = request.url();
         if (!url.hosts().isEmpty()) {
             throw new InvalidLockUrlException(
@@ -47,7 +50,7 @@ public final class LocalMode {
                 request.get(NativeOptions.GUARD),
                 request.find(CommonOptions.TOKEN_FLOOR).orElse(0L),
                 request.time(),
-                ears,
+                listener,
                 request.get(CommonOptions.CLOSE_TIMEOUT));
     }
 

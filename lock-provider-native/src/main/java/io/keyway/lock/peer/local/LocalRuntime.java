@@ -5,6 +5,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.engine.OpeningWatch;
@@ -15,7 +16,6 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
-import io.keyway.lock.peer.net.CellListener;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.Connector;
 import io.keyway.lock.peer.net.LoopThread;
@@ -37,6 +37,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -59,7 +60,7 @@ public final class LocalRuntime implements ClientRuntime {
     private final long guard;
     private final long tokenFloor;
     private final TimeSource time;
-    private final CellListener ears;
+    private final BiConsumer<Notice, ClientCell> listener;
     private final Duration closeTimeout;
     private final ConnectionWatch connection = new ConnectionWatch();
     private final ReentrantLock lock = new ReentrantLock();
@@ -75,7 +76,7 @@ public final class LocalRuntime implements ClientRuntime {
             long guard,
             long tokenFloor,
             TimeSource time,
-            CellListener ears,
+            BiConsumer<Notice, ClientCell> listener,
             Duration closeTimeout) {
         this.client = client;
         this.life = new LivenessByte(client, place, guard);
@@ -83,7 +84,7 @@ public final class LocalRuntime implements ClientRuntime {
         this.guard = guard;
         this.tokenFloor = tokenFloor;
         this.time = time;
-        this.ears = ears;
+        this.listener = listener;
         this.closeTimeout = closeTimeout;
         this.server = "local:" + place.directory().path();
     }
@@ -315,8 +316,9 @@ public final class LocalRuntime implements ClientRuntime {
 
         @Override
         public void heard(Notice notice) {
-            ears.heard(notice instanceof LockNotice.Trouble trouble ? placed(trouble) : notice);
-            opening.why(notice, server, System.nanoTime()).ifPresent(ears::heard);
+            LocalRuntime client = LocalRuntime.this;
+            listener.accept(notice instanceof LockNotice.Trouble trouble ? placed(trouble) : notice, client);
+            opening.why(notice, server, System.nanoTime()).ifPresent(why -> listener.accept(why, client));
         }
 
         /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */

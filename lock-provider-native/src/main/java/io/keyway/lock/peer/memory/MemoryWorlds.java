@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.memory;
 
 import io.keyway.lock.peer.MemoryWorld;
+import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.kernel.Cell;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -49,13 +51,18 @@ public final class MemoryWorlds {
     }
 
     /**
-     * Takes a seat in the world of that name, which begins if it is not there.
+     * Opens a client of the world of that name, which begins if it is not there.
      *
      * @param quarantine how long a restarted member is silent, in nanoseconds
      * @throws IllegalArgumentException if the world is there with another clock
      */
     public ClientRuntime join(
-            String name, boolean manual, Members members, long quarantine, Supplier<Cell> client, CellListener ears) {
+            String name,
+            boolean manual,
+            Members members,
+            long quarantine,
+            Supplier<Cell> client,
+            BiConsumer<Notice, ClientCell> listener) {
         lock.lock();
         try {
             World world = worlds.get(name);
@@ -67,7 +74,7 @@ public final class MemoryWorlds {
                         + (world.loop.manual() ? "manual" : "real") + "; open all its clients with one clock");
             }
             world.clients++;
-            return new WorldSeat(world, client, ears);
+            return new WorldClient(world, client, listener);
         } finally {
             lock.unlock();
         }
@@ -115,18 +122,18 @@ public final class MemoryWorlds {
         }
     }
 
-    private final class WorldSeat implements ClientRuntime, MemoryWorld {
+    private final class WorldClient implements ClientRuntime, MemoryWorld {
         private final World world;
         private final LoopbackWorld.ClientSeat seat;
         private final ConnectionWatch connection = new ConnectionWatch();
         private volatile boolean closed;
 
-        WorldSeat(World world, Supplier<Cell> cell, CellListener ears) {
+        WorldClient(World world, Supplier<Cell> cell, BiConsumer<Notice, ClientCell> listener) {
             this.world = world;
             this.seat = world.loop.client(cell, new CellListener() {
                 @Override
                 public void heard(Notice notice) {
-                    ears.heard(notice);
+                    listener.accept(notice, WorldClient.this);
                 }
 
                 @Override

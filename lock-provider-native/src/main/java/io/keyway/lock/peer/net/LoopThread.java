@@ -11,19 +11,19 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One event loop with its one thread, owned by whoever made it. */
+/** One event loop with its one thread, owned by whoever made it. Nothing is opened before {@link #loop} is asked for. */
 public final class LoopThread implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 5;
     private static final boolean SINCE_4_2 = isPresent("io.netty.channel.SingleThreadIoEventLoop");
 
-    private final EventLoop loop;
+    private final ThreadFactory threads;
+    private volatile @Nullable EventLoop loop;
     private volatile @Nullable Thread thread;
 
     /** @param name of the thread */
     public LoopThread(String name) {
-        ThreadFactory threads = new DefaultThreadFactory(name, true);
-        ThreadFactory known = task -> started(threads.newThread(task));
-        this.loop = SINCE_4_2 ? Bare.loop(known) : loopOfAGroup(known);
+        ThreadFactory named = new DefaultThreadFactory(name, true);
+        this.threads = task -> started(named.newThread(task));
     }
 
     /** A loop without a group: a group that ends leaves a thread of Netty's own behind for a second. */
@@ -54,18 +54,32 @@ public final class LoopThread implements AutoCloseable {
     }
 
     public EventLoop loop() {
-        return loop;
+        EventLoop made = loop;
+        return made == null ? open() : made;
+    }
+
+    private synchronized EventLoop open() {
+        EventLoop made = loop;
+        if (made == null) {
+            made = SINCE_4_2 ? Bare.loop(threads) : loopOfAGroup(threads);
+            loop = made;
+        }
+        return made;
     }
 
     /** Runs the task on the loop and waits for it. Not on the loop's thread. */
     public void run(Runnable task) {
-        loop.submit(task).syncUninterruptibly();
+        loop().submit(task).syncUninterruptibly();
     }
 
     /** Ends the thread and waits for it, at most some seconds; an interrupt is kept for later. */
     @Override
     public void close() {
-        loop.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
+        EventLoop made = loop;
+        if (made == null) {
+            return;
+        }
+        made.shutdownGracefully(0, PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .awaitUninterruptibly(PATIENCE_SECONDS, TimeUnit.SECONDS);
         Thread ending = thread;
         boolean interrupted = false;

@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
+import io.keyway.lock.spi.TimeSource;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A monotonic clock that also counts the time in which the machine slept. The system's monotonic clock stands still then, while leases at other machines run out; the wall clock goes on. So whenever the wall
@@ -11,36 +13,55 @@ import java.util.function.LongSupplier;
  *
  * <p>{@link #nanoTime} is for any thread and never goes back. {@link #look} has to be called at least as often as a belief lasts; it takes in the small differences by which the two clocks drift apart.
  */
-public final class SuspendAwareClock {
+public final class SuspendAwareClock implements TimeSource {
     /** Below this it is drift, or the grain of the wall clock. */
     private static final long SLACK = 50_000_000L;
     /** Two looks at the monotonic clock that are further apart say that this thread was stopped in between, and not what the wall clock said at either. */
     private static final long LONGEST_LOOK = 5_000_000L;
 
+    /** A lead below this is the grain of the wall clock, and not worth a note. */
+    private static final long DRIFT = 2_000_000L;
+
     private static final long NANOS_PER_MILLI = 1_000_000L;
 
-    /**
-     * What was seen last.
-     *
-     * @param ahead how far the wall clock was ahead of the monotonic one
-     * @param slept what counts as time beside the monotonic clock
-     */
-    private record Seen(long ahead, long slept) {}
+    /** What was seen last. */
+    private static final class Seen {
+        /** How far the wall clock was ahead of the monotonic one. */
+        final long ahead;
+        /** What counts as time beside the monotonic clock. */
+        final long slept;
+
+        Seen(long ahead, long slept) {
+            this.ahead = ahead;
+            this.slept = slept;
+        }
+    }
 
     private final LongSupplier monotonicNanos;
     private final LongSupplier wallMillis;
+    private final @Nullable TimeSource timers;
     private final AtomicReference<Seen> seen;
 
-    /** The clocks of this machine. */
-    public SuspendAwareClock() {
-        this(System::nanoTime, System::currentTimeMillis);
+    /**
+     * The clocks of this machine.
+     *
+     * @param timers of which {@link #at} makes its own
+     */
+    public SuspendAwareClock(TimeSource timers) {
+        this(System::nanoTime, System::currentTimeMillis, timers);
     }
 
+    /** A clock without timers. */
     public SuspendAwareClock(LongSupplier monotonicNanos, LongSupplier wallMillis) {
+        this(monotonicNanos, wallMillis, null);
+    }
+
+    private SuspendAwareClock(LongSupplier monotonicNanos, LongSupplier wallMillis, @Nullable TimeSource timers) {
+        this.timers = timers;
         this.monotonicNanos = monotonicNanos;
         this.wallMillis = wallMillis;
         this.seen = new AtomicReference<>(new Seen(Long.MAX_VALUE, 0));
-        while (last().ahead() == Long.MAX_VALUE) {
+        while (last().ahead == Long.MAX_VALUE) {
             look();
         }
     }
@@ -49,16 +70,29 @@ public final class SuspendAwareClock {
         return Objects.requireNonNull(seen.get());
     }
 
-    /** Nanoseconds; compare by difference. */
+    @Override
     public long nanoTime() {
         // The wall first: a thread that is stopped in between sees it lag behind, never run ahead.
         long wall = wallMillis.getAsLong() * NANOS_PER_MILLI;
         long now = monotonicNanos.getAsLong();
         Seen last = last();
-        if (wall - now - last.ahead() <= SLACK) {
-            return now + last.slept();
+        if (wall - now - last.ahead <= SLACK) {
+            return now + last.slept;
         }
-        return now + jumped(wall - now).slept();
+        return now + jumped(wall - now).slept;
+    }
+
+    /**
+     * A timer that was set before the machine slept is late by the time of the sleep; nobody believes by a timer.
+     *
+     * @throws IllegalStateException if this clock has no timers
+     */
+    @Override
+    public Scheduled at(long atNanos, Runnable task) {
+        if (timers == null) {
+            throw new IllegalStateException("this clock has no timers");
+        }
+        return timers.at(timers.nanoTime() + (atNanos - nanoTime()), task);
     }
 
     private Seen jumped(long ahead) {
@@ -66,8 +100,8 @@ public final class SuspendAwareClock {
         Seen last;
         do {
             last = last();
-            long jump = ahead - last.ahead();
-            next = jump > SLACK ? new Seen(ahead, last.slept() + jump) : last;
+            long jump = ahead - last.ahead;
+            next = jump > SLACK ? new Seen(ahead, last.slept + jump) : last;
         } while (!seen.compareAndSet(last, next));
         return next;
     }
@@ -80,13 +114,17 @@ public final class SuspendAwareClock {
             return;
         }
         long ahead = wall - before;
+        long known = last().ahead;
+        if (known != Long.MAX_VALUE && ahead >= known && ahead - known < DRIFT) {
+            return; // what is known makes a jump look larger, never smaller
+        }
         Seen next;
         Seen last;
         do {
             last = last();
-            boolean first = last.ahead() == Long.MAX_VALUE;
-            long jump = first ? 0 : ahead - last.ahead();
-            next = new Seen(ahead, jump > SLACK ? last.slept() + jump : last.slept());
+            boolean first = last.ahead == Long.MAX_VALUE;
+            long jump = first ? 0 : ahead - last.ahead;
+            next = new Seen(ahead, jump > SLACK ? last.slept + jump : last.slept);
         } while (!seen.compareAndSet(last, next));
     }
 }

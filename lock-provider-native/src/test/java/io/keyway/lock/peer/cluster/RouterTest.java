@@ -26,13 +26,32 @@ class RouterTest {
     private static final long MS = 1_000_000;
 
     private final Hands world = new Hands();
-    private final Router<Wire> router = new Router<>(1, world);
+    private final Router<Wire> router = new Router<>(1, Key::id, world);
 
-    private static final class Wire extends MemberConnection {
+    private static final class Wire implements Router.Connection {
         final List<Input> posted = new ArrayList<>();
+        private String server;
+        private @Nullable NodeId node;
 
         Wire(String server, @Nullable NodeId node) {
-            super(server, node);
+            this.server = server;
+            this.node = node;
+        }
+
+        @Override
+        public String server() {
+            return server;
+        }
+
+        @Override
+        public @Nullable NodeId node() {
+            return node;
+        }
+
+        @Override
+        public void settled(NodeId member) {
+            node = member;
+            server = member.toString();
         }
 
         @Override
@@ -75,7 +94,7 @@ class RouterTest {
         }
 
         @Override
-        public Wire line(ShardId authority) {
+        public Wire connection(ShardId authority) {
             Wire line = new Wire(authority.node().toString(), authority.node());
             lines.put(authority, line);
             return line;
@@ -215,10 +234,11 @@ class RouterTest {
     @Test
     void aLineToWhoIsNoMemberAnyMoreIsToldSoWhenItFails() {
         Wire a = alone("a:1");
-        router.turned(a, greeting("a:1", "b:1"), null);
+        WelcomeInfo moved = greeting("a:1", "b:1");
+        router.turned(a, moved, null);
         assertThat(a.posted).containsExactly(new Input.Dismissed());
         Unreachable why = new Unreachable("refused", false);
-        router.turned(a, a.greeting(), why);
+        router.turned(a, moved, why);
         assertThat(a.posted).containsExactly(new Input.Dismissed(), new Input.Dismissed());
     }
 }

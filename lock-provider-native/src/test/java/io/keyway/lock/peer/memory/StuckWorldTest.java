@@ -48,15 +48,20 @@ class StuckWorldTest {
     private LockClient open(String name) {
         Guarantee promise = new Guarantee(Grade.TIMED, "");
         Guarantees guarantees = new Guarantees(promise, promise, promise, promise, Duration.ofMillis(100), MAX_TTL);
-        NativeEngine engine = new NativeEngine(name, 1, Duration.ofSeconds(2), EnumSet.of(Feature.LIST), guarantees);
         Cells cells = new Cells("mem:stuck", MAX_TTL, Algorithms.standard(), Authenticator.none());
-        engine.sit(worlds.join(
-                "stuck",
-                true,
-                (epoch, now, quarantine) -> cells.member("stuck", epoch, now + quarantine, Horizon.NONE),
-                cells.quarantine(),
-                cells::client,
-                engine::heard));
+        NativeEngine engine = new NativeEngine(
+                name,
+                1,
+                Duration.ofSeconds(2),
+                EnumSet.of(Feature.LIST),
+                guarantees,
+                listener -> worlds.join(
+                        "stuck",
+                        true,
+                        (epoch, now, quarantine) -> cells.member("stuck", epoch, now + quarantine, Horizon.NONE),
+                        cells.quarantine(),
+                        cells::client,
+                        listener));
         OpenRequest request = new OpenRequest(
                 LockUrl.parse("lock:native:mem://stuck"),
                 ClientOptions.defaults().withName(name),

@@ -1,12 +1,12 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-import io.keyway.lock.peer.cluster.MemberConnection;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.cluster.Router;
 import io.keyway.lock.peer.cluster.Routes;
 import io.keyway.lock.peer.cluster.ShardId;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
@@ -29,12 +29,16 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     private static final long SLOWEST_STEP = 50 * Nanos.MICRO;
 
     /** A cell, as the router sees it. */
-    static final class SimLine extends MemberConnection {
+    static final class SimLine implements Router.Connection {
         private final ClientSeat seat;
         private final SimCell cell;
 
+        private String server;
+        private @Nullable NodeId node;
+
         SimLine(ClientSeat seat, SimCell cell, String server, @Nullable NodeId node) {
-            super(server, node);
+            this.server = server;
+            this.node = node;
             this.seat = seat;
             this.cell = cell;
         }
@@ -45,8 +49,19 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         }
 
         @Override
-        protected void settled(NodeId member) {
-            super.settled(member);
+        public String server() {
+            return server;
+        }
+
+        @Override
+        public @Nullable NodeId node() {
+            return node;
+        }
+
+        @Override
+        public void settled(NodeId member) {
+            node = member;
+            server = member.toString();
             seat.settled(cell, member);
         }
     }
@@ -86,7 +101,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         this.url = url;
         this.maxTtl = maxTtl;
         this.draws = new Draws(world.options().seed(), 3000L * node.incarnation() + node.index());
-        this.router = new Router<>(url.size(), this);
+        this.router = new Router<>(url.size(), Key::id, this);
     }
 
     SimNode node() {
@@ -194,7 +209,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     }
 
     @Override
-    public SimLine line(ShardId authority) {
+    public SimLine connection(ShardId authority) {
         SimNode member = cluster.node(authority.node());
         SessionTarget aim = SessionTarget.at(authority.node().toString(), authority.shard());
         SimCell cell = node.open(member.slot(), cells.client(node, maxTtl, member.slot(), aim), member);
