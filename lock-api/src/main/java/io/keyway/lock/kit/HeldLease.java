@@ -37,22 +37,21 @@ import org.jspecify.annotations.Nullable;
  * <p>One atomic reference holds the state: a {@link Phase}, or an object that says more, so that the end and its reason
  * are one step.
  *
- * <pre>
- *   PENDING or EarlyEnd ──granted──&gt; HELD &lt;──doubt, certain──&gt; DOUBT
- *                                     │                         │
- *                                     ├───────────┬─────────────┘
- *                  its time is over,  │           │  release, or the change of its mode
- *                  or it is ended     v           v
- *                                 LeaseLoss &lt;─ RELEASING or the future of the outcome ──&gt; RELEASED, or that future
- *                                    "not held"                                answered   completed with UNKNOWN
- * </pre>
+ * <pre>{@code
+ * PENDING, EarlyEnd --granted--> HELD <--doubt, certain--> DOUBT
+ * HELD, DOUBT       --its time is over, or it is ended--> LeaseLoss
+ * HELD, DOUBT       --release, or change of mode--> RELEASING --somebody waits--> the future of the outcome
+ * RELEASING, future --DONE--> RELEASED
+ *                   --NOT_HELD--> LeaseLoss
+ *                   --UNKNOWN--> the future, completed
+ * }</pre>
  *
  * <ul>
  *   <li>PENDING: the request may bring a grant. An {@link EarlyEnd} is PENDING too: the end of the grant was told while
- *       another thread hands it out, and is told again when the lease has begun.
+ *       another thread hands it out, and is told to the owner when the lease has begun.
  *   <li>HELD, DOUBT: the owner believes if the clock agrees.
  *   <li>A {@link LeaseLoss}: LOST, for good.
- *   <li>RELEASING: the owner gives it back; a {@link CompletableFuture} takes its place when somebody has to wait for
+ *   <li>RELEASING: the owner gives it back; a {@link CompletableFuture} replaces it when somebody has to wait for
  *       the outcome. RELEASED, or that future when it is complete: this is over.
  * </ul>
  *
@@ -419,7 +418,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         }
     }
 
-    /** Lost by the clock, and not by the owner or by somebody's word. */
+    /** Lost by the clock, and not because the owner, the store or an operator ended it. */
     boolean lapsed() {
         LeaseLoss loss = loss();
         return loss != null && (loss.cause() == Cause.EXPIRED || loss.cause() == Cause.MAX_HOLD);

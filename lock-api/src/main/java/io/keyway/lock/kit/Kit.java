@@ -9,12 +9,12 @@ import io.keyway.lock.spi.LockEngine;
 public final class Kit {
     private Kit() {}
 
-    /** {@return the client that stands on that engine; it closes {@code settings.time()} last, if that can be closed} */
+    /** {@return the client that stands on that engine; it closes the clock last, if that can be closed} */
     public static LockClient open(Settings settings, LockEngine engine) {
         return EngineClient.open(settings, engine);
     }
 
-    /** {@return the client that stands on that backend; it closes {@code settings.time()} last, if that can be closed} */
+    /** {@return the client that stands on that backend; it closes the clock last, if that can be closed} */
     public static LockClient open(Settings settings, LockBackend backend) {
         Workers workers = settings.time().manual() ? new InlineWorkers() : new WorkerThreads(settings.name());
         StoreEngine engine = new StoreEngine(settings, backend, workers);

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * The held grants of one ttl. They are renewed together: when one is due, all that are older than a quarter of the ttl
- * go with it, so that their terms fall in step and a round costs few messages however many are held.
+ * go with it, so that they fall due together and a round costs few messages however many are held.
  */
 final class RenewalGroup {
 

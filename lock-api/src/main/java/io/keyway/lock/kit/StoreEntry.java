@@ -36,7 +36,7 @@ final class StoreEntry {
     boolean again;
 
     /** An attempt may have left something at the store. */
-    boolean mayStand;
+    boolean mayExist;
 
     /** An attempt of it may be under way still, after one that was answered: only a withdrawal stops it. */
     boolean unanswered;
@@ -140,7 +140,7 @@ final class StoreEntry {
         giveUpAt = now + 2 * ttl();
     }
 
-    /** Its renewal is answered. True if that may have met another grant in its place: "not held" says nothing then. */
+    /** Its renewal is answered. True if that may have met what the grant was before, or is to be: "not held" says nothing then. */
     boolean renewalOver() {
         boolean converting = conversion != null || renewedInConversion;
         renewing = false;

@@ -34,15 +34,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is a {@link StoreEntry} from its submission until nothing of it is left, in one of these phases:
  *
- * <pre>
- *   WANTED ──granted──&gt; HELD ──deadline──&gt; LAPSED
- *     │                  │  released          │ a quarter of the ttl later, or its owner says that it has stopped
- *     │ given up         └─────────┬──────────┘
- *     v                            v
- *   WITHDRAWING &lt;─an attempt may─ RELEASING ──answered──&gt; forgotten
- *     │            arrive still
- *     └──answered──&gt; forgotten
- * </pre>
+ * <pre>{@code
+ * WANTED      --granted--> HELD --deadline--> LAPSED
+ * WANTED      --given up--> WITHDRAWING
+ * HELD        --released--> RELEASING
+ * LAPSED      --a quarter of the ttl later, or when its owner says that it has stopped--> RELEASING
+ * RELEASING   --answered--> forgotten, or WITHDRAWING where an attempt may still arrive
+ * WITHDRAWING --answered--> forgotten
+ * }</pre>
  *
  * <ul>
  *   <li>WANTED: attempts go on, one at a time and each with the same id, so that one whose outcome is unknown is simply
@@ -70,8 +69,8 @@ import org.jspecify.annotations.Nullable;
  *       grant is left to which nobody holds on (R18). An entry with a call that may still arrive is never forgotten.
  *   <li>Whoever is granted next comes no earlier than the owner of a lapsed grant had a quarter of the ttl to stop
  *       (R3).
- *   <li>After a doubt about the store nothing is believed that was sent before it ({@link StoreEntry#stale}), and after
- *       a word that something ended no grant that may be older ({@link StoreEntry#voided}).
+ *   <li>After a doubt about the store nothing is believed that was sent before it ({@link StoreEntry#stale}), and and
+ *       after it said that something ended no grant that may be older ({@link StoreEntry#voided}).
  *   <li>While a change of mode is wanted nobody knows which of the two grants the store has. So "not held" does not end
  *       the holder, whose belief goes on until its deadline and no longer; and its release is sent only when the
  *       request is over, withdrawn if need be, since a withdrawal makes the grant again what it was.
@@ -235,7 +234,7 @@ final class StoreMachine {
             return;
         }
         sendNext(entry);
-        entry.mayStand = true;
+        entry.mayExist = true;
         if (entry.phase == Phase.WITHDRAWING) {
             sendWithdrawal(entry);
         } else if (result instanceof Attempt.Granted granted) {
@@ -254,7 +253,7 @@ final class StoreMachine {
             return;
         }
         sendNext(entry);
-        entry.mayStand |= maybe;
+        entry.mayExist |= maybe;
         entry.unanswered |= maybe;
         if (entry.phase == Phase.WITHDRAWING) {
             withdrawOrForget(entry);
@@ -420,7 +419,7 @@ final class StoreMachine {
             return;
         }
         entry.armed = false;
-        entry.mayStand = true;
+        entry.mayExist = true;
         take(entry, granted.get().grant(), now - granted.get().age().toNanos(), now);
     }
 
@@ -510,7 +509,7 @@ final class StoreMachine {
         }
     }
 
-    /** A heartbeat keeps the place in the queue alive, and can wait. */
+    /** A heartbeat keeps the request queued, and can wait. */
     private void send(StoreEntry entry, boolean heartbeat) {
         entry.beginAttempt();
         Request request = entry.request;
@@ -711,7 +710,7 @@ final class StoreMachine {
         }
     }
 
-    /** Over by the store's word. */
+    /** The store has said that it is over. */
     private void end(StoreEntry entry, Cause cause, String detail, long now) {
         if (entry.phase == Phase.HELD) {
             tell(shell -> shell.ended(entry.id(), cause, detail));
@@ -787,9 +786,9 @@ final class StoreMachine {
         }
     }
 
-    /** Nothing needs to be withdrawn where nothing can stand. */
+    /** Nothing needs to be withdrawn where the store can have nothing of it. */
     private void withdrawOrForget(StoreEntry entry) {
-        if (entry.mayStand) {
+        if (entry.mayExist) {
             sendWithdrawal(entry);
         } else {
             forget(entry);

@@ -10,7 +10,7 @@ import io.keyway.lock.spi.Attempt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A grant that changes its mode: 1 holds, 2 is to take its place. */
+/** A grant that changes its mode: 1 holds, 2 is to replace it. */
 class StoreConversionTest extends MachineScript {
 
     @Test

@@ -137,7 +137,7 @@ class WokenInTurnTest extends MachineScript {
     @Test
     void aGrantByMessageIsHeldWithoutAnAttemptFromWhenItsTermBegan() {
         waitsAlone();
-        machine.granted(1, word(at(5)), at(10));
+        machine.granted(1, known(at(5)), at(10));
         expect("granted 1 token 7 until 6005");
     }
 
@@ -152,7 +152,7 @@ class WokenInTurnTest extends MachineScript {
     void aGrantByMessageThatCameAfterABreakIsAskedFor() {
         waitsAlone();
         machine.ended(KEY, 7, LeaseLoss.Cause.BROKEN, "broken", at(5));
-        machine.granted(1, word(at(5)), at(10));
+        machine.granted(1, known(at(5)), at(10));
         expect("attempt 1");
     }
 
@@ -160,7 +160,7 @@ class WokenInTurnTest extends MachineScript {
     void aGrantByMessageThatCameAfterADoubtIsAskedFor() {
         waitsAlone();
         machine.doubt("fail-over", at(5));
-        machine.granted(1, word(at(5)), at(10));
+        machine.granted(1, known(at(5)), at(10));
         expect("attempt 1");
     }
 
@@ -171,7 +171,7 @@ class WokenInTurnTest extends MachineScript {
     }
 
     /** Of a store that granted the first request; taken at 10 ms. */
-    private static Supplier<Optional<Attempt.Granted>> word(long begunAt) {
+    private static Supplier<Optional<Attempt.Granted>> known(long begunAt) {
         return () -> Optional.of(new Attempt.Granted(grant(1, 7), Duration.ofNanos(at(10) - begunAt)));
     }
 

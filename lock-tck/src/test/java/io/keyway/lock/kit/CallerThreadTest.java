@@ -33,7 +33,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store whose verbs end in time is called by the thread that waits for the answer, unless that could keep it too long. */
+/**
+ * A store whose verbs end in time is called by the thread that waits for the answer, unless that could keep it too long.
+ */
 @Timeout(60)
 class CallerThreadTest {
 
@@ -75,7 +77,7 @@ class CallerThreadTest {
     @BeforeEach
     void open() throws InterruptedException {
         client = open("one");
-        lock = client.lock("lent");
+        lock = client.lock("called");
         // The first call connects, which no caller's thread does.
         lock.acquire().release();
         assertThat(provider.calls.get(0).by()).isNotSameAs(Thread.currentThread());
@@ -83,7 +85,7 @@ class CallerThreadTest {
     }
 
     private LockClient open(String name) {
-        LockUrl url = LockUrl.parse("lock:reference://lent");
+        LockUrl url = LockUrl.parse("lock:reference://caller");
         ClientOptions options = ClientOptions.defaults().withName(name);
         return provider.open(new OpenRequest(url, options, getClass().getClassLoader(), new SystemTime(name)));
     }
@@ -118,8 +120,18 @@ class CallerThreadTest {
                 .allSatisfy(call -> assertThat(call.by()).isNotSameAs(Thread.currentThread()));
     }
 
+    /** Until no other thread is busy with what the calls before had to say: a caller makes its call itself then. */
+    private void settle() {
+        await().atMost(PATIENCE).until(() -> {
+            provider.calls.clear();
+            client.lock("settled").tryAcquire().orElseThrow().close();
+            return provider.calls.stream().allMatch(call -> call.by() == Thread.currentThread());
+        });
+    }
+
     @Test
     void anInterruptEndsTheCallAndTheRequest() throws Exception {
+        settle();
         client.unwrap(ReferenceFaults.class).hang(Verb.ATTEMPT);
         CompletableFuture<Throwable> failure = new CompletableFuture<>();
         Thread caller = new Thread(() -> {
@@ -136,7 +148,7 @@ class CallerThreadTest {
         assertThat(failure.get()).isInstanceOf(InterruptedException.class);
         client.unwrap(ReferenceFaults.class).resume(Verb.ATTEMPT);
         try (LockClient other = open("two")) {
-            assertThat(other.lock("lent").tryAcquire(PATIENCE)).isPresent();
+            assertThat(other.lock("called").tryAcquire(PATIENCE)).isPresent();
         }
     }
 
@@ -172,6 +184,7 @@ class CallerThreadTest {
     @Test
     void aClientThatClosesLeavesNobodyInACall() throws Exception {
         Lease held = lock.acquire();
+        settle();
         CompletableFuture<Throwable> failure = new CompletableFuture<>();
         Thread caller = new Thread(() -> {
             try {

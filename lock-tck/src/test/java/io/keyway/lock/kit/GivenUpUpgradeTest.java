@@ -65,8 +65,8 @@ class GivenUpUpgradeTest extends ReferenceClients {
                         .isTrue();
             } else if (name.equals("convert")) {
                 LockEngine.Sink sink = (LockEngine.Sink) arguments[3];
-                arguments[3] = proxy(LockEngine.Sink.class, sink, (word, ignored) -> {
-                    if (word.equals("granted")) {
+                arguments[3] = proxy(LockEngine.Sink.class, sink, (verb, ignored) -> {
+                    if (verb.equals("granted")) {
                         granted.countDown();
                     }
                 });

@@ -50,14 +50,14 @@ class GrantByMessageTest extends ReferenceClients {
                 return (LockBackend) Proxy.newProxyInstance(
                         LockBackend.class.getClassLoader(),
                         new Class<?>[] {LockBackend.class},
-                        (proxy, verb, words) -> {
+                        (proxy, verb, arguments) -> {
                             if (verb.getName().equals("start")) {
-                                signals = (LockBackend.Signals) words[0];
-                            } else if (words != null && words[0] instanceof Request request) {
+                                signals = (LockBackend.Signals) arguments[0];
+                            } else if (arguments != null && arguments[0] instanceof Request request) {
                                 asked(request);
                             }
                             try {
-                                return verb.invoke(backend, words);
+                                return verb.invoke(backend, arguments);
                             } catch (InvocationTargetException e) {
                                 throw e.getCause();
                             }
