@@ -36,7 +36,7 @@ final class HoldLimit {
         }
         return once
                 ? new HoldLimit(
-                        firstDeadline, Cause.EXPIRED, "its first term is over, and Renewal.NONE asks for no other")
+                        firstDeadline, Cause.EXPIRED, "its ttl is over, and Renewal.NONE asks for no renewal")
                 : null;
     }
 

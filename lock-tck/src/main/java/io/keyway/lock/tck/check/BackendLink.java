@@ -133,7 +133,7 @@ final class BackendLink implements LockBackend {
             long before = losses;
             until(this::isWhole, deadline);
             if (never || losses != before) {
-                throw new IOException("the answer was lost on the link that the kit broke");
+                throw new IOException("the answer was lost on the link that the TCK broke");
             }
         } finally {
             lock.unlock();
@@ -144,7 +144,7 @@ final class BackendLink implements LockBackend {
         while (!mended.getAsBoolean()) {
             long left = waits ? deadline.nanos() : 0;
             if (left == 0) {
-                throw new IOException("nothing moves on the link that the kit broke");
+                throw new IOException("nothing moves on the link that the TCK broke");
             }
             changed.await(left, TimeUnit.NANOSECONDS);
         }
@@ -157,7 +157,7 @@ final class BackendLink implements LockBackend {
         lock.lock();
         try {
             if (cut) {
-                throw new IOException("nobody can be reached over the link that the kit broke");
+                throw new IOException("nobody can be reached over the link that the TCK broke");
             }
         } finally {
             lock.unlock();

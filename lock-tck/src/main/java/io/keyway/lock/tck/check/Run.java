@@ -153,7 +153,7 @@ public final class Run {
             Thread.currentThread().interrupt();
             return false;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the kit itself failed", e.getCause());
+            throw new IllegalStateException("the TCK itself failed", e.getCause());
         } finally {
             pool.shutdownNow();
         }

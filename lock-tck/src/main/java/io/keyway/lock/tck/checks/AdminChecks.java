@@ -179,7 +179,7 @@ final class AdminChecks {
         Lease lease = t.client("holder").lock(t.name()).acquire();
         LockClient operator = t.client("operator");
         t.expect(
-                operator.admin().breakLease(t.key(t.name()), lease.token(), "for the kit's sake"),
+                operator.admin().breakLease(t.key(t.name()), lease.token(), "for the TCK's sake"),
                 "a lease that is in force was not broken");
         t.until("the broken holder's lease is LOST", () -> lease.state() == Lease.State.LOST);
         t.until(
@@ -188,7 +188,7 @@ final class AdminChecks {
         LeaseLoss loss = lease.lost().toCompletableFuture().join();
         t.expectEqual("the cause of the loss", LeaseLoss.Cause.BROKEN, loss.cause());
         t.expect(
-                loss.detail().contains("for the kit's sake"),
+                loss.detail().contains("for the TCK's sake"),
                 "the reason of the break is not in the detail of the loss: " + loss.detail());
         t.expectEqual("the outcome of the release of a broken lease", ReleaseOutcome.ALREADY_LOST, lease.release());
         t.until(

@@ -29,7 +29,7 @@ final class EventChecks {
         private static final long serialVersionUID = 1L;
 
         ThrownOnPurpose() {
-            super("a listener of the kit threw this on purpose", null, false, false);
+            super("a listener of the TCK threw this on purpose", null, false, false);
         }
     }
 

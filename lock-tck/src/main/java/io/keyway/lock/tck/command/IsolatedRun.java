@@ -159,7 +159,7 @@ final class IsolatedRun {
                         why = fields.next();
                         stack = fields.next();
                     }
-                    case "broken" -> throw new IllegalStateException("the kit itself failed: " + fields.next());
+                    case "broken" -> throw new IllegalStateException("the TCK itself failed: " + fields.next());
                     default -> {
                         from.finish();
                         return new Outcome(Wire.subject(fields), null);

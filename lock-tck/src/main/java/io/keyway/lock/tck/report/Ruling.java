@@ -88,7 +88,7 @@ record Ruling(RuleBook.Rule rule, Finding finding, String reason, List<CheckResu
         return new Ruling(
                 rule,
                 Finding.DOCUMENTED_ONLY,
-                untestable.getOrDefault(rule.id(), "the kit has no check of it"),
+                untestable.getOrDefault(rule.id(), "the TCK has no check of it"),
                 List.of());
     }
 
