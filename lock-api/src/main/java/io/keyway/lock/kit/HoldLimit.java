@@ -35,8 +35,7 @@ final class HoldLimit {
                     "held for its maxHold of " + ResolvedOptions.text(maxHold));
         }
         return once
-                ? new HoldLimit(
-                        firstDeadline, Cause.EXPIRED, "its ttl is over, and Renewal.NONE asks for no renewal")
+                ? new HoldLimit(firstDeadline, Cause.EXPIRED, "its ttl is over, and Renewal.NONE asks for no renewal")
                 : null;
     }
 
