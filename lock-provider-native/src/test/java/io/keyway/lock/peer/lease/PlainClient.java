@@ -24,7 +24,10 @@ final class PlainClient implements SessionLayer, ClientView {
     private static final Peer NONE = new Peer(0);
 
     private final Map<Long, Belief> beliefs = new TreeMap<>();
-    private final Map<Key, Long> holders = new LinkedHashMap<>();
+
+    private record Hold(Key key, long ttl) {}
+
+    private final Set<Hold> holders = new LinkedHashSet<>();
     private final Map<Key, Long> waiters = new LinkedHashMap<>();
     private final Set<Long> doubted = new LinkedHashSet<>();
     private final Map<Key, Long> confirming = new LinkedHashMap<>();
@@ -43,13 +46,13 @@ final class PlainClient implements SessionLayer, ClientView {
         now = turn.now();
         beliefs.forEach((ttl, belief) -> {
             if (!belief.holds(now)) {
-                for (Key key : List.copyOf(holders.keySet())) {
-                    if (ttl.equals(holders.get(key))) {
-                        holders.remove(key);
-                        turn.call(key, new Lapsed(ttl));
+                for (Hold hold : List.copyOf(holders)) {
+                    if (hold.ttl() == ttl) {
+                        holders.remove(hold);
+                        turn.call(hold.key(), new Lapsed(ttl));
                     }
                 }
-            } else if (now - belief.doubtful() >= 0 && holders.containsValue(ttl) && doubted.add(ttl)) {
+            } else if (now - belief.doubtful() >= 0 && holds(ttl) && doubted.add(ttl)) {
                 tellHolders(ttl, new Doubted(ttl), turn);
             }
         });
@@ -57,19 +60,23 @@ final class PlainClient implements SessionLayer, ClientView {
     }
 
     private void tellHolders(long ttl, Call call, Turn turn) {
-        holders.forEach((key, held) -> {
-            if (held == ttl) {
-                turn.call(key, call);
+        holders.forEach(hold -> {
+            if (hold.ttl() == ttl) {
+                turn.call(hold.key(), call);
             }
         });
     }
 
+    private boolean holds(long ttl) {
+        return holders.stream().anyMatch(hold -> hold.ttl() == ttl);
+    }
+
     private void arm(SessionTurn turn) {
         long due = Turn.NEVER;
-        for (long ttl : holders.values()) {
-            Belief belief = belief(ttl);
-            due = Math.min(due, doubted.contains(ttl) ? belief.deadline() : belief.doubtful());
-            due = Math.min(due, lastStamp + ttl / 2);
+        for (Hold hold : holders) {
+            Belief belief = belief(hold.ttl());
+            due = Math.min(due, doubted.contains(hold.ttl()) ? belief.deadline() : belief.doubtful());
+            due = Math.min(due, lastStamp + hold.ttl() / 2);
         }
         for (long ttl : waiters.values()) {
             due = Math.min(due, lastStamp + ttl / 4);
@@ -88,7 +95,8 @@ final class PlainClient implements SessionLayer, ClientView {
     void gone(boolean restarted, SessionTurn turn) {
         Peer was = session;
         session = NONE;
-        Set<Key> keys = new LinkedHashSet<>(holders.keySet());
+        Set<Key> keys = new LinkedHashSet<>();
+        holders.forEach(hold -> keys.add(hold.key()));
         keys.addAll(waiters.keySet());
         holders.clear();
         beliefs.clear();
@@ -171,8 +179,8 @@ final class PlainClient implements SessionLayer, ClientView {
         for (long ttl : waiters.values()) {
             due |= now - lastStamp >= ttl / 4;
         }
-        for (long ttl : holders.values()) {
-            due |= now - lastStamp >= ttl / 2;
+        for (Hold hold : holders) {
+            due |= now - lastStamp >= hold.ttl() / 2;
         }
         if (!session.equals(NONE) && (heartbeat || due || !out.isEmpty())) {
             lastStamp = turn.clock();
@@ -205,12 +213,12 @@ final class PlainClient implements SessionLayer, ClientView {
 
     @Override
     public void hold(Key key, long ttl) {
-        holders.put(key, ttl);
+        holders.add(new Hold(key, ttl));
     }
 
     @Override
     public void unhold(Key key, long ttl) {
-        holders.remove(key);
+        holders.remove(new Hold(key, ttl));
     }
 
     @Override
@@ -243,7 +251,7 @@ final class PlainClient implements SessionLayer, ClientView {
     public PlainClient copy() {
         PlainClient copy = new PlainClient();
         beliefs.forEach((ttl, belief) -> copy.beliefs.put(ttl, new Belief(ttl, belief.deadline())));
-        copy.holders.putAll(holders);
+        copy.holders.addAll(holders);
         copy.waiters.putAll(waiters);
         copy.doubted.addAll(doubted);
         copy.confirming.putAll(confirming);

@@ -1,0 +1,413 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.GrantClient;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.kernel.Driver;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.queue.Admission;
+import io.keyway.lock.peer.queue.LockDirectory;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Owner;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A member and clients that hold several grants of one name, on one manual clock. Frames arrive at once and in order, but
+ * for those of a client whose link is cut. After each input it is checked that whatever is believed in may stand together,
+ * that no token is given twice, that each request and each grant ends once for its user, and that a copy of each cell
+ * equals it.
+ */
+final class GrantWorld {
+    static final long MS = 1_000_000;
+    static final long TTL = 8_000 * MS;
+    static final int CAPACITY = 3;
+    static final Key KEY = new Key(9, "a");
+
+    /** What a user holds. */
+    record Held(long request, LockMode mode, int permits, long token, GrantHandle handle) {}
+
+    private final MachineFactory members;
+    private final LockSettings settings;
+    final List<Client> clients = new ArrayList<>();
+    private final Set<Long> tokens = new LinkedHashSet<>();
+    final Set<CoverageGoal> goals = new LinkedHashSet<>();
+    final List<LockMessage> sent = new ArrayList<>();
+    final List<Notice> alarms = new ArrayList<>();
+    private final ArrayDeque<Runnable> frames = new ArrayDeque<>();
+    private PlainMember sessions;
+    private Cell member;
+    private long now = 1_000_000 * MS;
+    private long epoch = 7;
+    private long links;
+    private long requests;
+    private boolean copies = true;
+
+    GrantWorld(Admission admission, int clientCount) {
+        this(admission, LockSettings.defaults(), clientCount);
+    }
+
+    GrantWorld(Admission admission, LockSettings settings, int clientCount) {
+        this.settings = settings;
+        members = key -> key.id().isEmpty() ? new LockDirectory() : new LockManager(key, settings, admission);
+        sessions = new PlainMember(epoch, Turn.NEVER, 4 * TTL);
+        member = new Cell(members, sessions);
+        for (int i = 0; i < clientCount; i++) {
+            clients.add(new Client("c" + i));
+            clients.get(i).open();
+        }
+    }
+
+    /** Compares no copies, for scripts of very many steps. */
+    GrantWorld withoutCopies() {
+        copies = false;
+        return this;
+    }
+
+    /** The requests of all who hold, in the order of their tokens. */
+    List<Long> holders() {
+        Map<Long, Long> byToken = new TreeMap<>();
+        clients.forEach(client -> client.held.values().forEach(held -> byToken.put(held.token(), held.request())));
+        return List.copyOf(byToken.values());
+    }
+
+    void advance(long nanos) {
+        long end = now + nanos;
+        for (long next = next(); next <= end; next = next()) {
+            now = Math.max(now, next);
+            if (member.nextDue() <= now) {
+                toMember(new Input.Tick());
+            }
+            for (Client client : clients) {
+                if (client.cell.nextDue() <= now) {
+                    client.input(new Input.Tick());
+                }
+            }
+            deliver();
+        }
+        now = end;
+    }
+
+    private long next() {
+        long next = member.nextDue();
+        for (Client client : clients) {
+            next = Math.min(next, client.cell.nextDue());
+        }
+        return next;
+    }
+
+    private void deliver() {
+        for (Runnable frame = frames.poll(); frame != null; frame = frames.poll()) {
+            frame.run();
+        }
+    }
+
+    private void toMember(Input input) {
+        member.input(input, new MemberDriver());
+        member.flush(new MemberDriver());
+        checkCopy(member);
+    }
+
+    /** The member is killed and starts again; clients reconnect at once and re-assert. */
+    void restart() {
+        restart(() -> {});
+    }
+
+    /** {@code meanwhile} happens while no client has a session. */
+    void restart(Runnable meanwhile) {
+        sessions = new PlainMember(++epoch, now + 4 * TTL, 4 * TTL);
+        member = new Cell(members, sessions);
+        clients.forEach(client -> client.lose("restarted"));
+        meanwhile.run();
+        clients.forEach(Client::open);
+    }
+
+    int residents() {
+        return member.residents();
+    }
+
+    private void checkCopy(Cell cell) {
+        if (copies) {
+            assertThat(cell.copy().fingerprint(now)).isEqualTo(cell.fingerprint(now));
+        }
+    }
+
+    private void check() {
+        List<Held> believed = new ArrayList<>();
+        clients.forEach(client -> client.held.values().stream()
+                .filter(held -> held.handle().holds(held.token(), now))
+                .forEach(believed::add));
+        Set<LockMode> modes = new LinkedHashSet<>();
+        int permits = 0;
+        for (Held held : believed) {
+            modes.add(held.mode());
+            permits += held.mode() == LockMode.PERMITS ? held.permits() : 0;
+        }
+        boolean alone = modes.contains(LockMode.EXCLUSIVE);
+        assertThat(modes.size() <= 1 && permits <= CAPACITY && (!alone || believed.size() == 1))
+                .as("believed together: %s", believed)
+                .isTrue();
+        assertThat(believed).extracting(Held::token).doesNotHaveDuplicates();
+    }
+
+    private final class MemberDriver implements Driver {
+        @Override
+        public long clock() {
+            return now;
+        }
+
+        @Override
+        public long random() {
+            return 0;
+        }
+
+        @Override
+        public void dial(long link) {}
+
+        @Override
+        public void transmit(long link, Frame frame) {
+            for (Client client : clients) {
+                if (client.link == link) {
+                    note(frame);
+                    client.send(client.toClient, () -> client.arrived(link, frame));
+                }
+            }
+        }
+
+        @Override
+        public void hangUp(long link) {}
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {}
+
+        @Override
+        public void deliver(Notice notice) {
+            alarms.add(notice);
+        }
+
+        @Override
+        public void reached(CoverageGoal goal) {
+            goals.add(goal);
+        }
+    }
+
+    private void note(Frame frame) {
+        for (Message message : ((PlainFrame) frame).messages()) {
+            sent.add((LockMessage) message);
+        }
+    }
+
+    /** How many messages of that type were sent. */
+    long count(Class<? extends LockMessage> type) {
+        return sent.stream().filter(type::isInstance).count();
+    }
+
+    /** A client, its users, and what they were told. */
+    final class Client implements Driver {
+        final String name;
+        final Cell cell;
+        final List<LockNotice> notices = new ArrayList<>();
+        final Map<Long, Held> held = new LinkedHashMap<>();
+        final Set<Long> waiting = new LinkedHashSet<>();
+        private final Map<Long, LockCall.Acquire> asked = new LinkedHashMap<>();
+        private final ArrayDeque<Runnable> toMember = new ArrayDeque<>();
+        private final ArrayDeque<Runnable> toClient = new ArrayDeque<>();
+        private boolean cut;
+        private long link;
+
+        Client(String name) {
+            this.name = name;
+            MachineFactory machines = key -> new GrantClient(key, settings);
+            this.cell = new Cell(machines, new PlainClient());
+        }
+
+        void open() {
+            link = ++links;
+            GrantWorld.this.toMember(new Input.Opened(link));
+            input(new Input.Opened(link));
+            GrantWorld.this.deliver();
+        }
+
+        void lose(String why) {
+            long was = link;
+            link = 0;
+            input(new Input.Closed(was, why));
+        }
+
+        /** Its frames arrive no more, until they do all at once. */
+        void cut(boolean flag) {
+            cut = flag;
+            for (ArrayDeque<Runnable> way : List.of(toMember, toClient)) {
+                while (!flag && !way.isEmpty()) {
+                    frames.add(way.remove());
+                }
+            }
+            GrantWorld.this.deliver();
+        }
+
+        private void send(ArrayDeque<Runnable> way, Runnable frame) {
+            (cut ? way : frames).add(frame);
+        }
+
+        private void arrived(long over, Frame frame) {
+            if (over == link) {
+                input(new Input.Arrived(over, frame));
+            }
+        }
+
+        private void input(Input input) {
+            cell.input(input, this);
+            cell.flush(this);
+            checkCopy(cell);
+            check();
+        }
+
+        private void call(Call call) {
+            input(new Input.Command(KEY, call));
+            GrantWorld.this.deliver();
+        }
+
+        void raw(LockMessage message) {
+            GrantWorld.this.toMember(new Input.Arrived(link, new PlainFrame(link, now, 0, List.of(message))));
+            GrantWorld.this.deliver();
+        }
+
+        long acquire(LockMode mode) {
+            return acquire(mode, 1, TTL);
+        }
+
+        long acquire(LockMode mode, int permits, long ttl) {
+            return ask(mode, permits, ttl, true);
+        }
+
+        long ask(LockMode mode, int permits, long ttl, boolean queue) {
+            long request = ++requests;
+            Owner owner = new Owner(name, Map.of());
+            LockCall.Acquire call = new LockCall.Acquire(
+                    request, mode, permits, CAPACITY, ttl, owner, queue, queue, 500 * MS, 0, 0, request);
+            waiting.add(request);
+            asked.put(request, call);
+            call(call);
+            return request;
+        }
+
+        long token(long request) {
+            Held grant = held.get(request);
+            return grant == null ? 0 : grant.token();
+        }
+
+        boolean believes(long request) {
+            Held grant = held.get(request);
+            return grant != null && grant.handle().holds(grant.token(), now);
+        }
+
+        void release(long request) {
+            long token = token(request);
+            held.remove(request);
+            call(new LockCall.Release(token));
+        }
+
+        void withdraw(long request) {
+            call(new LockCall.Withdraw(request));
+        }
+
+        void question(LockCall question) {
+            call(question);
+        }
+
+        <T extends LockNotice> List<T> told(Class<T> type) {
+            return notices.stream().filter(type::isInstance).map(type::cast).toList();
+        }
+
+        @Override
+        public void deliver(Notice notice) {
+            LockNotice said = (LockNotice) notice;
+            notices.add(said);
+            if (said instanceof LockNotice.Granted granted) {
+                answered(granted.request());
+                LockCall.Acquire call = asked.get(granted.request());
+                assertThat(call).isNotNull();
+                assertThat(tokens.add(granted.token()))
+                        .as("%s is given once", granted)
+                        .isTrue();
+                held.put(
+                        granted.request(),
+                        new Held(granted.request(), call.mode(), call.permits(), granted.token(), granted.handle()));
+            } else if (said instanceof LockNotice.Refused refused) {
+                answered(refused.request());
+            } else if (said instanceof LockNotice.Failed failed && failed.user() != null) {
+                answered(failed.request());
+            } else if (said instanceof LockNotice.Withdrawn withdrawn) {
+                answered(withdrawn.request());
+            } else if (said instanceof LockNotice.Ended ended) {
+                assertThat(held.values().removeIf(grant -> grant.token() == ended.token()))
+                        .as("%s held what it is told the end of: %s", name, ended)
+                        .isTrue();
+            } else if (said instanceof LockNotice.ReleaseDone done && done.answer() == Answer.DONE) {
+                assertThat(held.values()).extracting(Held::token).doesNotContain(done.token());
+            }
+        }
+
+        private void answered(long request) {
+            assertThat(waiting.remove(request))
+                    .as("%s is answered once for request %s", name, request)
+                    .isTrue();
+        }
+
+        @Override
+        public long clock() {
+            return now;
+        }
+
+        @Override
+        public long random() {
+            return 0;
+        }
+
+        @Override
+        public void dial(long number) {}
+
+        @Override
+        public void transmit(long over, Frame frame) {
+            if (over == link) {
+                note(frame);
+                send(toMember, () -> GrantWorld.this.toMember(new Input.Arrived(over, frame)));
+            }
+        }
+
+        @Override
+        public void hangUp(long over) {}
+
+        @Override
+        public void persist(DurableRecord record, long ticket) {}
+
+        @Override
+        public void reached(CoverageGoal goal) {
+            goals.add(goal);
+        }
+    }
+}
