@@ -12,13 +12,9 @@ module io.keyway.lock.tck {
     exports io.keyway.lock.tck.junit;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
-    exports io.keyway.lock.tck.reference;
     exports io.keyway.lock.tck.report;
     exports io.keyway.lock.tck.wrap;
 
     opens io.keyway.lock.tck.command to
             info.picocli;
-
-    provides io.keyway.lock.spi.LockProvider with
-            io.keyway.lock.tck.reference.ReferenceProvider;
 }

@@ -4,7 +4,7 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.keyway.lock.tck.reference.ManualTime;
+import io.keyway.lock.reference.ManualTime;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -19,7 +19,7 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.Renewal;
-import io.keyway.lock.tck.reference.Verb;
+import io.keyway.lock.reference.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.tck.reference.Verb;
+import io.keyway.lock.reference.Verb;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -9,7 +9,7 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
-import io.keyway.lock.tck.reference.Verb;
+import io.keyway.lock.reference.Verb;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

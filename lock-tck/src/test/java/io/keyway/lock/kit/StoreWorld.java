@@ -8,7 +8,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,7 @@ final class StoreWorld {
     final List<Long> ends = new ArrayList<>();
 
     private final List<WorldClient> clients = new ArrayList<>();
-    private final ReferenceStore store;
+    final ReferenceStore store;
     private final int share;
     private long ids;
     int granted;

@@ -16,7 +16,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.UnsupportedFeatureException;
-import io.keyway.lock.tck.reference.Verb;
+import io.keyway.lock.reference.Verb;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceStore;
 import java.util.List;
 import java.util.function.Consumer;
 

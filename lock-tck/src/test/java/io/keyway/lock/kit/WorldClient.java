@@ -5,7 +5,7 @@ import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.reference.Session;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +40,7 @@ final class WorldClient {
         this.time = world.time;
         this.number = number;
         this.machine = new StoreMachine(seed, Set.of(), false, "store");
-        this.session = new Session(new Told(), time);
+        this.session = new Session(world.store, new Told(), time);
     }
 
     /** An input of the machine: not while the client pauses, and its effects at once after it. */

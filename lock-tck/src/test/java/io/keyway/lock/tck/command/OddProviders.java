@@ -37,7 +37,7 @@ public final class OddProviders {
             package odd;
             import io.keyway.lock.*;
             import io.keyway.lock.spi.*;
-            import io.keyway.lock.tck.reference.ReferenceProvider;
+            import io.keyway.lock.reference.ReferenceProvider;
             import io.keyway.lock.tck.wrap.*;
             import java.util.*;
             public final class Odd implements LockProvider {

@@ -8,7 +8,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Renewal;
-import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.reference.ReferenceWorld;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -19,7 +19,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
-import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
 import java.lang.reflect.InvocationTargetException;

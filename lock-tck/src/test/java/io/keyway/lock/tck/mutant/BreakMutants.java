@@ -10,11 +10,11 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -85,10 +85,10 @@ final class BreakMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            boolean gone = entry.holders().stream()
+        protected boolean admits(Row row, Request request, long now) {
+            boolean gone = row.holders().stream()
                     .allMatch(holder -> broken.contains(holder.grant().token()));
-            return gone || super.admits(entry, request, now);
+            return gone || super.admits(row, request, now);
         }
     }
 

@@ -6,7 +6,7 @@ import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.ReferenceFaults;
+import io.keyway.lock.reference.ReferenceFaults;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -6,7 +6,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.ReferenceFaults;
+import io.keyway.lock.reference.ReferenceFaults;
 import io.keyway.lock.tck.wrap.ForwardingClient;
 import java.util.List;
 import java.util.Queue;

@@ -12,12 +12,12 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -112,13 +112,13 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            for (Place waiter : entry.waiters()) {
+        protected boolean admits(Row row, Request request, long now) {
+            for (Entry waiter : row.waiters()) {
                 if (waiter.request().equals(request) && now - waiter.since() > LONG) {
                     return true;
                 }
             }
-            return super.admits(entry, request, now);
+            return super.admits(row, request, now);
         }
     }
 
@@ -145,9 +145,9 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return super.admits(entry, request, now)
-                    && (request.mode() != LockMode.SHARED || entry.holders().size() < MOST);
+        protected boolean admits(Row row, Request request, long now) {
+            return super.admits(row, request, now)
+                    && (request.mode() != LockMode.SHARED || row.holders().size() < MOST);
         }
     }
 
@@ -176,7 +176,7 @@ final class EnduranceMutants {
     }
 
     private static final class Once extends ReferenceStore {
-        private record Told(Session session, LockKey key) {}
+        private record Told(String client, LockKey key) {}
 
         private final Set<Told> told = ConcurrentHashMap.newKeySet();
 
@@ -185,10 +185,10 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            Place next = super.next(entry, left);
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            Entry next = super.next(row, left);
             return next != null
-                            && told.add(new Told(next.session(), next.request().key()))
+                            && told.add(new Told(next.client(), next.request().key()))
                     ? next
                     : null;
         }
@@ -220,12 +220,12 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
             if (waiter == null || !turned.contains(request.key())) {
-                return super.isTurnOf(entry, waiter, request);
+                return super.isTurnOf(row, waiter, request);
             }
-            Place last = waiter;
-            for (Place place : entry.waiters()) {
+            Entry last = waiter;
+            for (Entry place : row.waiters()) {
                 last = place;
             }
             return last == waiter;
@@ -260,12 +260,12 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
+        protected boolean admits(Row row, Request request, long now) {
             boolean barred = request.mode() == LockMode.SHARED
                     && writers.entrySet().stream()
                             .filter(writer -> writer.getKey().key().equals(request.key()))
                             .anyMatch(writer -> now - writer.getValue() < LONG);
-            return !barred && super.admits(entry, request, now);
+            return !barred && super.admits(row, request, now);
         }
     }
 
@@ -275,11 +275,11 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            boolean late = entry.holders().stream()
+        protected boolean admits(Row row, Request request, long now) {
+            boolean late = row.holders().stream()
                     .allMatch(holder -> holder.request().mode() == LockMode.SHARED
                             && now - holder.since() > holder.request().ttl().toNanos() / 8 * 5);
-            return late || super.admits(entry, request, now);
+            return late || super.admits(row, request, now);
         }
     }
 
@@ -362,8 +362,8 @@ final class EnduranceMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            Place next = super.next(entry, left);
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            Entry next = super.next(row, left);
             return left == null && next != null && next.request().mode() == LockMode.PERMITS ? null : next;
         }
     }

@@ -3,8 +3,8 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.TokenFloor;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

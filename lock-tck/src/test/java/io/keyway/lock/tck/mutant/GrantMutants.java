@@ -3,9 +3,9 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -37,13 +37,13 @@ final class GrantMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return !request.queue() || super.isTurnOf(entry, waiter, request);
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+            return !request.queue() || super.isTurnOf(row, waiter, request);
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return !request.queue() || super.admits(entry, request, now);
+        protected boolean admits(Row row, Request request, long now) {
+            return !request.queue() || super.admits(row, request, now);
         }
     }
 
@@ -53,9 +53,9 @@ final class GrantMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return super.admits(entry, request, now)
-                    || entry.holders().stream()
+        protected boolean admits(Row row, Request request, long now) {
+            return super.admits(row, request, now)
+                    || row.holders().stream()
                             .allMatch(holder ->
                                     now - holder.since() < Duration.ofMillis(1).toNanos());
         }
@@ -67,9 +67,9 @@ final class GrantMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return super.admits(entry, request, now)
-                    || entry.holders().stream()
+        protected boolean admits(Row row, Request request, long now) {
+            return super.admits(row, request, now)
+                    || row.holders().stream()
                             .noneMatch(holder -> holder.request()
                                     .owner()
                                     .client()
@@ -83,8 +83,8 @@ final class GrantMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return request.mode() == LockMode.SHARED || super.admits(entry, request, now);
+        protected boolean admits(Row row, Request request, long now) {
+            return request.mode() == LockMode.SHARED || super.admits(row, request, now);
         }
     }
 
@@ -94,10 +94,10 @@ final class GrantMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
+        protected boolean admits(Row row, Request request, long now) {
             boolean readersOnly =
-                    entry.holders().stream().allMatch(holder -> holder.request().mode() == LockMode.SHARED);
-            return (request.mode() == LockMode.EXCLUSIVE && readersOnly) || super.admits(entry, request, now);
+                    row.holders().stream().allMatch(holder -> holder.request().mode() == LockMode.SHARED);
+            return (request.mode() == LockMode.EXCLUSIVE && readersOnly) || super.admits(row, request, now);
         }
     }
 }

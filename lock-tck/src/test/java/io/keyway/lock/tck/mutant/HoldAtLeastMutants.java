@@ -9,10 +9,10 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -76,8 +76,8 @@ final class HoldAtLeastMutants {
         }
 
         @Override
-        protected long keptUntil(Request request, long since) {
-            return since + request.holdAtLeast().toNanos() / 2;
+        protected long keptFor(Request request) {
+            return request.holdAtLeast().toNanos() / 2;
         }
     }
 
@@ -87,8 +87,8 @@ final class HoldAtLeastMutants {
         }
 
         @Override
-        protected long outlastsTermUntil(Request request, long since) {
-            return since;
+        protected long outlastsTermFor(Request request) {
+            return 0;
         }
     }
 

@@ -6,9 +6,9 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -70,9 +70,9 @@ final class ModeMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return super.admits(entry, request, now)
-                    && (request.mode() != LockMode.SHARED || entry.holders().isEmpty());
+        protected boolean admits(Row row, Request request, long now) {
+            return super.admits(row, request, now)
+                    && (request.mode() != LockMode.SHARED || row.holders().isEmpty());
         }
     }
 

@@ -4,9 +4,9 @@ package io.keyway.lock.tck.mutant;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
 import java.util.Set;
 import java.util.function.LongSupplier;
 

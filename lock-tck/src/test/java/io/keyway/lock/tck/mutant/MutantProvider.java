@@ -7,10 +7,10 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceProvider;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceProvider;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
 import java.util.Set;
 import java.util.function.LongSupplier;
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
-import io.keyway.lock.tck.reference.ReferenceWorld;
+import io.keyway.lock.reference.ReferenceWorld;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -7,12 +7,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -69,11 +69,11 @@ final class OrderMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            if (super.isTurnOf(entry, waiter, request)) {
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+            if (super.isTurnOf(row, waiter, request)) {
                 return true;
             }
-            Iterator<Place> queue = entry.waiters().iterator();
+            Iterator<Entry> queue = row.waiters().iterator();
             return queue.next() != waiter && queue.hasNext() && queue.next() == waiter;
         }
     }
@@ -158,13 +158,13 @@ final class OrderMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
             String client = request.owner().client();
             boolean reads = request.mode() == LockMode.SHARED
-                    && entry.holders().stream()
+                    && row.holders().stream()
                             .anyMatch(
                                     holder -> holder.request().owner().client().equals(client));
-            return reads || super.isTurnOf(entry, waiter, request);
+            return reads || super.isTurnOf(row, waiter, request);
         }
     }
 
@@ -174,11 +174,11 @@ final class OrderMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
             boolean reads = left == null
-                    && !entry.holders().isEmpty()
-                    && entry.holders().get(0).request().mode() == LockMode.SHARED;
-            return reads ? null : super.next(entry, left);
+                    && !row.holders().isEmpty()
+                    && row.holders().get(0).request().mode() == LockMode.SHARED;
+            return reads ? null : super.next(row, left);
         }
     }
 
@@ -188,8 +188,8 @@ final class OrderMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            return left != null && left.grant().token() == 0 ? null : super.next(entry, left);
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            return left != null && left.waits() ? null : super.next(row, left);
         }
     }
 }

@@ -5,9 +5,9 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceStore;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceStore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ final class PermitMutants {
                     "one-permit-more",
                     "one permit more than the capacity is given out",
                     "LK-1301",
-                    counting((entry, request) -> fits(entry, request, request.capacity() + 1))),
+                    counting((row, request) -> fits(row, request, request.capacity() + 1))),
             Mutant.store("30", "shrink-ignored", "the highest capacity ever stated counts", "LK-1302", Expansive::new),
             Mutant.store("30b", "shrink-revokes", "a lower capacity ends grants until it fits", "LK-1302", Strict::new),
             Mutant.store(
@@ -31,20 +31,20 @@ final class PermitMutants {
                     "half-as-many-again",
                     "as three voters would, half as many again are given out",
                     "LK-1301",
-                    counting((entry, request) -> fits(entry, request, request.capacity() * 3 / 2))),
+                    counting((row, request) -> fits(row, request, request.capacity() * 3 / 2))),
             Mutant.store(
                     "32b",
                     "permits-counted-as-holders",
                     "a grant counts as one permit, however many it has",
                     "LK-1301",
-                    counting((entry, request) -> entry.holders().size() < request.capacity())),
+                    counting((row, request) -> row.holders().size() < request.capacity())),
             Mutant.store(
                     "110",
                     "free-has-room",
                     "what nobody holds is granted, whatever capacity is stated",
                     "LK-1301",
                     counting(
-                            (entry, request) -> entry.holders().isEmpty() || fits(entry, request, request.capacity()))),
+                            (row, request) -> row.holders().isEmpty() || fits(row, request, request.capacity()))),
             Mutant.store(
                     "116",
                     "capacity-of-the-first-attempt",
@@ -60,26 +60,26 @@ final class PermitMutants {
 
     private PermitMutants() {}
 
-    private static boolean fits(LockEntry entry, Request request, int capacity) {
-        return entry.permitsOut() + request.permits() <= capacity;
+    private static boolean fits(Row row, Request request, int capacity) {
+        return row.permitsOut() + request.permits() <= capacity;
     }
 
-    private static Mutant.StoreMaker counting(BiPredicate<LockEntry, Request> room) {
+    private static Mutant.StoreMaker counting(BiPredicate<Row, Request> room) {
         return (clock, tokensAbove) -> new Counting(clock, tokensAbove, room);
     }
 
     /** Has a rule of its own for whether there is room for a request. */
     private static final class Counting extends ReferenceStore {
-        private final BiPredicate<LockEntry, Request> room;
+        private final BiPredicate<Row, Request> room;
 
-        Counting(LongSupplier clock, long tokensAbove, BiPredicate<LockEntry, Request> room) {
+        Counting(LongSupplier clock, long tokensAbove, BiPredicate<Row, Request> room) {
             super(clock, tokensAbove);
             this.room = room;
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
-            return request.mode() == LockMode.PERMITS ? room.test(entry, request) : super.admits(entry, request, now);
+        protected boolean admits(Row row, Request request, long now) {
+            return request.mode() == LockMode.PERMITS ? room.test(row, request) : super.admits(row, request, now);
         }
     }
 
@@ -91,10 +91,10 @@ final class PermitMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
+        protected boolean admits(Row row, Request request, long now) {
             return request.mode() == LockMode.PERMITS
-                    ? fits(entry, request, highest.merge(request.key(), request.capacity(), Math::max))
-                    : super.admits(entry, request, now);
+                    ? fits(row, request, highest.merge(request.key(), request.capacity(), Math::max))
+                    : super.admits(row, request, now);
         }
     }
 
@@ -108,11 +108,11 @@ final class PermitMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
+        protected boolean admits(Row row, Request request, long now) {
             Asker asker = new Asker(request.owner().client(), request.id());
             return request.mode() == LockMode.PERMITS
-                    ? fits(entry, request, stated.computeIfAbsent(asker, first -> request.capacity()))
-                    : super.admits(entry, request, now);
+                    ? fits(row, request, stated.computeIfAbsent(asker, first -> request.capacity()))
+                    : super.admits(row, request, now);
         }
     }
 
@@ -122,15 +122,15 @@ final class PermitMutants {
         }
 
         @Override
-        protected boolean admits(LockEntry entry, Request request, long now) {
+        protected boolean admits(Row row, Request request, long now) {
             if (request.mode() == LockMode.PERMITS) {
-                for (Place holder : List.copyOf(entry.holders())) {
-                    if (entry.permitsOut() > request.capacity()) {
-                        release(holder.session(), holder.grant());
+                for (Entry holder : List.copyOf(row.holders())) {
+                    if (row.permitsOut() > request.capacity()) {
+                        session(holder.client()).ifPresent(session -> release(session, holder.grant()));
                     }
                 }
             }
-            return super.admits(entry, request, now);
+            return super.admits(row, request, now);
         }
     }
 

@@ -5,10 +5,10 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -71,9 +71,9 @@ final class QueueMutants {
 
     private QueueMutants() {}
 
-    private static @Nullable Place last(LockEntry entry) {
-        Place last = null;
-        for (Place waiter : entry.waiters()) {
+    private static @Nullable Entry last(Row row) {
+        Entry last = null;
+        for (Entry waiter : row.waiters()) {
             last = waiter;
         }
         return last;
@@ -85,13 +85,13 @@ final class QueueMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return waiter == null ? !entry.isWaitedFor() : last(entry) == waiter;
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+            return waiter == null ? !row.isWaitedFor() : last(row) == waiter;
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            return last(entry);
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            return last(row);
         }
     }
 
@@ -101,12 +101,12 @@ final class QueueMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return waiter == null || super.isTurnOf(entry, waiter, request);
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+            return waiter == null || super.isTurnOf(row, waiter, request);
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
             // Those that wait find out by asking, so that newcomers have their chance.
             return null;
         }
@@ -118,9 +118,9 @@ final class QueueMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            boolean waited = left != null && left.grant().token() == 0;
-            return waited ? null : super.next(entry, left);
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            boolean waited = left != null && left.waits();
+            return waited ? null : super.next(row, left);
         }
 
         @Override
@@ -142,7 +142,7 @@ final class QueueMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
             return null;
         }
     }
@@ -155,15 +155,15 @@ final class QueueMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
             int before = 0;
-            for (Place place : entry.waiters()) {
+            for (Entry place : row.waiters()) {
                 if (place == waiter || before == PLACES) {
                     break;
                 }
                 before++;
             }
-            return before == PLACES || super.isTurnOf(entry, waiter, request);
+            return before == PLACES || super.isTurnOf(row, waiter, request);
         }
     }
 
@@ -173,19 +173,19 @@ final class QueueMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
             boolean some = left != null
                     && left.request().mode() == LockMode.PERMITS
-                    && !entry.holders().isEmpty();
-            return some ? null : super.next(entry, left);
+                    && !row.holders().isEmpty();
+            return some ? null : super.next(row, left);
         }
     }
 
     private static final class Crowded extends ReferenceStore {
         private static final int PLACES = 16;
 
-        private final Map<Session, Integer> order = new ConcurrentHashMap<>();
-        private final Map<Integer, Session> places = new ConcurrentHashMap<>();
+        private final Map<String, Integer> order = new ConcurrentHashMap<>();
+        private final Map<Integer, String> places = new ConcurrentHashMap<>();
 
         Crowded(LongSupplier clock, long tokensAbove) {
             super(clock, tokensAbove);
@@ -193,7 +193,7 @@ final class QueueMutants {
 
         @Override
         public Attempt attempt(Session session, Request request) throws NotExecutedException {
-            order.computeIfAbsent(session, come -> {
+            order.computeIfAbsent(session.client(), come -> {
                 int place = order.size() % PLACES;
                 places.put(place, come);
                 return place;
@@ -202,9 +202,11 @@ final class QueueMutants {
         }
 
         @Override
-        protected @Nullable Place next(LockEntry entry, @Nullable Place left) {
-            Place next = super.next(entry, left);
-            return next == null || places.get(order.get(next.session())) == next.session() ? next : null;
+        protected @Nullable Entry next(Row row, @Nullable Entry left) {
+            Entry next = super.next(row, left);
+            return next == null || next.client().equals(places.get(order.getOrDefault(next.client(), -1)))
+                    ? next
+                    : null;
         }
     }
 
@@ -227,8 +229,8 @@ final class QueueMutants {
         }
 
         @Override
-        protected boolean isTurnOf(LockEntry entry, @Nullable Place waiter, Request request) {
-            return request.mode() == favoured || super.isTurnOf(entry, waiter, request);
+        protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
+            return request.mode() == favoured || super.isTurnOf(row, waiter, request);
         }
     }
 

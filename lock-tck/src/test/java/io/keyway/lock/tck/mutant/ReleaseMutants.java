@@ -7,12 +7,12 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.tck.reference.LockEntry;
-import io.keyway.lock.tck.reference.Place;
-import io.keyway.lock.tck.reference.ReferenceBackend;
-import io.keyway.lock.tck.reference.ReferenceStore;
-import io.keyway.lock.tck.reference.ReferenceWorld;
-import io.keyway.lock.tck.reference.Session;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -54,9 +54,9 @@ final class ReleaseMutants {
         }
 
         @Override
-        protected @Nullable Place inForce(LockEntry entry, Session session, Grant grant) {
-            return entry.holders().stream()
-                    .filter(holder -> holder.session() == session)
+        protected @Nullable Entry inForce(Row row, String client, Grant grant) {
+            return row.holders().stream()
+                    .filter(holder -> holder.client().equals(client))
                     .findFirst()
                     .orElse(null);
         }
@@ -68,8 +68,8 @@ final class ReleaseMutants {
         }
 
         @Override
-        protected @Nullable Place inForce(LockEntry entry, Session session, Grant grant) {
-            return entry.holders().isEmpty() ? null : entry.holders().get(0);
+        protected @Nullable Entry inForce(Row row, String client, Grant grant) {
+            return row.holders().isEmpty() ? null : row.holders().get(0);
         }
     }
 

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.reference;
+package io.keyway.lock.reference;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
@@ -39,7 +39,7 @@ public class ReferenceBackend implements LockBackend {
 
     static final String SERVER = "reference";
 
-    private static final Guarantees GUARANTEES = new Guarantees(
+    static final Guarantees GUARANTEES = new Guarantees(
             new Guarantee(Grade.ALWAYS, "within one JVM, over a restart of the store, too"),
             new Guarantee(Grade.TIMED, "if the answer is used at once; the store and its clients share one clock"),
             new Guarantee(Grade.ALWAYS, "while the JVM lives"),
@@ -82,7 +82,7 @@ public class ReferenceBackend implements LockBackend {
         if (!trouble.isEmpty()) {
             throw new NotExecutedException(trouble);
         }
-        Session begun = new Session(signals, time, faults::isWhole);
+        Session begun = new Session(store, signals, time, client, faults::isWhole);
         session = begun;
         store.join(begun, floor);
         signals.connected(SERVER);

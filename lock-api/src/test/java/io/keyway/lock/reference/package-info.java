@@ -1,5 +1,5 @@
 /** A complete store in memory, for tests: the reference of what the kit expects of a backend, with faults to switch on. */
 @NullMarked
-package io.keyway.lock.tck.reference;
+package io.keyway.lock.reference;
 
 import org.jspecify.annotations.NullMarked;

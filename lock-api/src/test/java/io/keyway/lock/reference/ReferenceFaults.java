@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.reference;
+package io.keyway.lock.reference;
 
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;

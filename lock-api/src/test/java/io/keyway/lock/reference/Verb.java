@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.reference;
+package io.keyway.lock.reference;
 
 /** The verbs of a backend, as far as faults tell them apart. */
 public enum Verb {

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.reference;
+package io.keyway.lock.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -235,7 +235,7 @@ class ReferenceTest {
     void anAttemptThatComesAfterItsWithdrawalIsRefused() throws Exception {
         LockClient client = open("a");
         ReferenceStore store = world(client).store();
-        Session session = new Session(client.unwrap(LockBackend.Signals.class), new ManualTime());
+        Session session = new Session(store, client.unwrap(LockBackend.Signals.class), new ManualTime());
         Request request = new Request(77, key("x"), LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("a", Map.of()));
         store.withdraw(session, request);
         assertThatThrownBy(() -> store.attempt(session, request)).isInstanceOf(NotExecutedException.class);
