@@ -80,6 +80,19 @@ public final class ManualTime implements TimeSource {
         }
     }
 
+    /** As {@link #advance(Duration)}; {@code deliver} waits, before each timer and in the end, for what was caused so far. */
+    public void advance(Duration by, Runnable deliver) {
+        long end = nanoTime() + by.toNanos();
+        boolean more = true;
+        while (more) {
+            deliver.run();
+            more = step(end);
+        }
+        // What listeners asked for at the last moment happens at that moment, too.
+        deliver.run();
+        advance(Duration.ZERO);
+    }
+
     /** Moves the clock as a suspended process sees it: timers are late, and run when it goes on. */
     public void leap(Duration by) {
         lock.lock();

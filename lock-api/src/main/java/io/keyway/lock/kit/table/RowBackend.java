@@ -120,15 +120,33 @@ public final class RowBackend implements LockBackend {
     }
 
     @Override
-    public Attempt attempt(Request request, Duration limit) throws Exception {
+    public Attempt attempt(Request asks, Duration limit) throws Exception {
+        Request request = agreed(asks);
         Known known = rows.getOrDefault(request.key(), UNREAD);
-        boolean asked = known.stored().row().hasRequest(client, request.id());
-        return ask(request, asked ? null : known, limit, (row, look) -> rules.attempt(row, client, request, look));
+        boolean before = known.stored().row().hasRequest(client, request.id());
+        return ask(request, before ? null : known, limit, (row, look) -> rules.attempt(row, client, request, look));
     }
 
     @Override
-    public Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+    public Attempt convert(Grant held, Request asks, Duration limit) throws Exception {
+        Request wanted = agreed(asks);
         return ask(wanted, trusted(held), limit, (row, look) -> rules.convert(row, client, held, wanted, look));
+    }
+
+    private Request agreed(Request request) {
+        Duration ttl = store.agreed(request.ttl());
+        return ttl.equals(request.ttl())
+                ? request
+                : new Request(
+                        request.id(),
+                        request.key(),
+                        request.mode(),
+                        request.permits(),
+                        request.capacity(),
+                        ttl,
+                        request.queue(),
+                        request.owner(),
+                        request.holdAtLeast());
     }
 
     /** A request that its withdrawal has to find, whatever becomes of what was written for it. */

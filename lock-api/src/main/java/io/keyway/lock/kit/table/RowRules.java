@@ -309,8 +309,9 @@ public class RowRules {
         if (reader == null || holder.request().mode() != LockMode.EXCLUSIVE) {
             return ended(row, holder, true);
         }
-        Row undone = row.with(holder, holder.undone(reader));
-        return new Step<>(undone, true, List.of(), wake(undone, holder));
+        Entry again = holder.undone(reader);
+        Row undone = row.with(holder, again);
+        return new Step<>(undone, true, List.of(again), wake(undone, holder));
     }
 
     /** Ends the grant of that token. Its place is kept until its client has answered by a release, or its term has passed. */

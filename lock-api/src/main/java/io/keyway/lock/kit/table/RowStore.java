@@ -8,6 +8,7 @@ import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -166,6 +167,14 @@ public interface RowStore extends AutoCloseable {
 
     /** Returns what the store promises. */
     Guarantees guarantees();
+
+    /**
+     * Returns the ttl that the store can keep where one was asked for: not less. Belief, renewal and listings are reckoned
+     * from it. By default any.
+     */
+    default Duration agreed(Duration ttl) {
+        return ttl;
+    }
 
     /** Returns the rules by which its rows change. */
     default RowRules rules() {
