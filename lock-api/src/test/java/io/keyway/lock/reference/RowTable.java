@@ -50,7 +50,9 @@ final class RowTable {
         long version;
         TimeSource.@Nullable Scheduled alarm;
         long alarmAt;
-        @Nullable Session alarmOf;
+
+        @Nullable
+        Session alarmOf;
 
         Kept(String slot, LockKey key) {
             this.slot = slot;
@@ -69,9 +71,7 @@ final class RowTable {
 
     private RowStore.Stored stored(@Nullable Kept kept) {
         long now = clock.getAsLong();
-        return kept == null
-                ? new RowStore.Stored(Row.FREE, 0, now)
-                : new RowStore.Stored(kept.row, kept.version, now);
+        return kept == null ? new RowStore.Stored(Row.FREE, 0, now) : new RowStore.Stored(kept.row, kept.version, now);
     }
 
     RowStore.Written write(@Nullable Session session, RowStore.Write write) throws NotExecutedException {
@@ -173,7 +173,7 @@ final class RowTable {
 
     private void expire(Kept kept, List<Notice> notices) {
         Row left = store.expired(kept.row, clock.getAsLong());
-        if (!left.equals(kept.row)) {
+        if (!left.entries().equals(kept.row.entries())) {
             notices.addAll(store.noticesOfExpiry(kept.row, left));
             put(kept, left);
         }
@@ -189,8 +189,8 @@ final class RowTable {
         if (due.isEmpty()) {
             return;
         }
-        for (Entry waiter : kept.row.waiters()) {
-            Session session = sessions.get(waiter.client());
+        for (Entry waiter : kept.row.entries()) {
+            Session session = waiter.waits() ? sessions.get(waiter.client()) : null;
             if (session != null) {
                 kept.alarmAt = due.getAsLong();
                 kept.alarmOf = session;

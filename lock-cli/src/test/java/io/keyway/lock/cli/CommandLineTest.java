@@ -278,16 +278,17 @@ class CommandLineTest {
     @Test
     void theKitTestsTheProviderOfAUrl() {
         String report = "--report=" + directory.resolve("report");
-        assertThat(execute("tck", "--url=lock:reference://x", "--profile=smoke", "--only=LK-313", report))
+        assertThat(execute("tck", "--url=lock:native:mem://tck", "--profile=smoke", "--only=LK-313", report))
                 .as("%s", out())
                 .isZero();
-        assertThat(out()).contains("PASS          LK-313", "\nCOMPATIBLE: Keyway reference");
+        assertThat(out()).contains("PASS          LK-313", "\nCOMPATIBLE: Keyway native");
         assertThat(directory.resolve("report/report.html")).exists();
 
         assertThat(execute("tck", "--url=lock:nope://x", report)).isEqualTo(3);
         assertThat(execute("tck")).isEqualTo(64);
         assertThat(err()).contains("nothing to test: give --url");
-        assertThat(execute("tck", "--url=lock:reference://x", "--profile=huge")).isEqualTo(64);
+        assertThat(execute("tck", "--url=lock:native:mem://tck", "--profile=huge"))
+                .isEqualTo(64);
         assertThat(err()).contains("there are smoke, quick and full");
     }
 

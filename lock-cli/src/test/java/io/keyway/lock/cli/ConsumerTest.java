@@ -112,7 +112,6 @@ class ConsumerTest {
                         "provider [native]",
                         "provider [redis, rediss]",
                         "provider [zookeeper]",
-                        "provider [reference]",
                         "mem true",
                         "local true");
     }
@@ -130,7 +129,6 @@ class ConsumerTest {
                         "provider [native]",
                         "provider [redis, rediss]",
                         "provider [zookeeper]",
-                        "provider [reference]",
                         "mem true",
                         "local true");
     }

@@ -71,6 +71,16 @@ public record Entry(
         return request.id() == id && client.equals(someClient);
     }
 
+    /** Whether it is that entry, perhaps as it was before: of one request nothing stands twice in a row in one state. */
+    boolean isSame(Entry other) {
+        return isOf(other.client, other.request.id()) && state == other.state && token == other.token;
+    }
+
+    /** Returns whether it stands behind that one in a row: holders, the upgrade that waits, the queue, what was withdrawn. */
+    boolean isBehind(Entry other) {
+        return !(holds() && other.holds()) && state.compareTo(other.state) > 0;
+    }
+
     /** Returns whether it keeps others out: a grant in force, one that was broken, or the place of one that is kept. */
     public boolean holds() {
         return state == State.HOLDING || state == State.BROKEN || state == State.KEPT;

@@ -4,7 +4,7 @@ package io.keyway.lock.kit.table;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -39,17 +39,22 @@ public record Row(List<Entry> entries) {
 
     /** Returns who holds, in the order of their grants. */
     public List<Entry> holders() {
-        return those(Entry::holds);
+        int end = 0;
+        while (end < entries.size() && entries.get(end).holds()) {
+            end++;
+        }
+        return entries.subList(0, end);
     }
 
     /** Returns who waits, the first first. */
     public List<Entry> waiters() {
-        return those(Entry::waits);
+        return entries.stream().filter(Entry::waits).toList();
     }
 
     /** Returns who stands before all that wait; null if nobody waits. */
     public @Nullable Entry first() {
-        return find(Entry::waits);
+        int at = holders().size();
+        return at < entries.size() && entries.get(at).waits() ? entries.get(at) : null;
     }
 
     /** Returns whether anybody waits. */
@@ -59,12 +64,18 @@ public record Row(List<Entry> entries) {
 
     /** Returns the reader that waits to become the writer; null if none does. */
     public @Nullable Entry upgrade() {
-        return find(entry -> entry.state() == Entry.State.UPGRADING);
+        Entry first = first();
+        return first != null && first.state() == Entry.State.UPGRADING ? first : null;
     }
 
     /** Returns the grant of that request, in force or broken; null if it has none. */
     public @Nullable Entry holder(String client, long request) {
-        return find(entry -> entry.holds() && entry.state() != Entry.State.KEPT && entry.isOf(client, request));
+        for (Entry holder : holders()) {
+            if (holder.state() != Entry.State.KEPT && holder.isOf(client, request)) {
+                return holder;
+            }
+        }
+        return null;
     }
 
     /** As {@link #holder(String, long)}, if it has that token. */
@@ -75,43 +86,59 @@ public record Row(List<Entry> entries) {
 
     /** Returns the place of that request in the queue; null if it has none. */
     public @Nullable Entry waiter(String client, long request) {
-        return find(entry -> entry.state() == Entry.State.WAITING && entry.isOf(client, request));
+        return find(entry -> entry.isOf(client, request) && entry.state() == Entry.State.WAITING);
     }
 
     /** Returns whether that request was withdrawn, and the row remembers it. */
     public boolean hasWithdrawn(String client, long request) {
-        return find(entry -> entry.state() == Entry.State.WITHDRAWN && entry.isOf(client, request)) != null;
+        for (Entry memory : memories()) {
+            if (memory.isOf(client, request)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What was withdrawn stands at the end. */
+    List<Entry> memories() {
+        int begin = entries.size();
+        while (begin > 0 && entries.get(begin - 1).state() == Entry.State.WITHDRAWN) {
+            begin--;
+        }
+        return entries.subList(begin, entries.size());
     }
 
     /** Whether that request holds or waits. */
     boolean hasRequest(String client, long request) {
-        return find(entry -> (entry.holds() || entry.waits()) && entry.isOf(client, request)) != null;
+        return find(entry -> entry.isOf(client, request) && (entry.holds() || entry.waits())) != null;
     }
 
     /** Whether another request of that client holds or waits. */
     boolean hasOther(String client, long request) {
-        return find(entry -> (entry.holds() || entry.waits())
+        return find(entry -> entry.request().id() != request
                         && entry.client().equals(client)
-                        && entry.request().id() != request)
+                        && (entry.holds() || entry.waits()))
                 != null;
     }
 
     /** Returns how many permits are out. */
     public long permitsOut() {
-        return entries.stream()
-                .filter(Entry::holds)
-                .mapToLong(entry -> entry.request().permits())
-                .sum();
+        long out = 0;
+        for (Entry holder : holders()) {
+            out += holder.request().permits();
+        }
+        return out;
     }
 
     /** Returns how many stand before that waiter, or before one who has just come if it is null: holders and waiters. */
     public int ahead(@Nullable Entry waiter) {
+        int all = entries.size() - memories().size();
+        if (waiter == null) {
+            return all;
+        }
         int ahead = 0;
-        for (Entry entry : entries) {
-            if (entry.equals(waiter)) {
-                return ahead;
-            }
-            ahead += entry.holds() || entry.waits() ? 1 : 0;
+        while (ahead < all && !entries.get(ahead).isSame(waiter)) {
+            ahead++;
         }
         return ahead;
     }
@@ -130,13 +157,19 @@ public record Row(List<Entry> entries) {
     }
 
     Row keeping(Predicate<Entry> test) {
-        List<Entry> kept = those(test);
-        return kept.size() == entries.size() ? this : new Row(kept);
+        Entry[] kept = new Entry[entries.size()];
+        int size = 0;
+        for (Entry entry : entries) {
+            if (test.test(entry)) {
+                kept[size++] = entry;
+            }
+        }
+        return size == kept.length ? this : new Row(List.of(Arrays.copyOf(kept, size)));
     }
 
     /** Returns whether a grant in it waits for the token of the write that brings it. */
     public boolean grants() {
-        return find(entry -> entry.token() == STAMP) != null;
+        return holders().stream().anyMatch(holder -> holder.token() == STAMP);
     }
 
     /**
@@ -166,48 +199,45 @@ public record Row(List<Entry> entries) {
     }
 
     Row without(@Nullable Entry left) {
-        return left == null ? this : keeping(entry -> !entry.equals(left));
+        return left == null ? this : keeping(entry -> !entry.isSame(left));
     }
 
     Row with(Entry was, Entry is) {
-        return each(entry -> entry.equals(was) ? is : entry);
+        return each(entry -> entry.isSame(was) ? is : entry);
     }
 
     /** With one more holder, waiter or memory, behind those of its kind. */
     Row plus(Entry come) {
-        List<Entry> all = new ArrayList<>(entries.size() + 1);
-        int at = 0;
-        while (at < entries.size() && standsBefore(entries.get(at), come)) {
-            at++;
+        int at = entries.size();
+        while (at > 0 && entries.get(at - 1).isBehind(come)) {
+            at--;
         }
-        all.addAll(entries.subList(0, at));
-        all.add(come);
-        all.addAll(entries.subList(at, entries.size()));
-        return new Row(all);
-    }
-
-    private static boolean standsBefore(Entry entry, Entry come) {
-        boolean bothHold = entry.holds() && come.holds();
-        return bothHold || entry.state().compareTo(come.state()) <= 0;
+        Entry[] all = new Entry[entries.size() + 1];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = i == at ? come : entries.get(i < at ? i : i - 1);
+        }
+        return new Row(List.of(all));
     }
 
     /** An upgrade ends with the grant that it was to upgrade: when that is gone, broken, or kept after its end. */
     Row withoutOrphan() {
         Entry upgrade = upgrade();
-        boolean orphan = upgrade != null
-                && find(entry -> entry.state() == Entry.State.HOLDING
-                                && entry.client().equals(upgrade.client())
-                                && entry.token() == upgrade.token())
-                        == null;
-        return orphan ? without(upgrade) : this;
+        if (upgrade == null) {
+            return this;
+        }
+        boolean stands = holders().stream()
+                .anyMatch(holder -> holder.state() == Entry.State.HOLDING
+                        && holder.client().equals(upgrade.client())
+                        && holder.token() == upgrade.token());
+        return stands ? this : without(upgrade);
     }
 
     Row each(UnaryOperator<Entry> change) {
-        return new Row(entries.stream().map(change).toList());
-    }
-
-    private List<Entry> those(Predicate<Entry> test) {
-        return entries.stream().filter(test).toList();
+        Entry[] changed = new Entry[entries.size()];
+        for (int i = 0; i < changed.length; i++) {
+            changed[i] = change.apply(entries.get(i));
+        }
+        return new Row(List.of(changed));
     }
 
     private @Nullable Entry find(Predicate<Entry> test) {

@@ -197,7 +197,7 @@ public final class RowBackend implements LockBackend {
             Known known = trusted(group);
             Step<List<Answer>> step =
                     known == null ? null : renewal(known.stored().row(), group);
-            if (known != null && step != null && isSure(known.stored().row(), step)) {
+            if (known != null && step != null && isSure(step)) {
                 tried.add(group);
                 writes.add(write(group.get(0).key(), known.stored(), step));
             }
@@ -234,7 +234,7 @@ public final class RowBackend implements LockBackend {
             heard.addAll(step.heard());
             notices.addAll(step.notices());
         }
-        return new Step<>(after, answers, heard, notices);
+        return new Step<>(after, answers, heard, notices, !heard.isEmpty());
     }
 
     @Override
@@ -344,7 +344,7 @@ public final class RowBackend implements LockBackend {
             Stored supposed = guess.stored();
             long now = supposed.now() + asked - guess.asked();
             Step<A> step = rule.of(supposed.row(), new RowRules.Look(now, tells));
-            if (isSure(supposed.row(), step)) {
+            if (isSure(step)) {
                 Written written =
                         carryOut(List.of(write(key, supposed, step)), deadline).get(0);
                 remember(key, written.stored(), asked);
@@ -364,7 +364,7 @@ public final class RowBackend implements LockBackend {
         while (true) {
             Row row = rules.expired(stands.row(), stands.now());
             Step<A> step = rule.of(row, new RowRules.Look(stands.now(), tells));
-            if (step.row().equals(row)) {
+            if (!step.writes()) {
                 RowStore.Listener own = listener;
                 if (own != null) {
                     step.notices().forEach(own::told);
@@ -405,13 +405,13 @@ public final class RowBackend implements LockBackend {
     }
 
     /** Whether what was decided on a row that may have changed is right if it has not: only then will it be written. */
-    private static boolean isSure(Row row, Step<?> step) {
+    private static boolean isSure(Step<?> step) {
         Object answer = step.answer();
         boolean yes = answer instanceof Attempt.Granted
                 || answer == Answer.DONE
                 || Boolean.TRUE.equals(answer)
                 || (answer instanceof List<?> all && all.stream().allMatch(each -> each == Answer.DONE));
-        return yes && !step.row().equals(row);
+        return yes && step.writes();
     }
 
     private void remember(LockKey key, Stored stored, long asked) {

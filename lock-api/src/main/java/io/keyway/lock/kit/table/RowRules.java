@@ -139,20 +139,29 @@ public class RowRules {
         return outlasts - ends > 0 ? outlasts : ends;
     }
 
-    /** Returns the row without what is over at that time; the very row if nothing is. */
+    /**
+     * Returns the row without what is over at that time; the very row if nothing is. Of those that wait it looks at the
+     * first ones, until one lives, since no other stands in anybody's way.
+     */
     public final Row expired(Row row, long now) {
-        boolean any = false;
-        for (Entry entry : row.entries()) {
-            any |= now - entry.ends() >= 0;
+        Row left = row;
+        for (Entry holder : row.holders()) {
+            if (now - leaves(holder) >= 0) {
+                left = left.without(holder);
+            } else if (holder.state() == Entry.State.HOLDING && now - holder.ends() >= 0) {
+                left = left.with(holder, holder.kept(outlastsTermFor(holder.request())));
+            }
         }
-        if (!any) {
-            return row.withoutOrphan();
+        left = left.withoutOrphan();
+        for (Entry first = left.first(); first != null && now - first.ends() >= 0; first = left.first()) {
+            left = left.without(first);
         }
-        Row left = row.keeping(entry -> now - leaves(entry) < 0);
-        return left.each(entry -> entry.state() == Entry.State.HOLDING && now - entry.ends() >= 0
-                        ? entry.kept(outlastsTermFor(entry.request()))
-                        : entry)
-                .withoutOrphan();
+        for (Entry memory : left.memories()) {
+            if (now - memory.ends() >= 0) {
+                left = left.without(memory);
+            }
+        }
+        return left;
     }
 
     /** Returns when {@link #expired} may next bring forward somebody who waits; empty if nobody does. */
@@ -171,9 +180,7 @@ public class RowRules {
 
     /** Returns who is told when {@link #expired} has made that of the row. */
     public final List<Notice> noticesOfExpiry(Row before, Row after) {
-        boolean left = before.holders().size() > after.holders().size()
-                || before.waiters().size() > after.waiters().size();
-        return left ? wake(after, null) : List.of();
+        return before.entries().size() > after.entries().size() ? wake(after, null) : List.of();
     }
 
     // --- The verbs ---
@@ -187,7 +194,7 @@ public class RowRules {
                     OptionalInt.empty(),
                     row.owners(),
                     Optional.of(holder.grant()));
-            return new Step<>(row, broken, List.of(), List.of(Notice.broken(holder)));
+            return Step.says(row, broken, Notice.broken(holder));
         }
         if (holder != null) {
             Entry again = holder.heardNow(term(request, true));
@@ -261,7 +268,7 @@ public class RowRules {
         }
         if (holder.state() == Entry.State.BROKEN) {
             // Said again, before the answer: the holder learns why.
-            return new Step<>(row, Answer.NOT_HELD, List.of(), List.of(Notice.broken(holder)));
+            return Step.says(row, Answer.NOT_HELD, Notice.broken(holder));
         }
         Entry again = holder.known().heardNow(term(holder.request(), true));
         return new Step<>(row.with(holder, again), Answer.DONE, List.of(again), List.of());

@@ -222,7 +222,7 @@ final class Etcd {
     long kept() {
         lock.lock();
         try {
-            return keys.size() + leases.size();
+            return (long) keys.size() + leases.size();
         } finally {
             lock.unlock();
         }

@@ -99,7 +99,9 @@ final class EtcdRows implements RowStore {
     public void start(Listener listener, Incarnation client) {
         watch = etcd.watch("/keyway/", event -> {
             boolean row = event.key().startsWith(ROWS);
-            boolean ours = row && event.value().isPresent() && event.value().get().value().contains(client.toString());
+            boolean ours = row
+                    && event.value().isPresent()
+                    && event.value().get().value().contains(client.toString());
             if (ours || (!row && event.value().isEmpty())) {
                 LockKey key = key(event.key());
                 listener.changed(key, read(key));
@@ -144,7 +146,8 @@ final class EtcdRows implements RowStore {
         then.add(
                 write.row().isFree()
                         ? new Op.Delete(rowKey)
-                        : new Op.Put(rowKey, clock.getAsLong() + "\n" + write.row().text(), 0));
+                        : new Op.Put(
+                                rowKey, clock.getAsLong() + "\n" + write.row().text(), 0));
         for (Entry entry : write.heard()) {
             then.add(new Op.Put(life(key, entry), "", lease(entry)));
         }
@@ -182,7 +185,8 @@ final class EtcdRows implements RowStore {
 
     /** No name has a character as low as the one behind it. */
     private static LockKey key(String text) {
-        String[] parts = text.substring(text.startsWith(ROWS) ? ROWS.length() : LIVES.length()).split("\0");
+        String[] parts = text.substring(text.startsWith(ROWS) ? ROWS.length() : LIVES.length())
+                .split("\0", -1);
         return new LockKey(LockKey.Kind.valueOf(parts[1]), LockName.of(parts[0]));
     }
 
@@ -190,7 +194,8 @@ final class EtcdRows implements RowStore {
     public Page list(String prefix, Optional<String> after, int max, Deadline deadline) {
         String from = after.map(last -> last + '\0').orElse(ROWS + prefix);
         Op.Range range = new Op.Range(from, ROWS + prefix + Character.MAX_VALUE, Math.min(max, PAGE));
-        List<KeyValue> found = etcd.txn(List.of(), List.of(range), List.of()).ranges().get(0);
+        List<KeyValue> found =
+                etcd.txn(List.of(), List.of(range), List.of()).ranges().get(0);
         List<Listed> page = new ArrayList<>();
         for (KeyValue each : found) {
             page.add(new Listed(key(each.key()), read(key(each.key()))));

@@ -78,12 +78,16 @@ class ExecutableJarIT {
         }
         assertThat(exitCode()).isEqualTo(2);
         assertThat(exitCode("--url=lock:nix://h")).isEqualTo(3);
+        assertThat(exitCode("--url=lock:reference://x"))
+                .as("what proves the kit is not in it")
+                .isEqualTo(3);
     }
 
     @Test
     void exclusionsAreFour() throws Exception {
         Path file = Files.writeString(directory.resolve("exclusions"), "LK-313, we are not done, https://h/1\n");
-        assertThat(exitCode(TWO, "--url=lock:reference://x", "--exclude=" + file))
+        Path jar = OddProviders.jar(directory, Defect.inTryAcquire(""));
+        assertThat(exitCode(TWO, "--url=lock:odd://x", "--provider-path=" + jar, "--exclude=" + file))
                 .isEqualTo(4);
         assertThat(Files.readString(directory.resolve("report/compatibility.md")))
                 .contains("we are not done (https://h/1)");

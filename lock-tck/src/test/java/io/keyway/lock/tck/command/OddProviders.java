@@ -1,10 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.command;
 
+import io.keyway.lock.reference.ReferenceProvider;
 import io.keyway.lock.spi.LockProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -93,14 +97,9 @@ public final class OddProviders {
                             .replace("TRY", defect.lock()));
             compile(source, directory);
             Path jar = Files.createDirectories(directory.resolve("jars")).resolve("odd.jar");
-            try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
-                    Stream<Path> classes = Files.list(directory.resolve("odd"))) {
-                for (Path file : classes.filter(each -> each.toString().endsWith(".class"))
-                        .toList()) {
-                    out.putNextEntry(new JarEntry("odd/" + file.getFileName()));
-                    Files.copy(file, out);
-                    out.closeEntry();
-                }
+            try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+                putClasses(out, "odd/", directory.resolve("odd"));
+                putReference(out);
                 out.putNextEntry(new JarEntry("META-INF/services/" + LockProvider.class.getName()));
                 out.write("odd.Odd\n".getBytes(StandardCharsets.UTF_8));
                 out.closeEntry();
@@ -108,6 +107,35 @@ public final class OddProviders {
             return jar;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The odd ones stand on the reference store, which is in no jar of the kit. */
+    private static void putReference(JarOutputStream out) throws IOException {
+        String folder = ReferenceProvider.class.getPackageName().replace('.', '/') + '/';
+        URI home = URI.create(ReferenceProvider.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toString());
+        Path found = Path.of(home);
+        if (Files.isDirectory(found)) {
+            putClasses(out, folder, found.resolve(folder));
+        } else {
+            try (FileSystem jar = FileSystems.newFileSystem(found)) {
+                putClasses(out, folder, jar.getPath(folder));
+            }
+        }
+    }
+
+    private static void putClasses(JarOutputStream out, String folder, Path from) throws IOException {
+        try (Stream<Path> classes = Files.list(from)) {
+            for (Path file :
+                    classes.filter(each -> each.toString().endsWith(".class")).toList()) {
+                out.putNextEntry(new JarEntry(folder + file.getFileName()));
+                Files.copy(file, out);
+                out.closeEntry();
+            }
         }
     }
 

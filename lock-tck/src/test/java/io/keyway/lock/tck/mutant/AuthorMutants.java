@@ -3,13 +3,13 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

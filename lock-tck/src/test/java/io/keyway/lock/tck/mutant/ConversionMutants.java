@@ -3,13 +3,13 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceWorld;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

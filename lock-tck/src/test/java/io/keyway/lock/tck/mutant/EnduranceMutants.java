@@ -5,6 +5,12 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -12,12 +18,6 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.kit.table.Row;
-import io.keyway.lock.kit.table.Entry;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.ReferenceWorld;
-import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -228,7 +228,7 @@ final class EnduranceMutants {
             for (Entry place : row.waiters()) {
                 last = place;
             }
-            return last == waiter;
+            return last.equals(waiter);
         }
     }
 

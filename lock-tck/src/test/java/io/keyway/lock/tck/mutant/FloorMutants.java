@@ -2,9 +2,9 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
-import io.keyway.lock.spi.TokenFloor;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.Session;
+import io.keyway.lock.spi.TokenFloor;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -2,10 +2,10 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.spi.Request;
-import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;

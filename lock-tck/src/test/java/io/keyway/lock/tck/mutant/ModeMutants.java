@@ -2,13 +2,13 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.kit.table.Row;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -3,10 +3,10 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.spi.TimeSource;
 import java.util.Set;
 import java.util.function.LongSupplier;
 

@@ -4,13 +4,13 @@ package io.keyway.lock.tck.mutant;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.spi.OpenRequest;
-import io.keyway.lock.spi.ProviderInfo;
-import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceProvider;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.ProviderInfo;
+import io.keyway.lock.spi.TimeSource;
 import java.util.Set;
 import java.util.function.LongSupplier;
 

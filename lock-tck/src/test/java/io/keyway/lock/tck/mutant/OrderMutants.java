@@ -3,16 +3,16 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockMode;
-import io.keyway.lock.spi.Attempt;
-import io.keyway.lock.spi.NotExecutedException;
-import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.reference.Session;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -74,7 +74,9 @@ final class OrderMutants {
                 return true;
             }
             Iterator<Entry> queue = row.waiters().iterator();
-            return queue.next() != waiter && queue.hasNext() && queue.next() == waiter;
+            return !queue.next().equals(waiter)
+                    && queue.hasNext()
+                    && queue.next().equals(waiter);
         }
     }
 

@@ -3,8 +3,8 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
-import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.spi.NotExecutedException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;

@@ -3,11 +3,11 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.kit.table.Row;
-import io.keyway.lock.kit.table.Entry;
-import io.keyway.lock.reference.ReferenceStore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +43,7 @@ final class PermitMutants {
                     "free-has-room",
                     "what nobody holds is granted, whatever capacity is stated",
                     "LK-1301",
-                    counting(
-                            (row, request) -> row.holders().isEmpty() || fits(row, request, request.capacity()))),
+                    counting((row, request) -> row.holders().isEmpty() || fits(row, request, request.capacity()))),
             Mutant.store(
                     "116",
                     "capacity-of-the-first-attempt",

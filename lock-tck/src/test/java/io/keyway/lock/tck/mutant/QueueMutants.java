@@ -2,13 +2,13 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.kit.table.Row;
-import io.keyway.lock.kit.table.Entry;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -86,7 +86,7 @@ final class QueueMutants {
 
         @Override
         protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
-            return waiter == null ? !row.isWaitedFor() : last(row) == waiter;
+            return waiter == null ? !row.isWaitedFor() : waiter.equals(last(row));
         }
 
         @Override
@@ -158,7 +158,7 @@ final class QueueMutants {
         protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
             int before = 0;
             for (Entry place : row.waiters()) {
-                if (place == waiter || before == PLACES) {
+                if (place.equals(waiter) || before == PLACES) {
                     break;
                 }
                 before++;

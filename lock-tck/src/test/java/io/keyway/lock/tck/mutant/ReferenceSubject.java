@@ -3,12 +3,12 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.reference.ReferenceFaults;
+import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
-import io.keyway.lock.reference.ReferenceFaults;
-import io.keyway.lock.reference.ReferenceWorld;
 import java.util.function.UnaryOperator;
 
 /** Runs the kit on a world of the reference, or of a mutant, in virtual time. */

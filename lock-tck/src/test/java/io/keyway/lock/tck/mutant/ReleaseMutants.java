@@ -2,17 +2,17 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.kit.table.Entry;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.kit.table.Row;
-import io.keyway.lock.kit.table.Entry;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.ReferenceWorld;
-import io.keyway.lock.reference.Session;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -2,15 +2,15 @@
 package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceStore;
-import io.keyway.lock.reference.ReferenceWorld;
-import io.keyway.lock.reference.Session;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

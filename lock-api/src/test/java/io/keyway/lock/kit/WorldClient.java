@@ -3,9 +3,9 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.reference.Session;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,11 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
+import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.reference.ReferenceStore;
 import java.util.List;
 import java.util.function.Consumer;
 
