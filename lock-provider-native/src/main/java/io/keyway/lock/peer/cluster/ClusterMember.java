@@ -18,6 +18,7 @@ import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
+import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
@@ -26,8 +27,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +54,15 @@ public final class ClusterMember extends Member {
     private final Runnable ended;
     private final MembershipGate gate;
     private final List<PeerLink> peers = new ArrayList<>();
+    /** Of the first cell, if its machines talk to the other members: by their ids. */
+    private final Map<String, PeerWatch> watches = new LinkedHashMap<>();
+    /** Of all cells: who opens their links to each other member. */
+    private final Map<MemberCell, Map<String, PeerDialer>> dialers = new ConcurrentHashMap<>();
+
+    private final boolean talksToMembers;
+    /** The gate has begun. Of the first cell's thread. */
+    private boolean watching;
+
     private final HostNames names;
     private final @Nullable MemberAcceptor acceptor;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
@@ -114,6 +127,7 @@ public final class ClusterMember extends Member {
         this.config = config;
         this.directory = directory;
         this.ended = ended;
+        this.talksToMembers = factory.algorithm().talksToMembers();
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
         LOG.info(
                 "member {} of cluster '{}' starts with epoch {}, members {}, {} shards, {}, data in {}{}",
@@ -148,7 +162,11 @@ public final class ClusterMember extends Member {
                     config.listen().getHostString(),
                     listening.address().getPort());
             peers.forEach(PeerLink::begin);
-            loops.get(0).run(gate::begin);
+            loops.get(0).run(() -> {
+                gate.begin();
+                watching = true;
+            });
+            cells().get(0).look(this::turned);
         } catch (IOException | RuntimeException e) {
             names.close();
             abandon();
@@ -165,7 +183,7 @@ public final class ClusterMember extends Member {
         return config.node().toString();
     }
 
-    private void runCells(Cells factory, List<LoopThread> loops) {
+    private void runCells(Cells factory, List<LoopThread> loops) throws IOException {
         MemberFile file = directory.file();
         Membership first = new Membership(
                 node(),
@@ -191,7 +209,11 @@ public final class ClusterMember extends Member {
         }
     }
 
+    /** The list is confirmed over sessions that do nothing else, unless the first cell has some anyway. */
     private void connectPeers(Cells factory, LoopThread loop) {
+        if (talksToMembers) {
+            return;
+        }
         for (NodeId other : config.members().members()) {
             if (!other.equals(config.node())) {
                 peers.add(new PeerLink(
@@ -202,6 +224,33 @@ public final class ClusterMember extends Member {
                         config.security().tls(),
                         names,
                         gate));
+            }
+        }
+    }
+
+    @Override
+    protected void dial(MemberCell from, String member, long link) {
+        dialers.computeIfAbsent(from, fresh -> new ConcurrentHashMap<>())
+                .computeIfAbsent(
+                        member,
+                        fresh -> new PeerDialer(
+                                NodeId.parse(member),
+                                from.loop(),
+                                from.codec(),
+                                config.security().tls(),
+                                names))
+                .dial(link);
+    }
+
+    /** The first cell's sessions with the others also confirm the list. */
+    @Override
+    protected void turned(MemberSessions sessions) {
+        if (talksToMembers && sessions.shard() == 0 && watching) {
+            for (NodeId other : config.members().members()) {
+                if (!other.equals(config.node())) {
+                    watches.computeIfAbsent(other.toString(), fresh -> new PeerWatch(other, gate))
+                            .look(sessions.peers().session(other.toString()));
+                }
             }
         }
     }

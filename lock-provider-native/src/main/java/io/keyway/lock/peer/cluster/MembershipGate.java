@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Keeps a member closed until its list is confirmed, and tells the log how the other members are. On one thread; {@link #waits} and what it needs may be asked from any. */
-final class MembershipGate implements PeerLink.Watcher {
+final class MembershipGate implements PeerWatch.Watcher {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipGate.class);
 
     private final String self;

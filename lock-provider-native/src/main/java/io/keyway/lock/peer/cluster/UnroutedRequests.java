@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -109,7 +110,7 @@ final class UnroutedRequests {
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();
         for (Guest guest : guests) {
-            LockCall call = left((LockCall) guest.command().call(), now - guest.since());
+            Call call = left(guest.command().call(), now - guest.since());
             if (call != null) {
                 left.add(new Input.Command(guest.command().key(), call));
             } else {
@@ -131,7 +132,7 @@ final class UnroutedRequests {
     }
 
     /** Null if nobody waits for the answer any more. */
-    private static @Nullable LockCall left(LockCall call, long waited) {
+    private static @Nullable Call left(Call call, long waited) {
         if (call instanceof LockCall.Show show) {
             long left = show.limit() - waited;
             return left <= 0 ? null : new LockCall.Show(show.request(), left);

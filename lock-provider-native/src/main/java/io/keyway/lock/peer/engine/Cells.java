@@ -109,9 +109,9 @@ public final class Cells {
         return new FrameCodec(new BodyCodecs(algorithm.codec()));
     }
 
-    /** Which algorithm they run: its id. */
-    public int algorithm() {
-        return algorithm.id();
+    /** Which algorithm they run. */
+    public Algorithm algorithm() {
+        return algorithm;
     }
 
     /** As {@link Algorithm#route}. */

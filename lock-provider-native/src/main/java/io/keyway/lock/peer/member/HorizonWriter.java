@@ -6,16 +6,21 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.net.CellHost;
 import io.keyway.lock.peer.os.BootClock;
 import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.session.MemberPromise;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and a horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an
- * earlier write covers becomes none.
+ * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and a
+ * horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an earlier
+ * write covers becomes none. Records of machines go to a file of their own.
  */
 public final class HorizonWriter {
     /** Whether this process may still write. */
@@ -27,9 +32,10 @@ public final class HorizonWriter {
         void check() throws IOException;
     }
 
-    private record Asked(CellHost cell, io.keyway.lock.peer.session.MemberPromise promise, long ticket) {}
+    private record Asked(CellHost cell, DurableRecord record, long ticket) {}
 
     private final MemberFile file;
+    private final @Nullable RecordFile records;
     private final MachineFacts facts;
     private final DiskThread disk;
     private final Leave leave;
@@ -47,6 +53,7 @@ public final class HorizonWriter {
     /**
      * The first record of a life is on disk when this returns.
      *
+     * @param records where the records of the algorithm go; null if it has none
      * @param epoch of this life
      * @param largestTtl the longest lease of this life or of one before it, in nanoseconds
      * @param horizon no lease of before ends later, on the monotonic clock
@@ -57,6 +64,7 @@ public final class HorizonWriter {
      */
     public HorizonWriter(
             MemberFile file,
+            @Nullable RecordFile records,
             MachineFacts facts,
             DiskThread disk,
             long epoch,
@@ -69,6 +77,7 @@ public final class HorizonWriter {
             Consumer<IOException> failed)
             throws IOException {
         this.file = file;
+        this.records = records;
         this.facts = facts;
         this.disk = disk;
         this.epoch = epoch;
@@ -84,7 +93,7 @@ public final class HorizonWriter {
 
     /** Forces what a cell asks, then gives it {@link Input.Forced}. From the cell's thread; a cell's tickets rise. */
     public void promise(CellHost cell, DurableRecord record, long ticket) {
-        asked.add(new Asked(cell, (io.keyway.lock.peer.session.MemberPromise) record, ticket));
+        asked.add(new Asked(cell, record, ticket));
         if (due.compareAndSet(false, true)) {
             disk.run(this::write);
         }
@@ -123,15 +132,20 @@ public final class HorizonWriter {
         long highest = epoch;
         long furthest = horizon;
         long longestKept = kept;
+        List<DurableRecord> ofMachines = new ArrayList<>();
         for (Asked each = asked.poll(); each != null; each = asked.poll()) {
             tickets.put(each.cell(), each.ticket());
-            highest = Math.max(highest, each.promise().epoch());
-            furthest = each.promise().horizon() - furthest > 0 ? each.promise().horizon() : furthest;
-            longestKept =
-                    each.promise().keepsBeyond(longestKept) ? each.promise().keptUntil() : longestKept;
+            if (each.record() instanceof MemberPromise promise) {
+                highest = Math.max(highest, promise.epoch());
+                furthest = promise.horizon() - furthest > 0 ? promise.horizon() : furthest;
+                longestKept = promise.keepsBeyond(longestKept) ? promise.keptUntil() : longestKept;
+            } else {
+                ofMachines.add(each.record());
+            }
         }
         try {
             leave.check();
+            force(ofMachines);
             boolean further = furthest - horizon > 0;
             if (further || highest > epoch || longestKept != kept) {
                 epoch = highest;
@@ -144,6 +158,16 @@ public final class HorizonWriter {
             return;
         }
         tickets.forEach((cell, ticket) -> cell.post(new Input.Forced(ticket)));
+    }
+
+    private void force(List<DurableRecord> ofMachines) throws IOException {
+        if (ofMachines.isEmpty()) {
+            return;
+        }
+        if (records == null) {
+            throw new IOException("the algorithm of this member says that it forces nothing, and forces " + ofMachines);
+        }
+        records.force(ofMachines);
     }
 
     private void force() throws IOException {

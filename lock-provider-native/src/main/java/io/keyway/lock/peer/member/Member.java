@@ -5,6 +5,8 @@ import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.MemberView.Restored;
+import io.keyway.lock.peer.kernel.MemberView.Started;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.os.MachineFacts;
@@ -12,6 +14,7 @@ import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +26,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +57,7 @@ import org.slf4j.LoggerFactory;
 public abstract class Member implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Member.class);
     private static final long LOOK_AFTER_MILLIS = 500;
+    private static final String RECORDS = "records";
 
     private final Cells factory;
     private final MemberFile file;
@@ -63,6 +68,7 @@ public abstract class Member implements AutoCloseable {
     private final long startedAt;
     private final long epoch;
     private final DiskThread disk;
+    private final @Nullable RecordFile records;
     private final HorizonWriter horizons;
     private final List<LoopThread> threads = new ArrayList<>();
     private final List<MemberCell> cells = new CopyOnWriteArrayList<>();
@@ -99,12 +105,14 @@ public abstract class Member implements AutoCloseable {
         this.maxTtl = maxTtl;
         this.threadName = threadName;
         this.shards = shards;
-        this.previous = PreviousRun.of(file, factory.algorithm(), maxTtl, System.nanoTime());
+        this.previous = PreviousRun.of(file, factory.algorithm().id(), maxTtl, System.nanoTime());
         this.startedAt = System.nanoTime();
         this.epoch = file.nextEpoch(heardEpoch);
         this.disk = new DiskThread(threadName + "-disk", this::mustStop);
+        this.records = records(factory, file);
         this.horizons = new HorizonWriter(
                 file,
+                records,
                 facts,
                 disk,
                 epoch,
@@ -115,6 +123,12 @@ public abstract class Member implements AutoCloseable {
                 beyond,
                 this::check,
                 this::mustStop);
+    }
+
+    private static @Nullable RecordFile records(Cells factory, MemberFile file) throws IOException {
+        Optional<RecordCodec> codec = factory.algorithm().records();
+        boolean hasRun = !(file.start() instanceof StartState.Missing || file.start() instanceof StartState.FirstUse);
+        return codec.isEmpty() ? null : RecordFile.open(file.path().resolveSibling(RECORDS), codec.get(), hasRun);
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */
@@ -227,15 +241,29 @@ public abstract class Member implements AutoCloseable {
      *
      * @param codec of that thread alone
      * @param here on what this cell decides, by {@link Cells#route}
+     * @throws IOException if the records of machines cannot be read
      */
-    protected MemberCell run(LoopThread thread, Cell cell, FrameCodec codec, Predicate<String> here) {
-        MemberCell made = new MemberCell(this, factory.algorithm(), thread, cell, codec);
+    protected MemberCell run(LoopThread thread, Cell cell, FrameCodec codec, Predicate<String> here)
+            throws IOException {
+        MemberCell made = new MemberCell(this, factory.algorithm().id(), thread, cell, codec);
         cells.add(made);
         quarantined.add(made);
-        made.begin(carriedOver().imports().stream()
+        List<Input> first = new ArrayList<>(carriedOver().imports());
+        if (records != null) {
+            for (DurableRecord record : records.records()) {
+                first.add(new Input.Command(records.key(record), new Restored(record)));
+            }
+        }
+        factory.algorithm().startingMachines().forEach(key -> first.add(new Input.Command(key, new Started())));
+        made.begin(first.stream()
                 .filter(each -> each instanceof Input.Command command && here.test(factory.route(command.key())))
                 .toList());
         return made;
+    }
+
+    /** A cell whose machines talk to the other members opens a link to one of them. On the cell's thread. */
+    protected void dial(MemberCell from, String member, long link) {
+        throw new IllegalStateException("this member has no others to dial, but " + member);
     }
 
     /** Connections are taken from now on. */
@@ -392,6 +420,9 @@ public abstract class Member implements AutoCloseable {
     private void closeFile() {
         try {
             file.close();
+            if (records != null) {
+                records.close();
+            }
         } catch (IOException e) {
             LOG.debug("closing the member file failed", e);
         }

@@ -53,6 +53,11 @@ public final class MemberCell implements CellLoop.Surroundings {
         return loop;
     }
 
+    /** Of the cell's thread alone. */
+    public FrameCodec codec() {
+        return codec;
+    }
+
     /** Shows the cell's sessions to the task, on the cell's thread. */
     public void look(Consumer<MemberSessions> task) {
         thread.loop().execute(() -> task.accept(sessions()));
@@ -105,7 +110,7 @@ public final class MemberCell implements CellLoop.Surroundings {
 
     @Override
     public void dial(long link) {
-        throw new IllegalStateException("a member's cell does not dial");
+        member.dial(this, sessions().peers().dials(link), link);
     }
 
     @Override

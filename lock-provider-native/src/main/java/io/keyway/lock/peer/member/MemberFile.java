@@ -100,6 +100,11 @@ public final class MemberFile implements AutoCloseable {
         }
     }
 
+    /** Where it is. */
+    Path path() {
+        return path;
+    }
+
     /** What was found when the file was opened. */
     public StartState start() {
         return start;

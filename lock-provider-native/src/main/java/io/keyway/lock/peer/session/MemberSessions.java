@@ -202,6 +202,11 @@ public final class MemberSessions extends MemberSide {
      */
     public record Life(Peer peer, List<Long> bytes, boolean told) {}
 
+    /** Which of the member's cells this is. */
+    public int shard() {
+        return membership.shard();
+    }
+
     /** How many sessions live. */
     public int size() {
         return table.all().size();

@@ -148,7 +148,7 @@ public final class WireReader {
     }
 
     /** All of the frame was read. */
-    void end() throws WireException {
+    public void end() throws WireException {
         if (in.hasRemaining()) {
             throw new WireException(in.remaining() + " bytes too many");
         }

@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.peer.service.Algorithm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,9 +24,15 @@ final class TestMembers implements AutoCloseable {
     private final Map<String, ClusterMember> running = new LinkedHashMap<>();
     private final Map<String, Security> secured = new LinkedHashMap<>();
     private final Set<String> ended = ConcurrentHashMap.newKeySet();
+    private final Algorithm algorithm;
 
     TestMembers(Path directory, String... letters) throws IOException {
+        this(directory, Algorithms.standard(), letters);
+    }
+
+    TestMembers(Path directory, Algorithm algorithm, String... letters) throws IOException {
         this.directory = directory;
+        this.algorithm = algorithm;
         List<ServerSocket> taken = new ArrayList<>();
         for (String letter : letters) {
             ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -115,7 +123,7 @@ final class TestMembers implements AutoCloseable {
                 MemberConfig.SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 0);
-        ClusterMember member = ClusterMember.start(plan, () -> ended.add(letter));
+        ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));
         running.put(letter, member);
         return member;
     }

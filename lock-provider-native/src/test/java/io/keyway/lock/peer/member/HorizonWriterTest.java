@@ -60,7 +60,7 @@ class HorizonWriterTest {
 
     private HorizonWriter writer(long beyond) throws IOException {
         return new HorizonWriter(
-                file, facts, disk, 5, SECOND, facts.nano, facts.nano, true, beyond, this::check, failures::add);
+                file, null, facts, disk, 5, SECOND, facts.nano, facts.nano, true, beyond, this::check, failures::add);
     }
 
     private void check() throws IOException {
@@ -160,7 +160,7 @@ class HorizonWriterTest {
     @Test
     void aListIsWrittenAsOpenedOnce() throws Exception {
         HorizonWriter writer = new HorizonWriter(
-                file, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
+                file, null, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
         writer.opened(SECOND, () -> told.add("opened"));
