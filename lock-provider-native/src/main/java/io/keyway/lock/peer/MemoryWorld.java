@@ -20,14 +20,14 @@ import java.util.function.BooleanSupplier;
  *
  * <ul>
  *   <li>A call of the mover that blocks ({@code acquire}, {@code tryAcquire}, {@code release}, {@code join} on a future
- *       of a client ...) lets time pass by itself, from one thing that is due to the next, until it has its outcome:
- *       exactly as much time as it takes. After an hour (and {@code maxTtl}) it is taken for one that waits in vain,
- *       and fails as well.
+ *   of a client ...) lets time pass by itself, from one thing that is due to the next, until it has its outcome:
+ *   exactly as much time as it takes. After an hour (and {@code maxTtl}) it is taken for one that waits in vain, and
+ *   fails as well.
  *   <li>A call of another thread that blocks waits for the mover. If nobody moves the clock for ten seconds of real
- *       time, it fails with an {@code IllegalStateException} that says what to do, and its request is withdrawn.
+ *   time, it fails with an {@code IllegalStateException} that says what to do, and its request is withdrawn.
  *   <li>{@code future.get(10, SECONDS)} has a limit of its own, which is real time, and lets no time pass. What the JDK
- *       makes of several futures ({@code CompletableFuture.allOf}, {@code anyOf}) knows no world: its {@code join} would wait for
- *       ever. Give it to {@link #advanceUntil(CompletionStage, Duration)}.
+ *   makes of several futures ({@code CompletableFuture.allOf}, {@code anyOf}) knows no world: its {@code join} would
+ *   wait for ever. Give it to {@link #advanceUntil(CompletionStage, Duration)}.
  * </ul>
  */
 public interface MemoryWorld {
@@ -75,7 +75,10 @@ public interface MemoryWorld {
      */
     void cut(boolean cut);
 
-    /** Lets the next {@code count} frames from the member to this client vanish: the requests that they answer were carried out. */
+    /**
+     * Lets the next {@code count} frames from the member to this client vanish: the requests that they answer were
+     * carried out.
+     */
     void dropReplies(int count);
 
     /**

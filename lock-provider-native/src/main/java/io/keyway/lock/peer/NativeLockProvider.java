@@ -30,7 +30,8 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster}, that of several members, and {@code lock:native:mem://name}, that of one JVM.
+ * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster},
+ * that of several members, and {@code lock:native:mem://name}, that of one JVM.
  */
 public final class NativeLockProvider implements LockProvider {
     private static final Library NETTY = new Library(

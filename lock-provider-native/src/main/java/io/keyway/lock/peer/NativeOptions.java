@@ -42,7 +42,8 @@ public final class NativeOptions {
                     "maxTtl", Duration.ofMillis(100), Duration.ofHours(24))
             .withDefault(Duration.ofSeconds(60))
             .withDescription(
-                    "the longest ttl that the members grant, and so how long they are silent after a crash; the same for all clients and members");
+                    "the longest ttl that the members grant, and so how long they are silent after a crash; the same "
+                            + "for all clients and members");
 
     public static final Option<Switch> CACHE = Option.choice("cache", Switch.class)
             .withDefault(Switch.ON)
@@ -60,29 +61,37 @@ public final class NativeOptions {
     public static final Option<Host> HOST = Option.choice("host", Host.class)
             .withDefault(Host.INPROCESS)
             .withDescription(
-                    "who serves the locks of this machine (local) if nobody does: this process, a process of its own, or none");
+                    "who serves the locks of this machine (local) if nobody does: this process, a process of its own, "
+                            + "or none");
 
-    /** The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a supervisor. */
+    /**
+     * The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a
+     * supervisor.
+     */
     public static final Option<Long> GUARD = Option.object("guard", Long.class)
             .withDefault(() -> 0L, "none")
             .withDescription(
-                    "the byte of clients.lock of a process that works under this client's leases (local); with it, what works under a broken lock is stopped before the lock is somebody else's");
+                    "the byte of clients.lock of a process that works under this client's leases (local); with it, "
+                            + "what works under a broken lock is stopped before the lock is somebody else's");
 
     public static final Option<Integer> SHARDS = Option.number("shards", 1, 64)
             .withDefault(4)
             .withDescription(
-                    "into how many parts each member divides its names, to use more than one core; the same for all members");
+                    "into how many parts each member divides its names, to use more than one core; the same for all "
+                            + "members");
 
     public static final Option<String> MEMBER = Option.text("member")
             .withDescription("the member of the list that this process hosts, while a client of this URL is open");
 
     public static final Option<String> DATA = Option.text("data")
             .withDescription(
-                    "the directory of the hosted member alone; otherwise .local/state/keyway/member-<port> of this user");
+                    "the directory of the hosted member alone; otherwise .local/state/keyway/member-<port> of this "
+                            + "user");
 
     public static final Option<String> SECRET_FILE = Option.text("secretFile")
             .withDescription(
-                    "file with the secret that all members and clients share; each proves that it knows it, and never sends it");
+                    "file with the secret that all members and clients share; each proves that it knows it, and never "
+                            + "sends it");
 
     public static final Option<String> SECRET = Option.text("secret")
             .withDescription(
@@ -93,7 +102,8 @@ public final class NativeOptions {
 
     public static final Option<String> TLS_CERT = Option.text("tlsCert")
             .withDescription(
-                    "PEM file with this end's certificate and those that lead to a root: for a member, and for a client of members with tlsClientAuth");
+                    "PEM file with this end's certificate and those that lead to a root: for a member, and for a "
+                            + "client of members with tlsClientAuth");
 
     public static final Option<String> TLS_KEY =
             Option.text("tlsKey").withDescription("PEM file with the key of tlsCert, PKCS#8 without a password");

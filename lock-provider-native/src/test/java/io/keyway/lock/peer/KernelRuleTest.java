@@ -27,7 +27,10 @@ import java.util.WeakHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
-/** The same classes run under sockets, in the simulator and in searches, so a state machine touches nothing but its arguments. Each rule is tried on a class that breaks it. */
+/**
+ * The same classes run under sockets, in the simulator and in searches, so a state machine touches nothing but its
+ * arguments. Each rule is tried on a class that breaks it.
+ */
 class KernelRuleTest {
     private static final String ROOT = "io.keyway.lock.peer.";
     private static final String[] MACHINES = {

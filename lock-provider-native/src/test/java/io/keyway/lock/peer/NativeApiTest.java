@@ -33,7 +33,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Interrupts, cancels, closes and crowds, through the API, on real time in one JVM and over real sockets: nothing is lost, nothing hangs, and the lock is free afterwards. */
+/**
+ * Interrupts, cancels, closes and crowds, through the API, on real time in one JVM and over real sockets: nothing is
+ * lost, nothing hangs, and the lock is free afterwards.
+ */
 @Timeout(120)
 class NativeApiTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);

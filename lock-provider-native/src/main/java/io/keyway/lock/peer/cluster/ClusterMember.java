@@ -344,7 +344,8 @@ public final class ClusterMember extends Member {
         if (notice instanceof EpochAdopted adopted) {
             LOG.warn(
                     "somebody has seen a later life of member {} than this one knows of; it goes on with epoch {} after"
-                            + " a quarantine. Was its data directory lost or restored, or does another process run as {}?",
+                            + " a quarantine. Was its data directory lost or restored, or does another process run as "
+                            + "{}?",
                     node(),
                     adopted.epoch(),
                     node());

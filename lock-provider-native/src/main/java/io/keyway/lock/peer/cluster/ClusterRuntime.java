@@ -37,10 +37,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of a cluster over sockets: what runs its {@link Router}, with all its connections on one event thread. Nothing
- * is opened before the first request; then the members are asked for at the addresses of the URL.
+ * A client of a cluster over sockets: what runs its {@link Router}, with all its connections on one event thread.
+ * Nothing is opened before the first request; then the members are asked for at the addresses of the URL.
  *
- * <p>Belief stands on a clock that counts the time in which this machine slept, since the members did not sleep with it.
+ * <p>Belief stands on a clock that counts the time in which this machine slept, since the members did not sleep with
+ * it.
  */
 public final class ClusterRuntime implements ClientRuntime, Router.World<MemberConnection> {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterRuntime.class);

@@ -75,7 +75,8 @@ final class DataDirectory implements AutoCloseable {
         } catch (FileAlreadyExistsException e) {
             throw new IllegalArgumentException(
                     directory.path()
-                            + " has a member file: this member has run before, so --init, the word that its cluster never ran, is wrong; start it without",
+                            + " has a member file: this member has run before, so --init, the word that its cluster "
+                            + "never ran, is wrong; start it without",
                     e);
         }
     }

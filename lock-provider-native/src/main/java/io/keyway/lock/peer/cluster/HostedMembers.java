@@ -23,7 +23,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The members that this JVM (and class loader) hosts for its own clients ({@code ?member=a:7400}): each from the opening of the first such client until the last one has closed. */
+/**
+ * The members that this JVM (and class loader) hosts for its own clients ({@code ?member=a:7400}): each from the
+ * opening of the first such client until the last one has closed.
+ */
 public final class HostedMembers {
     /** What has to be equal for two clients to share a member. */
     private record Terms(
@@ -56,8 +59,8 @@ public final class HostedMembers {
     private HostedMembers() {}
 
     /**
-     * Opens a client, and before it the member that its URL tells this process to host, if any. Blocks for that member's
-     * disk.
+     * Opens a client, and before it the member that its URL tells this process to host, if any. Blocks for that
+     * member's disk.
      *
      * @param client opens it; is given what to run once when it has closed
      * @throws InvalidLockUrlException if the member cannot be as the URL says, with what to do
@@ -73,8 +76,10 @@ public final class HostedMembers {
             if (request.find(CommonOptions.TOKEN_FLOOR).isPresent()) {
                 throw new InvalidLockUrlException(
                         request.url()
-                                + ": the floor of tokens of a cluster is given to its members, since one that is down now must have it when it is back."
-                                + " Leave tokenFloor out here, and start each member with keyway member --token-floor, or with tokenFloor in a URL that has member=HOST:PORT");
+                                + ": the floor of tokens of a cluster is given to its members, since one that is down "
+                                + "now must have it when it is back."
+                                + " Leave tokenFloor out here, and start each member with keyway member --token-floor, "
+                                + "or with tokenFloor in a URL that has member=HOST:PORT");
             }
             return client.apply(() -> {});
         }
@@ -128,7 +133,8 @@ public final class HostedMembers {
             } else if (!entry.terms.equals(terms)) {
                 throw new IllegalArgumentException(
                         "this JVM hosts member " + entry.terms.node()
-                                + " in the same directory, for a URL with other members or options; give all of its clients the same");
+                                + " in the same directory, for a URL with other members or options; give all of its "
+                                + "clients the same");
             }
             entry.clients++;
             return entry;

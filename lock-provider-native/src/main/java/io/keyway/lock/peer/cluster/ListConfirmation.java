@@ -13,13 +13,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Decides when a member that starts may open under its member list, so that no name ever has two managers: one under the former list, one under the new one.
+ * Decides when a member that starts may open under its member list, so that no name ever has two managers: one under
+ * the former list, one under the new one.
  *
- * <p>A member whose file says that it has opened under this very list opens without asking. Every other one forces the list to its disk before it listens, and opens only after every other member of the list has said that it
- * runs with it, plus a quarantine from the last such word: as long as the longest lease that any of them may
- * have granted under a former list, since the list and {@code maxTtl} may change together. Whoever confirms serves no
- * former list any more, has forgotten what it granted under it, and will not go back without being confirmed in turn.
- * Members that are no longer in the list cannot be asked; that they have ended is the operator's word.
+ * <p>A member whose file says that it has opened under this very list opens without asking. Every other one forces the
+ * list to its disk before it listens, and opens only after every other member of the list has said that it runs with
+ * it, plus a quarantine from the last such word: as long as the longest lease that any of them may have granted under a
+ * former list, since the list and {@code maxTtl} may change together. Whoever confirms serves no former list any more,
+ * has forgotten what it granted under it, and will not go back without being confirmed in turn. Members that are no
+ * longer in the list cannot be asked; that they have ended is the operator's word.
  *
  * <p>A plain state machine: whoever runs it brings the time, the messages and the disk.
  */
@@ -134,14 +136,18 @@ public final class ListConfirmation {
         }
     }
 
-    /** From when on this member may grant, as far as the list goes; {@link Turn#NEVER} while somebody is awaited. Once it opens, a changed list is forced to the disk as opened. */
+    /**
+     * From when on this member may grant, as far as the list goes; {@link Turn#NEVER} while somebody is awaited. Once
+     * it opens, a changed list is forced to the disk as opened.
+     */
     public long openAt() {
         return openAt;
     }
 
     /**
-     * The highest epoch of those that confirmed, 0 if none was to. A member that opens takes one that is no lower: what the others granted under a former list has lower epochs, since each has started anew since,
-     * and so the tokens of a name rise when another member decides on it. Of members that were removed nobody can say.
+     * The highest epoch of those that confirmed, 0 if none was to. A member that opens takes one that is no lower: what
+     * the others granted under a former list has lower epochs, since each has started anew since, and so the tokens of
+     * a name rise when another member decides on it. Of members that were removed nobody can say.
      */
     public long epoch() {
         return epoch;

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The lives of the other members, as they introduced themselves. Each start of a member is a life of its own, and none comes back: where a former one answers again, two processes run under one id.
+ * The lives of the other members, as they introduced themselves. Each start of a member is a life of its own, and none
+ * comes back: where a former one answers again, two processes run under one id.
  *
  * @param <L> what tells one life from another
  */

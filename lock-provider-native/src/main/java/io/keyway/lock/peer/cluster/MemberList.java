@@ -11,8 +11,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The members of a cluster, and which of them decides on which name: the one whose id and the name have the highest hash (rendezvous hashing), so that a member that joins or leaves moves its own names only.
- * Immutable; the order and the number of mentions of the members do not matter.
+ * The members of a cluster, and which of them decides on which name: the one whose id and the name have the highest
+ * hash (rendezvous hashing), so that a member that joins or leaves moves its own names only. Immutable; the order and
+ * the number of mentions of the members do not matter.
  *
  * <p>All members and clients must agree on the hash for ever; {@code MemberListTest} has fixed examples of it.
  */

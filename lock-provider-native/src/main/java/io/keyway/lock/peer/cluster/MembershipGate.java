@@ -10,7 +10,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a member closed until its list is confirmed, and tells the log how the other members are. On one thread; {@link #waits} and what it needs may be asked from any. */
+/**
+ * Keeps a member closed until its list is confirmed, and tells the log how the other members are. On one thread; {@link
+ * #waits} and what it needs may be asked from any.
+ */
 final class MembershipGate implements PeerWatch.Watcher {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipGate.class);
 
@@ -22,7 +25,10 @@ final class MembershipGate implements PeerWatch.Watcher {
     private final PeerTroubleLog troubles = new PeerTroubleLog();
     private volatile String waits = "";
 
-    /** Told once, when a list that needed it is confirmed: from when on this member may grant, and with which epoch at least. */
+    /**
+     * Told once, when a list that needed it is confirmed: from when on this member may grant, and with which epoch at
+     * least.
+     */
     interface Opening {
         void at(long time, long epoch);
     }
@@ -52,7 +58,8 @@ final class MembershipGate implements PeerWatch.Watcher {
         boolean anew = lives.startedAnew(node, greeting.incarnation());
         if (lives.returned(node, greeting.incarnation())) {
             LOG.error(
-                    "two processes run as member {}, and both answer in turn: end one of them at once; no lock of {} is safe until then",
+                    "two processes run as member {}, and both answer in turn: end one of them at once; no lock of {} "
+                            + "is safe until then",
                     node,
                     node);
         }

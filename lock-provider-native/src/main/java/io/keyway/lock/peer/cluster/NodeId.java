@@ -4,7 +4,8 @@ package io.keyway.lock.peer.cluster;
 import java.util.Locale;
 
 /**
- * A member, by the address under which the cluster's member list names it. It is an identity first: names are spread by it, and clients that reach the member under another address use this one all the same.
+ * A member, by the address under which the cluster's member list names it. It is an identity first: names are spread by
+ * it, and clients that reach the member under another address use this one all the same.
  *
  * @param host a host name in lower case, an IPv4 address, or an IPv6 address without brackets
  * @param port 1 to 65535

@@ -16,7 +16,10 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A member's session with another one, for the life of the member, where its algorithm does not talk to members. By it each learns that the other runs with its list, who joins and leaves, and what epochs were seen of whom. */
+/**
+ * A member's session with another one, for the life of the member, where its algorithm does not talk to members. By it
+ * each learns that the other runs with its list, who joins and leaves, and what epochs were seen of whom.
+ */
 final class PeerLink implements CellLoop.Surroundings {
     private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
 

@@ -35,20 +35,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li><em>Nothing yet.</em> Requests wait ({@link UnroutedRequests}) while one connection, the finder, dials the
- *       addresses of the URL in turn. Whoever waits hears why nobody answers; if every address refuses for good, all who
- *       wait fail.
+ *   addresses of the URL in turn. Whoever waits hears why nobody answers; if every address refuses for good, all who
+ *   wait fail.
  *   <li><em>A list</em>, from the last welcome that differed from the one before. Each request goes to the cell that
- *       decides on its route by this list. The finder goes on as the connection to the member that it has found.
- *   <li><em>A list that may be old.</em> A member sends a request away that it does not decide on, and is asked again by
- *       the newer list a moment later; who waits at somebody who is no member any more is sent away too. While a member
- *       does not answer, a new finder looks whether all have moved.
+ *   decides on its route by this list. The finder goes on as the connection to the member that it has found.
+ *   <li><em>A list that may be old.</em> A member sends a request away that it does not decide on, and is asked again
+ *   by the newer list a moment later; who waits at somebody who is no member any more is sent away too. While a member
+ *   does not answer, a new finder looks whether all have moved.
  * </ul>
  *
- * <p>A request is at one place at any time: it waits for a list, or a connection has it, or it was sent away and is about
- * to be asked again ({@link Away}). A withdrawal follows it there. Since a client may know the next list while a member
- * still decides by the former one, a withdrawal goes to each connection to which any list has ever led its name, and is
- * remembered for as long as one of them may still send the request away. What belongs to a grant does not come here: it
- * goes to the connection that told of the grant ({@link ClientCell}).
+ * <p>A request is at one place at any time: it waits for a list, or a connection has it, or it was sent away and is
+ * about to be asked again ({@link Away}). A withdrawal follows it there. Since a client may know the next list while a
+ * member still decides by the former one, a withdrawal goes to each connection to which any list has ever led its name,
+ * and is remembered for as long as one of them may still send the request away. What belongs to a grant does not come
+ * here: it goes to the connection that told of the grant ({@link ClientCell}).
  *
  * <p>A question for all names is put to all cells, each time under a number of its own, and their pages become one
  * ({@link MergedPage}).
@@ -149,7 +149,10 @@ public final class Router<C extends Router.Connection> {
     private final Set<Routes> everKnown = new LinkedHashSet<>();
 
     private final Map<Long, Away> sentAway = new HashMap<>();
-    /** Requests whose withdrawal is on its way to their connection, which may be about to send them away, and since when. */
+    /**
+     * Requests whose withdrawal is on its way to their connection, which may be about to send them away, and since
+     * when.
+     */
     private final LinkedHashMap<Long, Long> withdrawn = new LinkedHashMap<>();
 
     private final UnroutedRequests unrouted;

@@ -14,7 +14,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What users asked while the members were not known, in order. Time limits are the callers' own; who asks hears what stands in the way. On one thread. */
+/**
+ * What users asked while the members were not known, in order. Time limits are the callers' own; who asks hears what
+ * stands in the way. On one thread.
+ */
 final class UnroutedRequests {
     private record Guest(Input.Command command, long since) {}
 

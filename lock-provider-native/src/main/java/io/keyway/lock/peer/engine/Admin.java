@@ -135,7 +135,8 @@ final class Admin {
                                 "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
                                         + ": "
                                         + failure.getMessage()
-                                        + ". The lock is free as soon as its holder has stopped. It names the token, so it"
+                                        + ". The lock is free as soon as its holder has stopped. It names the token, "
+                                        + "so it"
                                         + " is safe to send it again.",
                                 LockName.of(name),
                                 server.get(),

@@ -57,7 +57,10 @@ public final class Cells {
         return new Cells(session.with(authenticator), algorithm);
     }
 
-    /** The same cells, of a cluster with these members, each in that many cells: what its members must agree on, and its clients learn. */
+    /**
+     * The same cells, of a cluster with these members, each in that many cells: what its members must agree on, and its
+     * clients learn.
+     */
     public Cells among(List<String> members, int shards) {
         String text = String.join(",", members) + (shards == 1 ? "" : ", each in " + shards + " shards");
         return new Cells(session.among(hash(text), text), algorithm);
@@ -134,7 +137,10 @@ public final class Cells {
         return client(SessionTarget.ONLY_MEMBER, 0, 0);
     }
 
-    /** A client of {@code aim} that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be dead too; both are 0 where there are no such bytes. */
+    /**
+     * A client of {@code aim} that keeps the byte {@code life} locked, and whose {@code guard}, if not 0, has to be
+     * dead too; both are 0 where there are no such bytes.
+     */
     public Cell client(SessionTarget aim, long life, long guard) {
         return new Cell(
                 algorithm.clientMachines(), new ClientSession(session, incarnation(), aim, List.of(), life, guard));

@@ -23,7 +23,10 @@ public interface ClientRuntime extends ClientCell {
     /** Who is told when the session's connection stands or breaks. */
     void observe(LockEngine.Observer observer);
 
-    /** Completed when a member has answered for the first time; empty where only an answer to a question shows that. Asking makes the client connect. */
+    /**
+     * Completed when a member has answered for the first time; empty where only an answer to a question shows that.
+     * Asking makes the client connect.
+     */
     default Optional<CompletionStage<Void>> greeted() {
         return Optional.empty();
     }

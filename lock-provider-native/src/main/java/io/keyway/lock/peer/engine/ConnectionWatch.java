@@ -6,7 +6,10 @@ import io.keyway.lock.spi.LockEngine;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Tells observers when a client's session gets and loses its connection. Looks once after each batch of turns, on the cell's thread. */
+/**
+ * Tells observers when a client's session gets and loses its connection. Looks once after each batch of turns, on the
+ * cell's thread.
+ */
 public final class ConnectionWatch {
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
     private boolean connected;

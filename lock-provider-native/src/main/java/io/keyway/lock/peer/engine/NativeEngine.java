@@ -90,7 +90,8 @@ public final class NativeEngine implements LockEngine {
     /**
      * Waits, on the machine's clock, until the member has answered something.
      *
-     * @throws LockUnavailableException if it does not within {@code limit}; names it, and why nothing came where that is known
+     * @throws LockUnavailableException if it does not within {@code limit}; names it, and why nothing came where that
+     *     is known
      */
     public void connect(Duration limit) {
         CompletableFuture<?> answer = runtime.greeted()

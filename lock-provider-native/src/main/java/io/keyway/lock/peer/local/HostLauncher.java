@@ -20,11 +20,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Starts a host in a process that outlives its launcher: a child of nobody, in a session of its own where setsid is at hand, deaf to INT, HUP, QUIT and TSTP, in the directory /, without any descriptor or environment of the launcher but what it needs.
+ * Starts a host in a process that outlives its launcher: a child of nobody, in a session of its own where setsid is at
+ * hand, deaf to INT, HUP, QUIT and TSTP, in the directory /, without any descriptor or environment of the launcher but
+ * what it needs.
  */
 public final class HostLauncher {
     /**
-     * The shell forks once more, prints the child's id and ends, so that the host is nobody's child: who ends the launcher's process tree does not end the host. Ignored signals stay ignored over exec. Arguments: the log, then the command.
+     * The shell forks once more, prints the child's id and ends, so that the host is nobody's child: who ends the
+     * launcher's process tree does not end the host. Ignored signals stay ignored over exec. Arguments: the log, then
+     * the command.
      */
     private static final String SCRIPT = "log=$1; shift; cd / || exit 1; trap '' INT HUP QUIT TSTP; "
             + "if command -v setsid >/dev/null 2>&1; then setsid \"$@\" </dev/null >>\"$log\" 2>&1 & "
@@ -56,7 +60,8 @@ public final class HostLauncher {
     }
 
     /**
-     * Starts the host and returns its process as soon as it is started, not when it serves. The handle is of no child: it says whether the process lives, not its exit status.
+     * Starts the host and returns its process as soon as it is started, not when it serves. The handle is of no child:
+     * it says whether the process lives, not its exit status.
      *
      * @throws IOException if no shell or no process can be started
      * @throws InterruptedException if interrupted meanwhile; the host may run then
@@ -95,7 +100,10 @@ public final class HostLauncher {
         return command;
     }
 
-    /** The class path, or the module path of a modular application, as the class path of a process that starts elsewhere. */
+    /**
+     * The class path, or the module path of a modular application, as the class path of a process that starts
+     * elsewhere.
+     */
     public static String classPath() {
         return Stream.of("java.class.path", "jdk.module.path")
                 .map(name -> System.getProperty(name, ""))

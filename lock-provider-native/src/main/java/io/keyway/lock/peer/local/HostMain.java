@@ -37,7 +37,8 @@ public final class HostMain {
     static void check(LockUrl url, String classPath) {
         if (!HostLauncher.finds(HostMain.class, classPath)) {
             throw new InvalidLockUrlException(url
-                    + ": host=process starts another Java process, which would not find this provider on the class path "
+                    + ": host=process starts another Java process, which would not find this provider on the class "
+                    + "path "
                     + classPath + ". Leave host=process out, so that this process serves the locks.");
         }
     }

@@ -33,9 +33,10 @@ import org.slf4j.LoggerFactory;
  * <p>It has one cell. What it asks of the operating system shortens what any {@link Member} waits for:
  *
  * <ul>
- *   <li>A connection ends: if the bytes of its client are free soon, nothing of it is held any more ({@link Input.Died}).
+ *   <li>A connection ends: if the bytes of its client are free soon, nothing of it is held any more ({@link
+ *   Input.Died}).
  *   <li>A quarantine ends as soon as every process that lives has told what it holds ({@link Input.Proved}), where the
- *       file names this very clients.lock.
+ *   file names this very clients.lock.
  *   <li>A grant that was carried over ends when its owner is dead, or has told all and did not name it.
  * </ul>
  *
@@ -46,7 +47,9 @@ final class LocalHost extends Member {
     private static final long PROBE_MILLIS = 10;
     private static final int PROBES = 20;
     private static final long PROOF_MILLIS = 20;
-    /** A client whose byte was freed by other code of its JVM looks dead until it notices, which it does in less time. */
+    /**
+     * A client whose byte was freed by other code of its JVM looks dead until it notices, which it does in less time.
+     */
     private static final long FIRST_PROOF_MILLIS = 250;
 
     private static final long SETTLE_MILLIS = 50;
@@ -184,7 +187,9 @@ final class LocalHost extends Member {
         }
     }
 
-    /** A connection has ended: if the operating system says that its process has too, nothing of it is held any more. */
+    /**
+     * A connection has ended: if the operating system says that its process has too, nothing of it is held any more.
+     */
     private void probe(Peer peer, List<Long> bytes, int left) {
         boolean dead = true;
         for (long each : bytes) {

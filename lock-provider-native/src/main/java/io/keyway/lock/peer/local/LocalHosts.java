@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The hosts of this JVM (and class loader): one a directory at most, from the first client that has to host until the last client of that directory has closed. */
+/**
+ * The hosts of this JVM (and class loader): one a directory at most, from the first client that has to host until the
+ * last client of that directory has closed.
+ */
 final class LocalHosts {
     private static final class Entry {
         int clients;

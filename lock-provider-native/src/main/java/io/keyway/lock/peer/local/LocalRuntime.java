@@ -44,7 +44,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of this machine's member. It finds the host by host.info; where nobody hosts, this process does, or starts a process that does. While it lives it keeps a byte of clients.lock.
+ * A client of this machine's member. It finds the host by host.info; where nobody hosts, this process does, or starts a
+ * process that does. While it lives it keeps a byte of clients.lock.
  *
  * <p>Nothing is opened before the first request.
  */
@@ -227,7 +228,10 @@ public final class LocalRuntime implements ClientRuntime {
             }
         }
 
-        /** A port outlives its host, and some other program may listen on it by now: only host.lock says whether there is one. */
+        /**
+         * A port outlives its host, and some other program may listen on it by now: only host.lock says whether there
+         * is one.
+         */
         private boolean nobodyHosts() {
             if (place().directory().arbiter().tryHost() instanceof HostElection.Hosting hosting) {
                 hosting.close();
@@ -284,7 +288,10 @@ public final class LocalRuntime implements ClientRuntime {
             }
         }
 
-        /** Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help soon. */
+        /**
+         * Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help
+         * soon.
+         */
         @SuppressWarnings("FutureReturnValueIgnored") // the attempt itself says what went wrong
         private void again(long link, String why) {
             long now = System.nanoTime();

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The grants that a host takes over from one that ended in order: held until their owners re-assert them, are proved dead, or their time is over. In the table each stands with the bytes of clients.lock
- * that its owner keeps locked.
+ * The grants that a host takes over from one that ended in order: held until their owners re-assert them, are proved
+ * dead, or their time is over. In the table each stands with the bytes of clients.lock that its owner keeps locked.
  *
  * <p>One thread at a time.
  */

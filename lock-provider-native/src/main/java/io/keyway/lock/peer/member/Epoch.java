@@ -1,7 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-/** The epoch of a member's next incarnation: above everything stored, everything heard and, should all of that be lost, above what an earlier clock gave. */
+/**
+ * The epoch of a member's next incarnation: above everything stored, everything heard and, should all of that be lost,
+ * above what an earlier clock gave.
+ */
 public final class Epoch {
     /** The largest: it is the upper half of a token. */
     public static final long MAX = 0xFFFF_FFFFL;

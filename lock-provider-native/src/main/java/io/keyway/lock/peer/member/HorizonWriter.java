@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and a
- * horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an earlier
+ * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and
+ * a horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an earlier
  * write covers becomes none. Records of machines go to a file of their own.
  */
 public final class HorizonWriter {
@@ -59,7 +59,8 @@ public final class HorizonWriter {
      * @param horizon no lease of before ends later, on the monotonic clock
      * @param kept until when places of before are kept, on the monotonic clock
      * @param listOpened as in {@link MemberRecord}
-     * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask next
+     * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask
+     *     next
      * @param failed told on the disk's thread: nothing more is promised
      */
     public HorizonWriter(

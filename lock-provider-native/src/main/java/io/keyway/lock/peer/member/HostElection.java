@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Decides who hosts: whoever has the operating system's lock on host.lock. The file holds nothing; host.info says where the host is. */
+/**
+ * Decides who hosts: whoever has the operating system's lock on host.lock. The file holds nothing; host.info says where
+ * the host is.
+ */
 public final class HostElection {
     public static final String LOCK = "host.lock";
     public static final String INFO = "host.info";
@@ -35,7 +38,10 @@ public final class HostElection {
             this.file = file;
         }
 
-        /** What has become of the lock. Anything but HELD: another process may host, so this one must stop granting and extending at once. To be asked at least with every forced horizon. */
+        /**
+         * What has become of the lock. Anything but HELD: another process may host, so this one must stop granting and
+         * extending at once. To be asked at least with every forced horizon.
+         */
         public OsLockStatus standing() {
             return closed.get() ? OsLockStatus.RELEASED : file.standing(POSITION);
         }
@@ -81,7 +87,10 @@ public final class HostElection {
             }
         }
 
-        /** Gives up hosting, after the last promise is on disk: what clients would find is removed, then the lock is free. */
+        /**
+         * Gives up hosting, after the last promise is on disk: what clients would find is removed, then the lock is
+         * free.
+         */
         @Override
         public void close() {
             if (!closed.compareAndSet(false, true)) {
@@ -101,7 +110,8 @@ public final class HostElection {
     }
 
     /**
-     * Somebody else hosts, or prepares the directory for a moment: where nobody answers, try again within connectTimeout before this is an error.
+     * Somebody else hosts, or prepares the directory for a moment: where nobody answers, try again within
+     * connectTimeout before this is an error.
      *
      * @param thisJvm it is this JVM: connect to it
      * @param info where, if it has said so yet; possibly the word of the host before it

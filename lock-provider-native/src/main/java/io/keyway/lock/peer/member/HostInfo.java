@@ -58,7 +58,10 @@ public record HostInfo(long pid, Optional<Path> socket, OptionalInt port, String
         return authenticator(socket, secret);
     }
 
-    /** Where the system says whose process is at the other end of a socket, that is enough; a port is open to all users of the machine, so both ends prove that they know the secret, which never crosses the wire. */
+    /**
+     * Where the system says whose process is at the other end of a socket, that is enough; a port is open to all users
+     * of the machine, so both ends prove that they know the secret, which never crosses the wire.
+     */
     public static Authenticator authenticator(Optional<Path> socket, String secret) {
         return socket.isPresent()
                 ? Authenticator.none()

@@ -35,7 +35,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The directory in which the processes of one user on one machine meet: where it is, and whether it is fit for that. */
+/**
+ * The directory in which the processes of one user on one machine meet: where it is, and whether it is fit for that.
+ */
 public final class LocalDirectory {
     private static final Logger LOGGER = LoggerFactory.getLogger(LocalDirectory.class);
     public static final String CLIENTS = "clients.lock";
@@ -101,7 +103,9 @@ public final class LocalDirectory {
         }
     }
 
-    /** A digest of the machine's id, which is not to be shown as it is; homes that several machines share differ by it. */
+    /**
+     * A digest of the machine's id, which is not to be shown as it is; homes that several machines share differ by it.
+     */
     static String machineId(List<Path> files) {
         for (Path file : files) {
             String id = firstLine(file);
@@ -170,7 +174,8 @@ public final class LocalDirectory {
         if (kind == FileSystemKind.UNKNOWN) {
             LOGGER.warn(
                     "{} is on a file system of type {}, which keyway does not know: if other machines use it too, their"
-                            + " processes do not exclude those of this one; then name a directory on a local disk in {} or in the URL",
+                            + " processes do not exclude those of this one; then name a directory on a local disk in "
+                            + "{} or in the URL",
                     path,
                     type,
                     VARIABLE);
@@ -307,7 +312,8 @@ public final class LocalDirectory {
     }
 
     /**
-     * Opens clients.lock. Where neither it nor a member file was ever made, this is first use, and a fresh member file says so to the first host; only one process at a time decides that, under host.lock.
+     * Opens clients.lock. Where neither it nor a member file was ever made, this is first use, and a fresh member file
+     * says so to the first host; only one process at a time decides that, under host.lock.
      *
      * @param settings of the member that will serve here
      * @throws io.keyway.lock.LockUnavailableException if files are missing while a host lives, or cannot be made
@@ -344,7 +350,8 @@ public final class LocalDirectory {
                 throw unfit(
                         path,
                         CLIENTS + " was removed while " + host
-                                + " hosts, which it cannot do without; try again, or end that process if that does not help",
+                                + " hosts, which it cannot do without; try again, or end that process if that does not "
+                                + "help",
                         null);
             }
             LockSupport.parkNanos(2_000_000);

@@ -36,23 +36,24 @@ import org.slf4j.LoggerFactory;
  * <p>Its states:
  *
  * <ul>
- *   <li><em>Starting.</em> Its file says how the previous run ended ({@link PreviousRun}). The first record of this run,
- *       with an epoch above all others, is on disk when the constructor returns. Then {@link #run} makes each cell, which
- *       learns what was carried over before it hears anybody.
+ *   <li><em>Starting.</em> Its file says how the previous run ended ({@link PreviousRun}). The first record of this
+ *   run, with an epoch above all others, is on disk when the constructor returns. Then {@link #run} makes each cell,
+ *   which learns what was carried over before it hears anybody.
  *   <li><em>Quarantined.</em> Some cell grants nothing yet: requests queue, holders re-assert. So it is again whenever
- *       somebody tells of an epoch that this member does not know.
+ *   somebody tells of an epoch that this member does not know.
  *   <li><em>Open.</em> All cells grant. The file says from now on that no lease of a former run is left.
  *   <li><em>Closing</em> ({@link #close}). No new connections, no new grants; what waits for the disk still goes out.
  *   <li><em>Ended.</em> The file has the table of all grants that live, and the next run carries them over.
- *   <li><em>Stopped</em> ({@link #stop}). The end at once and without a word, when this process may serve no longer: a cell
- *       or the disk has failed, or the directory is no longer ours. The next run waits for the leases of this one.
+ *   <li><em>Stopped</em> ({@link #stop}). The end at once and without a word, when this process may serve no longer: a
+ *   cell or the disk has failed, or the directory is no longer ours. The next run waits for the leases of this one.
  * </ul>
  *
  * <p>What holds in all of them: nothing leaves a cell before the record that it depends on is on disk, and no record is
- * written unless {@link #check} has just said that this process may serve. A table of grants is written only when no cell
- * runs any more, and only by a run that knows of every lease that may be believed in. The end happens once.
+ * written unless {@link #check} has just said that this process may serve. A table of grants is written only when no
+ * cell runs any more, and only by a run that knows of every lease that may be believed in. The end happens once.
  *
- * <p>Cells run on their event loops; the disk and the locks of the operating system are asked on one thread beside them.
+ * <p>Cells run on their event loops; the disk and the locks of the operating system are asked on one thread beside
+ * them.
  */
 public abstract class Member implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Member.class);
@@ -86,7 +87,8 @@ public abstract class Member implements AutoCloseable {
      * @param shards how many cells {@link #run} will be given
      * @param heardEpoch the highest epoch that this run is to exceed, beside those of the file
      * @param listOpened as in {@link MemberRecord}
-     * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask next
+     * @param beyond nanoseconds by which a horizon is written further away than a cell asks, for the cells that ask
+     *     next
      * @throws IOException if the record is not on disk; nothing was promised
      */
     protected Member(

@@ -18,8 +18,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a member remembers over its end: two slots of 4 KiB, written in turn, each with its sum and forced before anything that depends on it goes out; behind them room for the grants of a clean end. All of it is preallocated, so that a full disk does not stop a write (on
- * file systems that overwrite in place). One thread at a time; an interrupt does not disturb it.
+ * What a member remembers over its end: two slots of 4 KiB, written in turn, each with its sum and forced before
+ * anything that depends on it goes out; behind them room for the grants of a clean end. All of it is preallocated, so
+ * that a full disk does not stop a write (on file systems that overwrite in place). One thread at a time; an interrupt
+ * does not disturb it.
  */
 public final class MemberFile implements AutoCloseable {
     static final long TABLE_AT = 2L * MemberSlot.SIZE;
@@ -64,7 +66,8 @@ public final class MemberFile implements AutoCloseable {
     }
 
     /**
-     * Makes the file of a member whose cluster never ran, which is the word of whoever calls this: the first start serves at once.
+     * Makes the file of a member whose cluster never ran, which is the word of whoever calls this: the first start
+     * serves at once.
      *
      * @throws java.nio.file.FileAlreadyExistsException if there is a file
      * @throws IOException if it cannot be made; what may be left of it makes the next start wait
@@ -77,7 +80,8 @@ public final class MemberFile implements AutoCloseable {
     }
 
     /**
-     * Opens the file and judges what the last life left; a missing file is made. No slot is written before {@link #force}.
+     * Opens the file and judges what the last life left; a missing file is made. No slot is written before {@link
+     * #force}.
      *
      * @throws IOException if it cannot be read or made, or the disk has no room for it
      */
@@ -142,7 +146,8 @@ public final class MemberFile implements AutoCloseable {
     }
 
     /**
-     * Whether the bytes of clients.lock say who may still believe in a grant of an earlier life. If not, what is written says so too, until {@link #forgotten}: a host that comes soon must not trust them either.
+     * Whether the bytes of clients.lock say who may still believe in a grant of an earlier life. If not, what is
+     * written says so too, until {@link #forgotten}: a host that comes soon must not trust them either.
      */
     public boolean provable() {
         return provable;
@@ -178,7 +183,8 @@ public final class MemberFile implements AutoCloseable {
     /**
      * Writes an OPEN record and returns when it is on disk.
      *
-     * @throws IOException if it may not be there, or if somebody else removed, replaced or wrote the file: the member must stop, and every later call throws too
+     * @throws IOException if it may not be there, or if somebody else removed, replaced or wrote the file: the member
+     *     must stop, and every later call throws too
      */
     public void force(MemberRecord record) throws IOException {
         write(State.OPEN, record, Table.NONE);

@@ -6,7 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Who a member is and what it promised to be. A file that was written under other settings is foreign: it shortens no wait.
+ * Who a member is and what it promised to be. A file that was written under other settings is foreign: it shortens no
+ * wait.
  *
  * @param cluster the cluster's id
  * @param node the member's id in it
@@ -28,7 +29,10 @@ public record MemberSettings(
     /** The longest id, in bytes of UTF-8. */
     public static final int MAX_ID_BYTES = 512;
 
-    /** The longest member list, in bytes of UTF-8 and with a byte between two members: it has to fit into a slot of the file. */
+    /**
+     * The longest member list, in bytes of UTF-8 and with a byte between two members: it has to fit into a slot of the
+     * file.
+     */
     public static final int MAX_LIST_BYTES = 2048;
 
     public MemberSettings {

@@ -126,7 +126,9 @@ public final class MemberSlot {
         return out.array();
     }
 
-    /** Splits the bytes of a table whose sum was right; an IllegalArgumentException if they are no table of that count. */
+    /**
+     * Splits the bytes of a table whose sum was right; an IllegalArgumentException if they are no table of that count.
+     */
     static List<byte[]> grants(byte[] table, int count) {
         ByteBuffer in = ByteBuffer.wrap(table);
         List<byte[]> grants = new ArrayList<>();

@@ -69,7 +69,10 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
         return Math.max(keptNanos(), carriedOver.longestKept());
     }
 
-    /** In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken over. */
+    /**
+     * In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken
+     * over.
+     */
     public long awaitedNanos() {
         return Math.max(waitNanos(), carriedOver.longest());
     }

@@ -10,7 +10,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a member waits after its start before it grants, on the monotonic clock, while holders re-assert. Leases of an earlier life may still be believed until then.
+ * How long a member waits after its start before it grants, on the monotonic clock, while holders re-assert. Leases of
+ * an earlier life may still be believed until then.
  *
  * @param duration from the moment of the computation; not negative
  * @param reason one sentence for logs and answers

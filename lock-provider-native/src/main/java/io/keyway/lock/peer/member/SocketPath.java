@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Where a host's Unix domain socket may lie: an address has little room for a path, and the JDK uses all of it but two bytes. */
+/**
+ * Where a host's Unix domain socket may lie: an address has little room for a path, and the JDK uses all of it but two
+ * bytes.
+ */
 public final class SocketPath {
     /** The room is 108 bytes on Linux and 104 on other systems. */
     static final int MAX_BYTES = (System.getProperty("os.name", "").startsWith("Linux") ? 108 : 104) - 2;
@@ -17,7 +20,10 @@ public final class SocketPath {
 
     private SocketPath() {}
 
-    /** Returns the path of the socket; empty if the directory's name is too long for one, so that the host listens on a port of 127.0.0.1 instead. */
+    /**
+     * Returns the path of the socket; empty if the directory's name is too long for one, so that the host listens on a
+     * port of 127.0.0.1 instead.
+     */
     public static Optional<Path> in(Path directory) {
         return NAMES.stream().map(directory::resolve).filter(SocketPath::fits).findFirst();
     }

@@ -29,7 +29,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver that runs the cells of one JVM on one thread and carries frames between them without delay. Time is the machine's, or stands still but for {@link #step}.
+ * A driver that runs the cells of one JVM on one thread and carries frames between them without delay. Time is the
+ * machine's, or stands still but for {@link #step}.
  *
  * <p>Everything but the inbox belongs to the world's thread; other threads come in through tasks.
  */

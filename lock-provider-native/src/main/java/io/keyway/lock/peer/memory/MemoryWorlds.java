@@ -24,7 +24,9 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** The worlds of {@code lock:native:mem://} in this class loader: one member each, from its first client to its last. */
+/**
+ * The worlds of {@code lock:native:mem://} in this class loader: one member each, from its first client to its last.
+ */
 public final class MemoryWorlds {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 

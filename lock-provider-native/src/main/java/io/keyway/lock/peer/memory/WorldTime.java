@@ -221,13 +221,15 @@ final class WorldTime implements TimeSource {
         if (moving.equals(Thread.currentThread())) {
             return waits
                     + " and has moved its clock on by an hour to no avail: what it waits for has to be done by another"
-                    + " thread, or before. Where that thread waits too, or more time is needed, use MemoryWorld.advanceUntil.";
+                    + " thread, or before. Where that thread waits too, or more time is needed, use "
+                    + "MemoryWorld.advanceUntil.";
         }
         String advice = moving.isAlive()
                 ? "Move it meanwhile, by MemoryWorld.advance or advanceUntil on the thread " + moving.getName()
                         + "; or wait on that thread, which lets time pass by itself."
                 : "The thread " + moving.getName() + ", which opened this world or moved it last, has ended: call"
-                        + " MemoryWorld.advance or advanceUntil on the thread of the test, be it by no time; from then on a"
+                        + " MemoryWorld.advance or advanceUntil on the thread of the test, be it by no time; from then "
+                        + "on a"
                         + " call that blocks there lets time pass by itself.";
         return waits + ", whose clock stands still but for a test (clock=manual), and nobody has moved it for "
                 + patience.toMillis() / 1000.0 + " s of real time. " + advice;

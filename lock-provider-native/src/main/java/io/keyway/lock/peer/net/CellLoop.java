@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one cell on one event loop: all sockets are read, then the clock, then due timers, then up to 64 frames, then one flush for each peer. No lock and no other thread on that way; users come in
- * through one queue.
+ * Runs one cell on one event loop: all sockets are read, then the clock, then due timers, then up to 64 frames, then
+ * one flush for each peer. No lock and no other thread on that way; users come in through one queue.
  *
  * <p>While a member has deadlines it looks at the clock every 100 ms. One that was stopped, or starved, finds that it
  * looks late: it first moves the deadlines that it set for others by that time, and so reads what clients sent in the

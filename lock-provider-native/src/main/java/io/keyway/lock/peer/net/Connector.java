@@ -48,7 +48,8 @@ public final class Connector {
     }
 
     /**
-     * Opens that link over TCP, and TLS if there is any: the cell gets Opened when both stand. Otherwise {@code failed} gets the reason, on the loop's thread, and the cell nothing. From any thread.
+     * Opens that link over TCP, and TLS if there is any: the cell gets Opened when both stand. Otherwise {@code failed}
+     * gets the reason, on the loop's thread, and the cell nothing. From any thread.
      *
      * @param address resolved, since that may block; its host name is what a certificate must be for
      */

@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection: bytes to frames and back, on the loop of its cell. Before the handshake is done a peer can make this side hold 1 KiB, afterwards one frame; what a client does not read is held up to 8 MiB, then
- * the connection is closed, not the session.
+ * One connection: bytes to frames and back, on the loop of its cell. Before the handshake is done a peer can make this
+ * side hold 1 KiB, afterwards one frame; what a client does not read is held up to 8 MiB, then the connection is
+ * closed, not the session.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // channelInactive hears of the end
 final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.Link {
@@ -146,7 +147,8 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     private String strange() {
         return first == FirstBytes.TLS_ALERT && !member
-                ? "the member speaks TLS and this end does not: add tls=true, or what else the members' administrator says"
+                ? "the member speaks TLS and this end does not: add tls=true, or what else the members' administrator "
+                        + "says"
                 : (member ? "" : "no member answers there: ") + first.words();
     }
 

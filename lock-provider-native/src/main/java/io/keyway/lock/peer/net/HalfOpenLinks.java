@@ -15,8 +15,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections that have not proved themselves, of all cells of a member together. Of too many from one address, or from all, the oldest goes (of the address that has most): whoever means it proves
- * itself at once, and nobody can keep others out by coming first.
+ * The connections that have not proved themselves, of all cells of a member together. Of too many from one address, or
+ * from all, the oldest goes (of the address that has most): whoever means it proves itself at once, and nobody can keep
+ * others out by coming first.
  *
  * <p>On the accepting loop's thread, but for {@link Half#arrived}.
  */

@@ -20,7 +20,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Waits for the hello of one connection, and holds at most 1 KiB of it. Whoever begins otherwise is told so in its own language, if that is known. */
+/**
+ * Waits for the hello of one connection, and holds at most 1 KiB of it. Whoever begins otherwise is told so in its own
+ * language, if that is known.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 final class HelloReader extends ChannelInboundHandlerAdapter {
     private static final byte[] NOT_HTTP = """

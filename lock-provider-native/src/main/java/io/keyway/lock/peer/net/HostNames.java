@@ -10,7 +10,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Asks for the addresses of hosts, which may block, on threads that live only while there is something to ask: a name that no server knows does not hold up the others. */
+/**
+ * Asks for the addresses of hosts, which may block, on threads that live only while there is something to ask: a name
+ * that no server knows does not hold up the others.
+ */
 public final class HostNames implements AutoCloseable {
     private static final int KEPT_SECONDS = 10;
     private static final int MOST = 256;

@@ -11,7 +11,9 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One event loop with its one thread, owned by whoever made it. Nothing is opened before {@link #loop} is asked for. */
+/**
+ * One event loop with its one thread, owned by whoever made it. Nothing is opened before {@link #loop} is asked for.
+ */
 public final class LoopThread implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 5;
     private static final boolean SINCE_4_2 = isPresent("io.netty.channel.SingleThreadIoEventLoop");

@@ -21,9 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes TCP connections for all cells of a member. A connection stays on the accepting loop, with its TLS handshake, until it has said a hello; then it goes to the loop of the cell that the hello names, which
- * answers. So nobody who has not spoken takes the time of those who hold. Until it has proved itself it counts as
- * half-open, and the time in which it has to say hello is short.
+ * Takes TCP connections for all cells of a member. A connection stays on the accepting loop, with its TLS handshake,
+ * until it has said a hello; then it goes to the loop of the cell that the hello names, which answers. So nobody who
+ * has not spoken takes the time of those who hold. Until it has proved itself it counts as half-open, and the time in
+ * which it has to say hello is short.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 public final class MemberAcceptor implements AutoCloseable {
@@ -57,7 +58,8 @@ public final class MemberAcceptor implements AutoCloseable {
      * Listens.
      *
      * @param thread where connections are accepted and TLS shakes hands, which the caller ends after this; no cell's
-     * @param shards the member's cells in order; a hello that names another one is refused by the first, once its sender has proved itself
+     * @param shards the member's cells in order; a hello that names another one is refused by the first, once its
+     *     sender has proved itself
      * @param name of the member, for the log
      * @throws IOException if the address can't be bound
      * @throws IllegalArgumentException if this security does not allow to listen there

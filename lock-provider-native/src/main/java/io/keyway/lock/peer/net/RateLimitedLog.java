@@ -12,7 +12,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says in the log what peers do wrong: at most one line a period, however many there are; the next line says how many were left out. From any thread. */
+/**
+ * Says in the log what peers do wrong: at most one line a period, however many there are; the next line says how many
+ * were left out. From any thread.
+ */
 final class RateLimitedLog {
     private static final Logger LOG = LoggerFactory.getLogger(RateLimitedLog.class);
     private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();

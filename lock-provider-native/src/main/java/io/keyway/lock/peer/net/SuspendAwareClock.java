@@ -8,15 +8,21 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A monotonic clock that also counts the time in which the machine slept. The system's monotonic clock stands still then, while leases at other machines run out; the wall clock goes on. So whenever the wall
- * clock is further ahead than it should be, the difference counts as time that has passed. A wall clock that is set forward costs as much belief as it is set; one that is set back extends nothing.
+ * A monotonic clock that also counts the time in which the machine slept. The system's monotonic clock stands still
+ * then, while leases at other machines run out; the wall clock goes on. So whenever the wall clock is further ahead
+ * than it should be, the difference counts as time that has passed. A wall clock that is set forward costs as much
+ * belief as it is set; one that is set back extends nothing.
  *
- * <p>{@link #nanoTime} is for any thread and never goes back. {@link #look} has to be called at least as often as a belief lasts; it takes in the small differences by which the two clocks drift apart.
+ * <p>{@link #nanoTime} is for any thread and never goes back. {@link #look} has to be called at least as often as a
+ * belief lasts; it takes in the small differences by which the two clocks drift apart.
  */
 public final class SuspendAwareClock implements TimeSource {
     /** Below this it is drift, or the grain of the wall clock. */
     private static final long SLACK = 50_000_000L;
-    /** Two looks at the monotonic clock that are further apart say that this thread was stopped in between, and not what the wall clock said at either. */
+    /**
+     * Two looks at the monotonic clock that are further apart say that this thread was stopped in between, and not what
+     * the wall clock said at either.
+     */
     private static final long LONGEST_LOOK = 5_000_000L;
 
     /** A lead below this is the grain of the wall clock, and not worth a note. */

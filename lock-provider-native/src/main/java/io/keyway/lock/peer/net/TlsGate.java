@@ -8,7 +8,9 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.nio.channels.ClosedChannelException;
 import java.util.function.BiConsumer;
 
-/** Keeps a connection from whoever serves it until its TLS handshake is done; one that fails ends here, with its reason. */
+/**
+ * Keeps a connection from whoever serves it until its TLS handshake is done; one that fails ends here, with its reason.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 final class TlsGate extends ChannelInboundHandlerAdapter {
     private final BiConsumer<Channel, Throwable> failed;

@@ -8,7 +8,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
 
-/** Looks at what comes to a TLS port before TLS does: whoever speaks otherwise gets a TLS alert, which a client of ours understands, and the log says what it was. */
+/**
+ * Looks at what comes to a TLS port before TLS does: whoever speaks otherwise gets a TLS alert, which a client of ours
+ * understands, and the log says what it was.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
 final class TlsSniffer extends ByteToMessageDecoder {
     /** Fatal, unexpected_message (RFC 8446, 6.2), in a record of its own. */

@@ -10,7 +10,10 @@ public final class BootClock {
 
     private BootClock() {}
 
-    /** Returns the boot time before which the given nanoseconds of the monotonic clock have not passed, if the machine does not sleep; {@link #NONE} without a boot clock. */
+    /**
+     * Returns the boot time before which the given nanoseconds of the monotonic clock have not passed, if the machine
+     * does not sleep; {@link #NONE} without a boot clock.
+     */
     public static long horizon(MachineFacts facts, long remainingNanos) {
         OptionalLong boot = facts.bootNanos();
         return boot.isEmpty() ? NONE : boot.getAsLong() + MachineFacts.BOOT_STEP_NANOS + remainingNanos;

@@ -5,8 +5,10 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Proof of life and of death on one machine: each client locks a random byte of clients.lock before it says hello and keeps it for its life; the operating system frees it when the process ends, however it ends, and never before. A stopped process keeps its byte.
- * All methods may be called from any thread and return without waiting for another process.
+ * Proof of life and of death on one machine: each client locks a random byte of clients.lock before it says hello and
+ * keeps it for its life; the operating system frees it when the process ends, however it ends, and never before. A
+ * stopped process keeps its byte. All methods may be called from any thread and return without waiting for another
+ * process.
  */
 public final class ByteLocks {
     /** What a byte says about its process. */
@@ -56,7 +58,10 @@ public final class ByteLocks {
         return file.sameFile();
     }
 
-    /** Whether this system lets a process see which locks it has (Linux with /proc). If not, {@link #stillHeld} cannot notice a lock that vanished. */
+    /**
+     * Whether this system lets a process see which locks it has (Linux with /proc). If not, {@link #stillHeld} cannot
+     * notice a lock that vanished.
+     */
     public boolean checkable() {
         return file.checkable();
     }
@@ -64,7 +69,8 @@ public final class ByteLocks {
     /**
      * Takes a random byte in [1, 2^40) for this client, until {@link #release}.
      *
-     * @throws io.keyway.lock.LockUnavailableException if the file was replaced, or a process keeps all of it locked for 2 s
+     * @throws io.keyway.lock.LockUnavailableException if the file was replaced, or a process keeps all of it locked for
+     *     2 s
      */
     public long take() {
         long position = file.takeAny();
@@ -79,7 +85,8 @@ public final class ByteLocks {
     /**
      * Takes this very byte, until {@link #release}.
      *
-     * @throws io.keyway.lock.LockUnavailableException if the file was replaced, or another process keeps the byte locked for 2 s
+     * @throws io.keyway.lock.LockUnavailableException if the file was replaced, or another process keeps the byte
+     *     locked for 2 s
      */
     public void take(long position) {
         file.takeThis(position);
@@ -127,7 +134,8 @@ public final class ByteLocks {
     }
 
     /**
-     * Says whether any process but this JVM lives. What this JVM's own clients ({@link #own}) believe, the caller must find out otherwise.
+     * Says whether any process but this JVM lives. What this JVM's own clients ({@link #own}) believe, the caller must
+     * find out otherwise.
      *
      * @param excepted bytes of processes that are known to believe nothing that the caller has not recorded
      */

@@ -31,8 +31,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file whose bytes this JVM locks. POSIX drops every lock of a process on a file when the process closes any descriptor of it; hence one channel per file (inode) in the whole JVM, kept in the system properties so that two class loaders share it, made of JDK types
- * only, and never closed. Nothing but lock and unlock is done on the channel: reading or forcing it from an interrupted thread would close it.
+ * A file whose bytes this JVM locks. POSIX drops every lock of a process on a file when the process closes any
+ * descriptor of it; hence one channel per file (inode) in the whole JVM, kept in the system properties so that two
+ * class loaders share it, made of JDK types only, and never closed. Nothing but lock and unlock is done on the channel:
+ * reading or forcing it from an interrupted thread would close it.
  */
 public final class LockFile {
     /** Bytes 1 to LIMIT - 1 may be drawn; byte 0 is for a lock that everybody knows. */
@@ -49,7 +51,10 @@ public final class LockFile {
 
     private static final String REGISTRY = "io.keyway.lock.files.1";
     private static final Object GUARD = "guard";
-    /** Should the registry be swept away, a channel that became garbage would close, and every lock of the JVM on that file with it. */
+    /**
+     * Should the registry be swept away, a channel that became garbage would close, and every lock of the JVM on that
+     * file with it.
+     */
     private static final Set<FileChannel> NEVER_CLOSED = ConcurrentHashMap.newKeySet();
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -62,7 +67,10 @@ public final class LockFile {
     private final ReentrantLock guard;
     private final TreeMap<Long, FileLock> own;
     private final String kernelName;
-    /** At most one: what the kernel says of a descriptor of this file, kept open so that a check needs no new descriptor. */
+    /**
+     * At most one: what the kernel says of a descriptor of this file, kept open so that a check needs no new
+     * descriptor.
+     */
     private final List<RandomAccessFile> kernel;
 
     @SuppressWarnings("unchecked") // only this class writes the entries
@@ -231,7 +239,9 @@ public final class LockFile {
         throw unavailable("Cannot lock any byte of " + path + ": a process keeps all of it locked", null);
     }
 
-    /** Takes one byte that nobody else is to have. A moment's wait is possible while another process examines the file. */
+    /**
+     * Takes one byte that nobody else is to have. A moment's wait is possible while another process examines the file.
+     */
     void takeThis(long position) {
         long start = System.nanoTime();
         do {
@@ -261,7 +271,10 @@ public final class LockFile {
         }
     }
 
-    /** Locks every byte but this JVM's own and the excepted ones, all at the same time, then gives them back: TAKEN means that there was an instant at which nobody had one of them. */
+    /**
+     * Locks every byte but this JVM's own and the excepted ones, all at the same time, then gives them back: TAKEN
+     * means that there was an instant at which nobody had one of them.
+     */
     Outcome probeAllBut(Set<Long> excepted) {
         guard.lock();
         List<FileLock> ranges = new ArrayList<>();

@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What this machine says of its clocks and files. Whatever is missing makes a restarted member wait longer, never shorter. */
+/**
+ * What this machine says of its clocks and files. Whatever is missing makes a restarted member wait longer, never
+ * shorter.
+ */
 public interface MachineFacts {
     /** The boot clock is read in steps of this size, downwards. */
     long BOOT_STEP_NANOS = 10_000_000L;
@@ -20,7 +23,10 @@ public interface MachineFacts {
     /** Identity of the time namespace of this process; "none" where the system has no such thing. */
     Optional<String> timeNamespace();
 
-    /** Nanoseconds since the machine started, sleep included, at most {@link #BOOT_STEP_NANOS} behind; empty if not known. */
+    /**
+     * Nanoseconds since the machine started, sleep included, at most {@link #BOOT_STEP_NANOS} behind; empty if not
+     * known.
+     */
     OptionalLong bootNanos();
 
     /** Nanoseconds on the clock of System.nanoTime(). */

@@ -12,7 +12,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Asks the Linux kernel which byte locks this process has: /proc/self/fdinfo lists, for each descriptor, the locks of this process on its file. FileLock.isValid() does not know when they vanish.
+ * Asks the Linux kernel which byte locks this process has: /proc/self/fdinfo lists, for each descriptor, the locks of
+ * this process on its file. FileLock.isValid() does not know when they vanish.
  */
 final class ProcLocks {
     static final ProcLocks SELF = new ProcLocks(Path.of("/proc/self/fdinfo"));
@@ -28,7 +29,10 @@ final class ProcLocks {
         this.descriptors = descriptors;
     }
 
-    /** Looks for a lock on this byte at any descriptor; an empty file name stands for any file. Reads one small file per open descriptor. */
+    /**
+     * Looks for a lock on this byte at any descriptor; an empty file name stands for any file. Reads one small file per
+     * open descriptor.
+     */
     Optional<Place> find(long position, String file) {
         try (DirectoryStream<Path> each = Files.newDirectoryStream(descriptors)) {
             for (Path descriptor : each) {
@@ -53,7 +57,9 @@ final class ProcLocks {
         }
     }
 
-    /** Opens what the kernel says of a descriptor, to be read again and again, even when no further file can be opened. */
+    /**
+     * Opens what the kernel says of a descriptor, to be read again and again, even when no further file can be opened.
+     */
     RandomAccessFile open(String descriptor) throws IOException {
         return new RandomAccessFile(descriptors.resolve(descriptor).toFile(), "r");
     }
@@ -75,7 +81,9 @@ final class ProcLocks {
                 .findFirst();
     }
 
-    /** lock: 1: POSIX ADVISORY WRITE pid major:minor:inode first last; the kernel merges neighbours, so ranges count. */
+    /**
+     * lock: 1: POSIX ADVISORY WRITE pid major:minor:inode first last; the kernel merges neighbours, so ranges count.
+     */
     private static boolean covers(String[] field, long position) {
         if (field.length < 9 || !field[2].equals("POSIX") || !field[4].equals("WRITE")) {
             return false;

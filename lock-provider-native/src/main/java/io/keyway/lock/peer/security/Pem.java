@@ -74,7 +74,8 @@ final class Pem {
         throw new IllegalArgumentException(
                 option + ": " + file
                         + (found.isEmpty() ? " has no private key" : " has its key in another form (" + found + ")")
-                        + "; PKCS#8 without a password is needed (-----BEGIN PRIVATE KEY-----): openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW");
+                        + "; PKCS#8 without a password is needed (-----BEGIN PRIVATE KEY-----): openssl pkcs8 -topk8 "
+                        + "-nocrypt -in OLD -out NEW");
     }
 
     private static PrivateKey key(String option, Path file, byte[] der) {

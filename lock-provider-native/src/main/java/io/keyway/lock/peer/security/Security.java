@@ -13,9 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How one end of a cluster's connections shows who it is, and what it demands of the other: a shared secret, TLS, both or neither. Immutable.
+ * How one end of a cluster's connections shows who it is, and what it demands of the other: a shared secret, TLS, both
+ * or neither. Immutable.
  *
- * <p>The secret proves at the handshake of each connection, in both directions, that the other end knows it; what follows is neither hidden nor protected against somebody on the way. TLS does that.
+ * <p>The secret proves at the handshake of each connection, in both directions, that the other end knows it; what
+ * follows is neither hidden nor protected against somebody on the way. TLS does that.
  */
 public final class Security {
     private static final Logger LOG = LoggerFactory.getLogger(Security.class);
@@ -119,7 +121,9 @@ public final class Security {
         return !known && (ip == null || !ip.isLoopbackAddress());
     }
 
-    /** Warns in the log if this client connects to another machine without secret and TLS, unless it does so on purpose. */
+    /**
+     * Warns in the log if this client connects to another machine without secret and TLS, unless it does so on purpose.
+     */
     public void checkDialling(Iterable<String> hosts) {
         if (secret || tls.isPresent() || settings.insecure()) {
             return;
@@ -127,7 +131,8 @@ public final class Security {
         for (String host : hosts) {
             if (!loopback(host)) {
                 LOG.warn(
-                        "the connection to {} has neither a secret nor TLS: whoever is on the way can pose as the member; {}=true says that this is as it should be",
+                        "the connection to {} has neither a secret nor TLS: whoever is on the way can pose as the "
+                                + "member; {}=true says that this is as it should be",
                         host,
                         settings.spelled(NativeOptions.INSECURE));
                 return;

@@ -8,7 +8,10 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds the secret that all members and clients of a cluster share. White space around it does not count, so that a file may end with a new line. */
+/**
+ * Finds the secret that all members and clients of a cluster share. White space around it does not count, so that a
+ * file may end with a new line.
+ */
 final class SharedSecret {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSecret.class);
     private static final int MAX_BYTES = 4096;

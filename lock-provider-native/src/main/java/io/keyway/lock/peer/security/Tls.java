@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS 1.3 or 1.2 by the JDK. Whoever connects checks the certificate of the member against the host that it dialled; a member demands a certificate in turn if it is told to. Members connect to each other
- * with the certificate that they listen with.
+ * TLS 1.3 or 1.2 by the JDK. Whoever connects checks the certificate of the member against the host that it dialled; a
+ * member demands a certificate in turn if it is told to. Members connect to each other with the certificate that they
+ * listen with.
  */
 public final class Tls {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Starts, ends and lists of members in one process, over real sockets and files. Whoever opens under a maxTtl of an hour did not wait for it. */
+/**
+ * Starts, ends and lists of members in one process, over real sockets and files. Whoever opens under a maxTtl of an
+ * hour did not wait for it.
+ */
 class ClusterMemberTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration HOUR = Duration.ofHours(1);

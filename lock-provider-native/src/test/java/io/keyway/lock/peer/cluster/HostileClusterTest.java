@@ -105,7 +105,10 @@ class HostileClusterTest {
         return new SessionFrame.Data(session, seq, 0, true, seq, 0, messages);
     }
 
-    /** Bytes that no peer sends, and frames that no peer sends then; each on a connection of its own, which the member closes. */
+    /**
+     * Bytes that no peer sends, and frames that no peer sends then; each on a connection of its own, which the member
+     * closes.
+     */
     private void nonsense(NodeId member, long number) throws Exception {
         byte[] garbage = new byte[5000];
         new SplittableRandom(number).nextBytes(garbage);

@@ -35,7 +35,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Members with a secret and with TLS, through the API: what works, and what an application is told when it does not. */
+/**
+ * Members with a secret and with TLS, through the API: what works, and what an application is told when it does not.
+ */
 @Timeout(60)
 class SecureClusterTest {
     private static final String SECRET = "a secret for this cluster only";

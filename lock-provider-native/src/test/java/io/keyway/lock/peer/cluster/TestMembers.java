@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Members in this process, each with a letter for a name, on ports of the loopback address that were free when they were chosen. */
+/**
+ * Members in this process, each with a letter for a name, on ports of the loopback address that were free when they
+ * were chosen.
+ */
 final class TestMembers implements AutoCloseable {
     private final Path directory;
     private final Map<String, NodeId> ids = new LinkedHashMap<>();

@@ -20,7 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client with a guard works for something that has to be stopped, so closing a broken lease says that it has been. */
+/**
+ * A client with a guard works for something that has to be stopped, so closing a broken lease says that it has been.
+ */
 class GuardedClientTest {
     @TempDir
     Path directory;

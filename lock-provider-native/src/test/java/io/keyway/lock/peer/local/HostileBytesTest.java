@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What arrives at the socket of a host that serves others: the connection ends, the log says so in one line, and nobody else feels it. */
+/**
+ * What arrives at the socket of a host that serves others: the connection ends, the log says so in one line, and nobody
+ * else feels it.
+ */
 @Timeout(120)
 class HostileBytesTest {
     private static final int MANY = 1_000;

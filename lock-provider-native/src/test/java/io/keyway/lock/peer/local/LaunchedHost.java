@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.TreeSet;
 
-/** What a detached host sees of the world, written to a file; then it lives until the file "stop" appears beside that, or for a minute. */
+/**
+ * What a detached host sees of the world, written to a file; then it lives until the file "stop" appears beside that,
+ * or for a minute.
+ */
 final class LaunchedHost {
     private LaunchedHost() {}
 

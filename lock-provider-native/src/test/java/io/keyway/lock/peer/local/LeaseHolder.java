@@ -11,7 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * A process that holds one lock: says {@code held TOKEN}, then answers each line by {@code believes true} or {@code believes false}. Arguments: URL, name, and for how long it is to be held at least, if so.
+ * A process that holds one lock: says {@code held TOKEN}, then answers each line by {@code believes true} or {@code
+ * believes false}. Arguments: URL, name, and for how long it is to be held at least, if so.
  */
 public final class LeaseHolder {
     private LeaseHolder() {}

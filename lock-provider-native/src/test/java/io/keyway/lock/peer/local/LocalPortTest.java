@@ -28,7 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory whose name is too long for a socket: a port of this machine, and a secret that both ends prove to know. */
+/**
+ * A directory whose name is too long for a socket: a port of this machine, and a secret that both ends prove to know.
+ */
 @Timeout(120)
 class LocalPortTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);

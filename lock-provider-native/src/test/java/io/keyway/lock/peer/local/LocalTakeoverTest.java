@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Real processes in local mode while their host is killed, stopped and ended, again and again: never two believers, never a lower token, everybody goes on. Beliefs are compared on the machine's one monotonic
- * clock.
+ * Real processes in local mode while their host is killed, stopped and ended, again and again: never two believers,
+ * never a lower token, everybody goes on. Beliefs are compared on the machine's one monotonic clock.
  */
 class LocalTakeoverTest {
     @TempDir

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What people, restored backups and other code do to the files of a directory in use, with live processes around it: never two believers, never a lower token, everybody goes on, and the log names the
- * cause.
+ * What people, restored backups and other code do to the files of a directory in use, with live processes around it:
+ * never two believers, never a lower token, everybody goes on, and the log names the cause.
  */
 class LocalTroubleTest {
     /** A file that was put back is found out by its change time, unless it was written a second ago. */

@@ -12,7 +12,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** A process that hosts, with a wall clock that is off by so many milliseconds. Arguments: directory, milliseconds. Says {@code hosting}; ends in order when its standard input does. */
+/**
+ * A process that hosts, with a wall clock that is off by so many milliseconds. Arguments: directory, milliseconds. Says
+ * {@code hosting}; ends in order when its standard input does.
+ */
 final class SteppedHost {
     private SteppedHost() {}
 

@@ -87,7 +87,10 @@ class MemberFileTest {
         }
     }
 
-    /** Two changes of a file within one millisecond, or tick of the file system's clock, look alike; no copy comes back so soon. */
+    /**
+     * Two changes of a file within one millisecond, or tick of the file system's clock, look alike; no copy comes back
+     * so soon.
+     */
     private void awaitFileClock() throws IOException {
         Path probe = path.resolveSibling("probe");
         long last = Files.getLastModifiedTime(path).toMillis();

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What comes to a member's port: hellos go to the cell that they name, and everything else ends with a word, at bounded cost. */
+/**
+ * What comes to a member's port: hellos go to the cell that they name, and everything else ends with a word, at bounded
+ * cost.
+ */
 @Timeout(60)
 class MemberAcceptorTest {
     private static final MemberAcceptor.Limits FEW = new MemberAcceptor.Limits(8, 4, Duration.ofSeconds(30));

@@ -141,7 +141,9 @@ public final class RawPeer implements AutoCloseable {
         return challenge;
     }
 
-    /** Says that hello and proves itself; returns the member's last word, a welcome or a refusal, or null if it closed. */
+    /**
+     * Says that hello and proves itself; returns the member's last word, a welcome or a refusal, or null if it closed.
+     */
     public @Nullable SessionFrame introduce(SessionFrame.Hello hello, Authenticator authenticator)
             throws IOException, WireException {
         send(hello);

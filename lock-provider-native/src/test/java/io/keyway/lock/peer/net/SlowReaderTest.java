@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Clients that do not read what they asked for: the member's cost is bounded, others feel nothing, and nothing is lost. */
+/**
+ * Clients that do not read what they asked for: the member's cost is bounded, others feel nothing, and nothing is lost.
+ */
 @Timeout(120)
 class SlowReaderTest {
     private static final int LOCKS = 100_000;
@@ -123,7 +125,10 @@ class SlowReaderTest {
         throw new AssertionError("no welcome but " + answer);
     }
 
-    /** The same client comes again, and now it reads what it asks for, over as many links as that takes; returns how many answers of that kind it gets. */
+    /**
+     * The same client comes again, and now it reads what it asks for, over as many links as that takes; returns how
+     * many answers of that kind it gets.
+     */
     private static int answers(
             TcpMember member,
             SessionFrame.Hello hello,

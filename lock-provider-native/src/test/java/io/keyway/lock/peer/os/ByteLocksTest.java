@@ -183,7 +183,8 @@ class ByteLocksTest {
     void aLockOfAnotherFileOrProcessIsNotOurs() throws Exception {
         Files.writeString(
                 directory.resolve("7"),
-                "pos:\t0\nlock:\t1: POSIX  ADVISORY  WRITE 10 fe:00:21 12 14\nlock:\t2: FLOCK  ADVISORY  WRITE 10 fe:00:21 0 EOF\n");
+                "pos:\t0\nlock:\t1: POSIX  ADVISORY  WRITE 10 fe:00:21 12 14\nlock:\t2: FLOCK  ADVISORY  WRITE 10 "
+                        + "fe:00:21 0 EOF\n");
         ProcLocks kernel = new ProcLocks(directory);
         assertThat(kernel.at("7", 13, "fe:00:21")).isPresent();
         assertThat(kernel.find(13, "fe:00:21")).contains(new ProcLocks.Place("7", "fe:00:21"));

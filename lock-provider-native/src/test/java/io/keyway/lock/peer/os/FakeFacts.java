@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** A machine whose clocks stand until they are moved by hand. Files are real; a change that is seen anew gets the time of this machine's wall clock. */
+/**
+ * A machine whose clocks stand until they are moved by hand. Files are real; a change that is seen anew gets the time
+ * of this machine's wall clock.
+ */
 public class FakeFacts implements MachineFacts {
     private final SystemFacts real = new SystemFacts();
     public Optional<String> bootId = Optional.of("boot-1");

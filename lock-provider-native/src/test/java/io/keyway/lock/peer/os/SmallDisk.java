@@ -8,7 +8,10 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A file system in memory with room for two megabytes. Tests that need it are skipped where this user may not mount one. */
+/**
+ * A file system in memory with room for two megabytes. Tests that need it are skipped where this user may not mount
+ * one.
+ */
 public final class SmallDisk implements AutoCloseable {
     private final Path path;
 

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Members, a process each, and links to them that can be broken: those of each client, and those of the members among each other. */
+/**
+ * Members, a process each, and links to them that can be broken: those of each client, and those of the members among
+ * each other.
+ */
 final class Cluster implements AutoCloseable {
     private Duration maxTtl;
     private String ids;

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The four tests of the lease algorithm's source, with three members and two clients as five processes, and links that really break. */
+/**
+ * The four tests of the lease algorithm's source, with three members and two clients as five processes, and links that
+ * really break.
+ */
 @Timeout(300)
 class ClusterFiveProcessesTest {
     private static final Duration TTL = Duration.ofSeconds(2);

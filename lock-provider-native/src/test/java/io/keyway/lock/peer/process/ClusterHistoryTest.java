@@ -10,9 +10,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of three members and six clients, all processes, which share eight names while processes are killed, stopped, ended and started, with and without their data, and links are cut, delayed, slowed and
- * reset: no two holders (R1), no two believers (R2), tokens that rise (R5), expiry neither early nor unnoticed (R7); and after the heal everybody has each lock once within ttl + 3 s, or that and a quarantine if a member
- * was started. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
+ * Random histories of three members and six clients, all processes, which share eight names while processes are killed,
+ * stopped, ended and started, with and without their data, and links are cut, delayed, slowed and reset: no two holders
+ * (R1), no two believers (R2), tokens that rise (R5), expiry neither early nor unnoticed (R7); and after the heal
+ * everybody has each lock once within ttl + 3 s, or that and a quarantine if a member was started. {@code
+ * -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 class ClusterHistoryTest {
     private static final int NAMES = 8;

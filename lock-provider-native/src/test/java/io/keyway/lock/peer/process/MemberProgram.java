@@ -19,9 +19,10 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory, the cluster's longest ttl in milliseconds, the file of the secret, {@code init} or {@code again},
- * and the ids of former members that have ended for good.
- * Says {@code listening}; ends in order when it is told anything or its input ends, with status {@value #FAILED} if it stops by itself.
+ * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory,
+ * the cluster's longest ttl in milliseconds, the file of the secret, {@code init} or {@code again}, and the ids of
+ * former members that have ended for good. Says {@code listening}; ends in order when it is told anything or its input
+ * ends, with status {@value #FAILED} if it stops by itself.
  */
 final class MemberProgram {
     private static final int FAILED = 9;

@@ -10,7 +10,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Three members of a cluster, a process each, that crash and stand still together: whichever member has a name, it is concerned. */
+/**
+ * Three members of a cluster, a process each, that crash and stand still together: whichever member has a name, it is
+ * concerned.
+ */
 final class ThreeMembers implements AutoCloseable {
     private static final Duration MAX_TTL = Duration.ofSeconds(5);
 

@@ -21,7 +21,10 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An authority of a test: makes certificates (X.509 version 3, P-256) and writes them and their keys as PEM files. Nothing of it outlives the test. */
+/**
+ * An authority of a test: makes certificates (X.509 version 3, P-256) and writes them and their keys as PEM files.
+ * Nothing of it outlives the test.
+ */
 public final class Certificates {
     private static final byte[] ECDSA_SHA256 = oid(0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02);
     private static final byte[] COMMON_NAME = oid(0x55, 0x04, 0x03);
