@@ -41,29 +41,19 @@ final class StatusClient {
 
     /** True if that call is a question. */
     boolean called(LockCall call, Turn turn) {
-        if (call instanceof LockCall.Show show) {
-            ask(show.request(), new LockMessage.Show(key, show.request(), show.limit() / 2), show.limit(), turn);
-        } else if (call instanceof LockCall.Break request) {
-            LockMessage message = new LockMessage.Break(key, request.request(), request.token(), request.reason());
-            ask(request.request(), message, request.limit(), turn);
-        } else if (call instanceof LockCall.ListNames list) {
-            LockMessage message =
-                    new LockMessage.ListNames(key, list.request(), list.prefix(), list.after(), list.max());
-            ask(list.request(), message, list.limit(), turn);
-        } else {
+        if (!(call instanceof LockCall.Question question)) {
             return false;
         }
-        return true;
-    }
-
-    private void ask(long request, LockMessage message, long limit, Turn turn) {
+        LockMessage message = question.message(key);
+        long limit = question.limit();
         // Before the caller's own clock rings: this side knows more about why there is no answer.
-        open.put(request, new Question(message, turn.now() + limit - limit / 16, new ArrayList<>(0)));
+        open.put(question.request(), new Question(message, turn.now() + limit - limit / 16, new ArrayList<>(0)));
         ClientView client = turn.client();
         if (client.exists()) {
             turn.send(client.session(), message);
         }
         arm(turn);
+        return true;
     }
 
     /** Nobody answers, for that reason. */
@@ -93,7 +83,6 @@ final class StatusClient {
 
     /** True if that message is an answer. */
     boolean received(LockMessage message, Turn turn) {
-        long request;
         if (message instanceof LockMessage.Misdirected misdirected) {
             if (open.remove(misdirected.request()) != null) {
                 turn.tell(new LockNotice.Misdirected(key, misdirected.request(), null, null));
@@ -101,33 +90,27 @@ final class StatusClient {
             }
             return true;
         }
-        LockMessage answer = message;
-        if (message instanceof LockMessage.Status status) {
-            request = status.request();
-            Question question = open.get(request);
-            if (question == null) {
-                return true;
-            }
-            question.parts().add(status);
-            if (!status.last()) {
-                return true;
-            }
-            answer = whole(question.parts());
-        } else if (message instanceof LockMessage.Answer broken) {
-            request = broken.request();
-        } else if (message instanceof LockMessage.Page page) {
-            request = page.request();
-        } else {
+        if (!(message instanceof LockMessage.Reply reply)) {
             return false;
         }
-        if (open.remove(request) != null) {
-            turn.tell(new LockNotice.Told(key, answer));
-            arm(turn);
+        Question question = open.get(reply.request());
+        if (question == null) {
+            return true;
         }
+        if (reply instanceof LockMessage.Status part) {
+            question.parts().add(part);
+            if (!part.last()) {
+                return true;
+            }
+            reply = whole(question.parts());
+        }
+        open.remove(reply.request());
+        turn.tell(new LockNotice.Told(key, reply));
+        arm(turn);
         return true;
     }
 
-    private static LockMessage whole(List<LockMessage.Status> parts) {
+    private static LockMessage.Status whole(List<LockMessage.Status> parts) {
         LockMessage.Status first = parts.get(0);
         List<Participant> waiters = new ArrayList<>();
         parts.forEach(part -> waiters.addAll(part.waiters()));

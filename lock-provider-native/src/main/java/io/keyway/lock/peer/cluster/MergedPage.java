@@ -53,9 +53,7 @@ final class MergedPage {
             return new LockNotice.Failed(key, question.request(), String.join("; ", silent), null);
         }
         LockMessage.Page page = whole();
-        return silent.isEmpty()
-                ? new LockNotice.Told(key, page)
-                : new LockNotice.ToldInPart(key, page, List.copyOf(silent));
+        return new LockNotice.Told(key, page, List.copyOf(silent));
     }
 
     private LockMessage.Page whole() {

@@ -15,26 +15,26 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What users asked while the members were not known, in order. Time limits are the callers' own; who asks hears what
+ * What users asked while the members were not known, in order. Time limits are the callers' own; who asks hlistener what
  * stands in the way. On one thread.
  */
 final class UnroutedRequests {
-    private record Guest(Input.Command command, long since) {}
+    private record Waiter(Input.Command command, long since) {}
 
-    private final List<Guest> guests = new ArrayList<>();
-    private final Consumer<Notice> ears;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final Consumer<Notice> listener;
     private @Nullable Unreachable trouble;
 
-    UnroutedRequests(Consumer<Notice> ears) {
-        this.ears = ears;
+    UnroutedRequests(Consumer<Notice> listener) {
+        this.listener = listener;
     }
 
     /** True if that request waited here; it does no more. */
     boolean withdraw(long request) {
-        for (Guest guest : guests) {
-            if (guest.command().call() instanceof LockCall.Acquire acquire && acquire.request() == request) {
-                guests.remove(guest);
-                ears.accept(new LockNotice.Withdrawn(guest.command().key(), request, acquire.user()));
+        for (Waiter waiter : waiters) {
+            if (waiter.command().call() instanceof LockCall.Acquire acquire && acquire.request() == request) {
+                waiters.remove(waiter);
+                listener.accept(new LockNotice.Withdrawn(waiter.command().key(), request, acquire.user()));
                 return true;
             }
         }
@@ -42,111 +42,88 @@ final class UnroutedRequests {
     }
 
     void add(Input.Command command, long now) {
-        Guest guest = new Guest(command, now);
-        guests.add(guest);
+        Waiter waiter = new Waiter(command, now);
+        waiters.add(waiter);
         Unreachable known = trouble;
         if (known != null) {
-            tell(guest, known.why());
+            tell(waiter, known.why());
         }
     }
 
-    /** Nobody answers; who waits hears why, once for each cause. */
+    /** Nobody answers; who waits hlistener why, once for each cause. */
     void trouble(Unreachable why) {
         if (!why.equals(trouble)) {
             trouble = why;
-            guests.forEach(guest -> tell(guest, why.why()));
+            waiters.forEach(waiter -> tell(waiter, why.why()));
         }
     }
 
-    private void tell(Guest guest, String why) {
-        if (guest.command().call() instanceof LockCall.Acquire acquire) {
-            ears.accept(new LockNotice.Trouble(guest.command().key(), acquire.request(), why, acquire.user()));
+    private void tell(Waiter waiter, String why) {
+        if (waiter.command().call() instanceof LockCall.Acquire acquire) {
+            listener.accept(new LockNotice.Trouble(waiter.command().key(), acquire.request(), why, acquire.user()));
         }
     }
 
     /** Nobody will answer before a configuration is changed. */
     void refuse(String why) {
-        for (Guest guest : guests) {
-            Key key = guest.command().key();
-            if (guest.command().call() instanceof LockCall.Acquire acquire) {
-                ears.accept(new LockNotice.Failed(key, acquire.request(), why, true, acquire.user()));
-            } else {
-                ears.accept(new LockNotice.Failed(key, question(guest.command()), why, true, null));
+        for (Waiter waiter : waiters) {
+            Key key = waiter.command().key();
+            if (waiter.command().call() instanceof LockCall.Acquire acquire) {
+                listener.accept(new LockNotice.Failed(key, acquire.request(), why, true, acquire.user()));
+            } else if (waiter.command().call() instanceof LockCall.Question question) {
+                listener.accept(new LockNotice.Failed(key, question.request(), why, true, null));
             }
         }
-        guests.clear();
+        waiters.clear();
     }
 
     /** Nanoseconds after which a question is to be given up by {@link #expire}; empty for what is no question. */
     static Optional<Long> patience(Input.Command command) {
-        long limit = limit(command);
         // Before the caller's own clock rings: this side knows more about why there is no answer.
-        return limit == 0 ? Optional.empty() : Optional.of(limit - limit / 16);
+        return command.call() instanceof LockCall.Question question && question.limit() > 0
+                ? Optional.of(question.limit() - question.limit() / 16)
+                : Optional.empty();
     }
 
-    private static long limit(Input.Command command) {
-        if (command.call() instanceof LockCall.Show show) {
-            return show.limit();
-        } else if (command.call() instanceof LockCall.Break request) {
-            return request.limit();
-        }
-        return command.call() instanceof LockCall.ListNames list ? list.limit() : 0;
-    }
-
-    /** The time of that question is over: who asked it hears why there is no answer. */
-    void expire(Input.Command question) {
-        if (guests.removeIf(guest -> guest.command().equals(question))) {
-            late(question);
+    /** The time of that question is over: who asked it hlistener why there is no answer. */
+    void expire(Input.Command command) {
+        if (waiters.removeIf(waiter -> waiter.command().equals(command))) {
+            late(command);
         }
     }
 
-    private void late(Input.Command question) {
-        String why = trouble == null ? "no member of the cluster answered in time" : trouble.why();
-        ears.accept(new LockNotice.Failed(question.key(), question(question), why, null));
+    private void late(Input.Command command) {
+        if (command.call() instanceof LockCall.Question question) {
+            String why = trouble == null ? "no member of the cluster answered in time" : trouble.why();
+            listener.accept(new LockNotice.Failed(command.key(), question.request(), why, null));
+        }
     }
 
     /**
      * Who still waits for an answer, in order, each question with the time that is left for it, and each request with
-     * the time that it has waited; the lobby is empty then. Questions whose time is over are answered: nothing is asked
+     * the time that it has waited; nobody waits here then. Questions whose time is over are answered: nothing is asked
      * late, and above all nothing is broken late.
      */
     List<Input.Command> leave(long now) {
         List<Input.Command> left = new ArrayList<>();
-        for (Guest guest : guests) {
-            Call call = left(guest.command().call(), now - guest.since());
+        for (Waiter waiter : waiters) {
+            Call call = left(waiter.command().call(), now - waiter.since());
             if (call != null) {
-                left.add(new Input.Command(guest.command().key(), call));
+                left.add(new Input.Command(waiter.command().key(), call));
             } else {
-                late(guest.command());
+                late(waiter.command());
             }
         }
-        guests.clear();
+        waiters.clear();
         trouble = null;
         return left;
     }
 
-    private static long question(Input.Command command) {
-        if (command.call() instanceof LockCall.Show show) {
-            return show.request();
-        } else if (command.call() instanceof LockCall.Break request) {
-            return request.request();
-        }
-        return command.call() instanceof LockCall.ListNames list ? list.request() : 0;
-    }
-
     /** Null if nobody waits for the answer any more. */
     private static @Nullable Call left(Call call, long waited) {
-        if (call instanceof LockCall.Show show) {
-            long left = show.limit() - waited;
-            return left <= 0 ? null : new LockCall.Show(show.request(), left);
-        } else if (call instanceof LockCall.Break request) {
-            long left = request.limit() - waited;
-            return left <= 0 ? null : new LockCall.Break(request.request(), request.token(), request.reason(), left);
-        } else if (call instanceof LockCall.ListNames list) {
-            long left = list.limit() - waited;
-            return left <= 0
-                    ? null
-                    : new LockCall.ListNames(list.request(), list.prefix(), list.after(), list.max(), left);
+        if (call instanceof LockCall.Question question) {
+            long left = question.limit() - waited;
+            return left <= 0 ? null : question.within(left);
         }
         return call instanceof LockCall.Acquire acquire ? acquire.after(waited) : call;
     }

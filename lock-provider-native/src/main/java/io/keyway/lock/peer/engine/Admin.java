@@ -13,6 +13,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Questions of an administrator, and the answers that come back to them by number. */
 final class Admin {
@@ -33,9 +33,7 @@ final class Admin {
     private static final long FIRST = 1L << 62;
 
     private final AtomicLong numbers = new AtomicLong(FIRST);
-    private final Map<Long, CompletableFuture<LockMessage>> open = new ConcurrentHashMap<>();
-    /** Of questions for names that were answered in part: the members that gave no answer, each with the reason. */
-    private final Map<Long, List<String>> silent = new ConcurrentHashMap<>();
+    private final Map<Long, CompletableFuture<LockNotice.Told>> open = new ConcurrentHashMap<>();
 
     private final int algorithm;
     private final BiConsumer<Key, LockCall> post;
@@ -50,17 +48,15 @@ final class Admin {
 
     /** A page of names, then the status of each; names that came to rest in between are left out. */
     CompletableFuture<LockPage> list(String prefix, String after, int max, Duration limit) {
-        long number = numbers.incrementAndGet();
-        return ask(
-                        number,
-                        LockKeys.directory(algorithm),
-                        new LockCall.ListNames(number, prefix, after, max, limit.toNanos()))
-                .thenCompose(answer -> {
-                    LockMessage.Page page = (LockMessage.Page) answer;
+        LockCall.Question question =
+                new LockCall.ListNames(numbers.incrementAndGet(), prefix, after, max, limit.toNanos());
+        return ask(LockKeys.directory(algorithm), question)
+                .thenCompose(told -> {
+                    LockMessage.Page page = (LockMessage.Page) told.answer();
                     List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
-                    List<String> missing = silent.remove(number);
+                    List<String> missing = told.silent();
                     // Those that were waited for in vain have used up half of the time.
-                    Duration left = missing == null ? limit : limit.dividedBy(4);
+                    Duration left = missing.isEmpty() ? limit : limit.dividedBy(4);
                     for (String name : page.names()) {
                         each.add(show(name, left));
                     }
@@ -69,8 +65,8 @@ final class Admin {
                 });
     }
 
-    private LockPage whole(LockPage page, @Nullable List<String> missing) {
-        if (missing != null) {
+    private LockPage whole(LockPage page, List<String> missing) {
+        if (!missing.isEmpty()) {
             throw new IncompleteListingException(page, missing, server.get());
         }
         return page;
@@ -86,9 +82,8 @@ final class Admin {
 
     /** Empty if nobody holds the lock and nobody waits; an idle cache is no holder. */
     CompletableFuture<Optional<LockStatus>> show(String name, Duration limit) {
-        long number = numbers.incrementAndGet();
-        return ask(number, LockKeys.lock(algorithm, name), new LockCall.Show(number, limit.toNanos()))
-                .thenApply(answer -> status(name, (LockMessage.Status) answer));
+        return ask(LockKeys.lock(algorithm, name), new LockCall.Show(numbers.incrementAndGet(), limit.toNanos()))
+                .thenApply(told -> status(name, (LockMessage.Status) told.answer()));
     }
 
     private static Optional<LockStatus> status(String name, LockMessage.Status status) {
@@ -101,35 +96,36 @@ final class Admin {
                 status.waiters().stream().map(Admin::waiter).toList()));
     }
 
-    private static LockStatus.Holder holder(Participant party) {
+    private static LockStatus.Holder holder(Participant participant) {
         return new LockStatus.Holder(
-                party.owner().client(),
-                party.mode(),
-                party.permits(),
-                token(party),
-                Duration.ofNanos(party.nanos()),
-                party.owner().metadata(),
-                party.kept() == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(party.kept())));
+                participant.owner().client(),
+                participant.mode(),
+                participant.permits(),
+                token(participant),
+                Duration.ofNanos(participant.nanos()),
+                participant.owner().metadata(),
+                participant.kept() == 0 ? Optional.empty() : Optional.of(Duration.ofNanos(participant.kept())));
     }
 
-    private static LockStatus.Waiter waiter(Participant party) {
+    private static LockStatus.Waiter waiter(Participant participant) {
         return new LockStatus.Waiter(
-                party.owner().client(),
-                party.mode(),
-                party.permits(),
-                token(party),
-                Duration.ofNanos(party.nanos()),
-                party.owner().metadata());
+                participant.owner().client(),
+                participant.mode(),
+                participant.permits(),
+                token(participant),
+                Duration.ofNanos(participant.nanos()),
+                participant.owner().metadata());
     }
 
-    private static OptionalLong token(Participant party) {
-        return party.token() == 0 ? OptionalLong.empty() : OptionalLong.of(party.token());
+    private static OptionalLong token(Participant participant) {
+        return participant.token() == 0 ? OptionalLong.empty() : OptionalLong.of(participant.token());
     }
 
     CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
-        long number = numbers.incrementAndGet();
-        return ask(number, LockKeys.lock(algorithm, name), new LockCall.Break(number, token, reason, limit.toNanos()))
-                .handle((answer, failure) -> {
+        LockCall.Question question =
+                new LockCall.Break(numbers.incrementAndGet(), token, reason, limit.toNanos());
+        return ask(LockKeys.lock(algorithm, name), question)
+                .handle((told, failure) -> {
                     if (failure != null) {
                         throw new OutcomeUnknownException(
                                 "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
@@ -142,17 +138,17 @@ final class Admin {
                                 server.get(),
                                 failure);
                     }
-                    return ((LockMessage.Answer) answer).done();
+                    return ((LockMessage.Answer) told.answer()).done();
                 });
     }
 
-    private CompletableFuture<LockMessage> ask(long number, Key key, LockCall call) {
-        CompletableFuture<LockMessage> answer = new CompletableFuture<>();
-        open.put(number, answer);
+    private CompletableFuture<LockNotice.Told> ask(Key key, LockCall.Question question) {
+        CompletableFuture<LockNotice.Told> answer = new CompletableFuture<>();
+        open.put(question.request(), answer);
         try {
-            post.accept(key, call);
+            post.accept(key, question);
         } catch (LockException e) {
-            open.remove(number);
+            open.remove(question.request());
             answer.completeExceptionally(e);
         }
         if (closed) {
@@ -161,31 +157,16 @@ final class Admin {
         return answer;
     }
 
-    void told(LockMessage answer) {
-        long number;
-        if (answer instanceof LockMessage.Page page) {
-            number = page.request();
-        } else if (answer instanceof LockMessage.Status status) {
-            number = status.request();
-        } else if (answer instanceof LockMessage.Answer broken) {
-            number = broken.request();
-        } else {
-            throw new IllegalStateException("not an answer: " + answer);
-        }
-        CompletableFuture<LockMessage> asked = open.remove(number);
+    void told(LockNotice.Told told) {
+        CompletableFuture<LockNotice.Told> asked = open.remove(told.answer().request());
         if (asked != null) {
-            asked.complete(answer);
+            asked.complete(told);
         }
-    }
-
-    void toldInPart(LockMessage.Page page, List<String> missing) {
-        silent.put(page.request(), missing);
-        told(page);
     }
 
     /** True if that number was a question of an administrator. */
     boolean failed(long number, LockException why) {
-        CompletableFuture<LockMessage> asked = open.remove(number);
+        CompletableFuture<LockNotice.Told> asked = open.remove(number);
         return asked != null && asked.completeExceptionally(why);
     }
 

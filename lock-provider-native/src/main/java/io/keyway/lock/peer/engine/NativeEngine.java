@@ -155,9 +155,7 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LockNotice.Closed closed) {
             holds.computeIfPresent(closed.key().id(), (name, hold) -> hold.handle == closed.handle() ? null : hold);
         } else if (said instanceof LockNotice.Told told) {
-            admin.told(told.answer());
-        } else if (said instanceof LockNotice.ToldInPart part) {
-            admin.toldInPart(part.page(), part.silent());
+            admin.told(told);
         } else if (said instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}", alarm.shown());
         }

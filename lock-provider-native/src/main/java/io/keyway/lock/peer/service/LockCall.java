@@ -87,12 +87,59 @@ public sealed interface LockCall extends Call {
     /** A user saw the deadline pass before the cell did. */
     record Lapse(long token) implements LockCall {}
 
-    /** A page of names; to {@link LockKeys#directory}. Answered by Told or Failed. {@code limit} in nanoseconds. */
-    record ListNames(long request, String prefix, String after, int max, long limit) implements LockCall {}
+    /** An administrator asks. Answered by exactly one of Told, Failed and Misdirected. */
+    sealed interface Question extends LockCall {
+        /** Unique within the client. */
+        long request();
 
-    record Show(long request, long limit) implements LockCall {}
+        /** Nanoseconds in which the answer is of use. */
+        long limit();
 
-    record Break(long request, long token, String reason, long limit) implements LockCall {}
+        /** The same question, with that limit. */
+        Question within(long limit);
+
+        /** What a client sends to the machine of that key. */
+        LockMessage message(Key key);
+    }
+
+    /** A page of names; to {@link LockKeys#directory}. */
+    record ListNames(long request, String prefix, String after, int max, long limit) implements Question {
+        @Override
+        public ListNames within(long left) {
+            return new ListNames(request, prefix, after, max, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.ListNames(key, request, prefix, after, max);
+        }
+    }
+
+    /** Who holds a name, and who waits. */
+    record Show(long request, long limit) implements Question {
+        @Override
+        public Show within(long left) {
+            return new Show(request, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.Show(key, request, limit / 2);
+        }
+    }
+
+    /** Ends the grant that uses that token, and no other. */
+    record Break(long request, long token, String reason, long limit) implements Question {
+        @Override
+        public Break within(long left) {
+            return new Break(request, token, reason, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.Break(key, request, token, reason);
+        }
+    }
 
     /**
      * To a manager at a start after a clean end: that grant was not over.

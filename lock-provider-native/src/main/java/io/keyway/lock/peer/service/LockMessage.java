@@ -157,6 +157,12 @@ public sealed interface LockMessage extends Message {
     /** WRONG_MEMBER: another cell decides on this name. Answers Acquire, Show and Break. Member to helper. */
     record Misdirected(Key key, long request) implements LockMessage {}
 
+    /** What answers an administrator. */
+    sealed interface Reply extends LockMessage {
+        /** The number of the question. */
+        long request();
+    }
+
     /** Asks the directory for names after {@code after} ("" for the first page) that begin with {@code prefix}. */
     record ListNames(Key key, long request, String prefix, String after, int max) implements LockMessage {}
 
@@ -165,7 +171,7 @@ public sealed interface LockMessage extends Message {
      *
      * @param more whether names follow the last one
      */
-    record Page(Key key, long request, List<String> names, boolean more) implements LockMessage {}
+    record Page(Key key, long request, List<String> names, boolean more) implements Reply {}
 
     /**
      * Asks a manager for its holders and waiters.
@@ -183,7 +189,7 @@ public sealed interface LockMessage extends Message {
      * @param last no part follows
      */
     record Status(Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last)
-            implements LockMessage {}
+            implements Reply {}
 
     /** Ends the grant that uses this token, and no other. */
     record Break(Key key, long request, long token, String reason) implements LockMessage {}
@@ -193,5 +199,5 @@ public sealed interface LockMessage extends Message {
      *
      * @param done false if the token was not in use
      */
-    record Answer(Key key, long request, boolean done) implements LockMessage {}
+    record Answer(Key key, long request, boolean done) implements Reply {}
 }

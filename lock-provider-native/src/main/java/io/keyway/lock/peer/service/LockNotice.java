@@ -100,15 +100,17 @@ public sealed interface LockNotice extends Notice {
     /** That word is closed for good. */
     record Closed(Key key, GrantHandle handle) implements LockNotice {}
 
-    /** Answers a request for names, status or break: a Page, Status or Answer. */
-    record Told(Key key, LockMessage answer) implements LockNotice {}
-
     /**
-     * Answers a request for names of several members.
+     * Answers a {@link LockCall.Question}.
      *
-     * @param silent the members that gave no answer, each with the reason
+     * @param silent of a page of names, the members that gave no answer, each with the reason
      */
-    record ToldInPart(Key key, LockMessage.Page page, List<String> silent) implements LockNotice {}
+    record Told(Key key, LockMessage.Reply answer, List<String> silent) implements LockNotice {
+        /** The whole answer. */
+        public Told(Key key, LockMessage.Reply answer) {
+            this(key, answer, List.of());
+        }
+    }
 
     /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
     record Alarm(Key key, String text) implements LockNotice {

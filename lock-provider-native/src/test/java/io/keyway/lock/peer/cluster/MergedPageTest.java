@@ -26,6 +26,7 @@ class MergedPageTest {
         assertThat(survey.complete()).isTrue();
         LockNotice.Told told = (LockNotice.Told) survey.result();
         LockMessage.Page whole = (LockMessage.Page) told.answer();
+        assertThat(told.silent()).isEmpty();
         assertThat(whole.request()).isEqualTo(9);
         return whole;
     }
@@ -39,9 +40,9 @@ class MergedPageTest {
         assertThat(survey.complete()).isFalse();
         survey.add(page(false, "a"));
         assertThat(survey.complete()).isTrue();
-        LockNotice.ToldInPart part = (LockNotice.ToldInPart) survey.result();
-        assertThat(part.page().request()).isEqualTo(9);
-        assertThat(part.page().names()).containsExactly("a", "x");
+        LockNotice.Told part = (LockNotice.Told) survey.result();
+        assertThat(part.answer().request()).isEqualTo(9);
+        assertThat(((LockMessage.Page) part.answer()).names()).containsExactly("a", "x");
         assertThat(part.silent()).containsExactly("b: refused");
     }
 

@@ -10,7 +10,6 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
@@ -405,16 +404,14 @@ final class LeaseUsers {
         } else if (notice instanceof LockNotice.Misdirected wrong) {
             over(node, asker(node, wrong.request()), wrong.request(), null);
         } else if (notice instanceof LockNotice.Told answer) {
-            told(node, request(answer));
-        } else if (notice instanceof LockNotice.ToldInPart part) {
-            told(node, part.page().request());
+            told(node, answer.answer().request());
         }
     }
 
     private static String text(LockNotice notice) {
         return notice instanceof LockNotice.Closed closed
                 ? "Closed " + closed.key().id()
-                : String.valueOf(notice).replaceAll(", word=[^,]*", "");
+                : String.valueOf(notice).replaceAll(", handle=[^,]*", "");
     }
 
     private void granted(SimCell cell, LockNotice.Granted granted) {
@@ -469,17 +466,6 @@ final class LeaseUsers {
                 return;
             }
         }
-    }
-
-    private static long request(LockNotice.Told told) {
-        LockMessage answer = told.answer();
-        if (answer instanceof LockMessage.Answer broken) {
-            return broken.request();
-        }
-        if (answer instanceof LockMessage.Status status) {
-            return status.request();
-        }
-        return answer instanceof LockMessage.Page page ? page.request() : 0;
     }
 
     private void ended(LockNotice.Ended ended) {
