@@ -74,12 +74,11 @@ public final class HostedMembers {
                         + ": data is where a member keeps its file; add member=HOST:PORT, or leave it out");
             }
             if (request.find(CommonOptions.TOKEN_FLOOR).isPresent()) {
-                throw new InvalidLockUrlException(
-                        request.url()
-                                + ": the floor of tokens of a cluster is given to its members, since one that is down "
-                                + "now must have it when it is back."
-                                + " Leave tokenFloor out here, and start each member with keyway member --token-floor, "
-                                + "or with tokenFloor in a URL that has member=HOST:PORT");
+                throw new InvalidLockUrlException(request.url()
+                        + ": the floor of tokens of a cluster is given to its members, since one that is down "
+                        + "now must have it when it is back."
+                        + " Leave tokenFloor out here, and start each member with keyway member --token-floor, "
+                        + "or with tokenFloor in a URL that has member=HOST:PORT");
             }
             return client.apply(() -> {});
         }
@@ -131,10 +130,9 @@ public final class HostedMembers {
                 entries.put(terms.data(), made);
                 entry = made;
             } else if (!entry.terms.equals(terms)) {
-                throw new IllegalArgumentException(
-                        "this JVM hosts member " + entry.terms.node()
-                                + " in the same directory, for a URL with other members or options; give all of its "
-                                + "clients the same");
+                throw new IllegalArgumentException("this JVM hosts member " + entry.terms.node()
+                        + " in the same directory, for a URL with other members or options; give all of its "
+                        + "clients the same");
             }
             entry.clients++;
             return entry;

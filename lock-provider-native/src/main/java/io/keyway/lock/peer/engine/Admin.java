@@ -50,19 +50,18 @@ final class Admin {
     CompletableFuture<LockPage> list(String prefix, String after, int max, Duration limit) {
         LockCall.Question question =
                 new LockCall.ListNames(numbers.incrementAndGet(), prefix, after, max, limit.toNanos());
-        return ask(LockKeys.directory(algorithm), question)
-                .thenCompose(told -> {
-                    LockMessage.Page page = (LockMessage.Page) told.answer();
-                    List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
-                    List<String> missing = told.silent();
-                    // Those that were waited for in vain have used up half of the time.
-                    Duration left = missing.isEmpty() ? limit : limit.dividedBy(4);
-                    for (String name : page.names()) {
-                        each.add(show(name, left));
-                    }
-                    return CompletableFuture.allOf(each.toArray(new CompletableFuture<?>[0]))
-                            .thenApply(all -> whole(page(page, each), missing));
-                });
+        return ask(LockKeys.directory(algorithm), question).thenCompose(told -> {
+            LockMessage.Page page = (LockMessage.Page) told.answer();
+            List<CompletableFuture<Optional<LockStatus>>> each = new ArrayList<>();
+            List<String> missing = told.silent();
+            // Those that were waited for in vain have used up half of the time.
+            Duration left = missing.isEmpty() ? limit : limit.dividedBy(4);
+            for (String name : page.names()) {
+                each.add(show(name, left));
+            }
+            return CompletableFuture.allOf(each.toArray(new CompletableFuture<?>[0]))
+                    .thenApply(all -> whole(page(page, each), missing));
+        });
     }
 
     private LockPage whole(LockPage page, List<String> missing) {
@@ -122,24 +121,22 @@ final class Admin {
     }
 
     CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
-        LockCall.Question question =
-                new LockCall.Break(numbers.incrementAndGet(), token, reason, limit.toNanos());
-        return ask(LockKeys.lock(algorithm, name), question)
-                .handle((told, failure) -> {
-                    if (failure != null) {
-                        throw new OutcomeUnknownException(
-                                "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
-                                        + ": "
-                                        + failure.getMessage()
-                                        + ". The lock is free as soon as its holder has stopped. It names the token, "
-                                        + "so it"
-                                        + " is safe to send it again.",
-                                LockName.of(name),
-                                server.get(),
-                                failure);
-                    }
-                    return ((LockMessage.Answer) told.answer()).done();
-                });
+        LockCall.Question question = new LockCall.Break(numbers.incrementAndGet(), token, reason, limit.toNanos());
+        return ask(LockKeys.lock(algorithm, name), question).handle((told, failure) -> {
+            if (failure != null) {
+                throw new OutcomeUnknownException(
+                        "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
+                                + ": "
+                                + failure.getMessage()
+                                + ". The lock is free as soon as its holder has stopped. It names the token, "
+                                + "so it"
+                                + " is safe to send it again.",
+                        LockName.of(name),
+                        server.get(),
+                        failure);
+            }
+            return ((LockMessage.Answer) told.answer()).done();
+        });
     }
 
     private CompletableFuture<LockNotice.Told> ask(Key key, LockCall.Question question) {

@@ -126,13 +126,13 @@ public final class MemoryWorlds {
 
     private final class WorldClient implements ClientRuntime, MemoryWorld {
         private final World world;
-        private final LoopbackWorld.ClientSeat seat;
+        private final LoopbackWorld.LoopbackClient cell;
         private final ConnectionWatch connection = new ConnectionWatch();
         private volatile boolean closed;
 
         WorldClient(World world, Supplier<Cell> cell, BiConsumer<Notice, ClientCell> listener) {
             this.world = world;
-            this.seat = world.loop.client(cell, new CellListener() {
+            this.cell = world.loop.client(cell, new CellListener() {
                 @Override
                 public void heard(Notice notice) {
                     listener.accept(notice, WorldClient.this);
@@ -147,7 +147,7 @@ public final class MemoryWorlds {
 
         @Override
         public void post(Input input) {
-            seat.post(input);
+            cell.post(input);
         }
 
         @Override
@@ -183,8 +183,8 @@ public final class MemoryWorlds {
                 lock.unlock();
             }
             world.time.remove(connection.observers());
-            seat.post(new Input.Closing());
-            seat.leave();
+            cell.post(new Input.Closing());
+            cell.leave();
             leave(world);
         }
 
@@ -201,13 +201,13 @@ public final class MemoryWorlds {
         @Override
         public void cut(boolean cut) {
             world.time.touched();
-            seat.cut(cut);
+            cell.cut(cut);
         }
 
         @Override
         public void dropReplies(int count) {
             world.time.touched();
-            seat.dropReplies(count);
+            cell.dropReplies(count);
         }
 
         @Override

@@ -71,11 +71,10 @@ final class Pem {
             }
             found = part.group(1).endsWith("PRIVATE KEY") ? part.group(1) : found;
         }
-        throw new IllegalArgumentException(
-                option + ": " + file
-                        + (found.isEmpty() ? " has no private key" : " has its key in another form (" + found + ")")
-                        + "; PKCS#8 without a password is needed (-----BEGIN PRIVATE KEY-----): openssl pkcs8 -topk8 "
-                        + "-nocrypt -in OLD -out NEW");
+        throw new IllegalArgumentException(option + ": " + file
+                + (found.isEmpty() ? " has no private key" : " has its key in another form (" + found + ")")
+                + "; PKCS#8 without a password is needed (-----BEGIN PRIVATE KEY-----): openssl pkcs8 -topk8 "
+                + "-nocrypt -in OLD -out NEW");
     }
 
     private static PrivateKey key(String option, Path file, byte[] der) {
