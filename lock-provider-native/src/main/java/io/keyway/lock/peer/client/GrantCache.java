@@ -14,7 +14,10 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Bounds the grants that a client may keep after their release: beyond the bound the one kept longest goes back as soon as it is idle. */
+/**
+ * Bounds the grants that a client may keep after their release: beyond the bound the one kept longest goes back as soon
+ * as it is idle.
+ */
 public final class GrantCache implements Machine {
     private final int bound;
     private final Set<Key> kept = new LinkedHashSet<>();

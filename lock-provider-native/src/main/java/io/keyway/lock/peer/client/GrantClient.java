@@ -25,22 +25,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The helper of one name at one client that has any number of grants of it at the same time, and caches none: for shared
- * locks and permits.
+ * The helper of one name at one client that has any number of grants of it at the same time, and caches none: for
+ * shared locks and permits.
  *
  * <p><b>States</b> of a request: <i>waiting</i> at the manager, each for itself, so that whoever may hold together is
  * granted together; <i>pending</i>, until the echo of its grant shows how much belief it leaves. States of a grant:
- * <i>in use</i>; <i>frozen</i>, when its member has restarted: belief stays where it was until the new member has confirmed
- * this grant.
+ * <i>in use</i>; <i>frozen</i>, when its member has restarted: belief stays where it was until the new member has
+ * confirmed this grant.
  *
- * <p><b>Messages.</b> Those of {@link LockClientHelper}. Each grant has its own token and its own handle, and every message
- * about a grant finds it by its token: a release, a revocation, a lapse or a re-assertion of one leaves the others as they
- * are. A RECALL is always denied, for no grant lies idle.
+ * <p><b>Messages.</b> Those of {@link LockClientHelper}. Each grant has its own token and its own handle, and every
+ * message about a grant finds it by its token: a release, a revocation, a lapse or a re-assertion of one leaves the
+ * others as they are. A RECALL is always denied, for no grant lies idle.
  *
- * <p><b>Invariants.</b> As of {@link LockClientHelper}: no deadline is stored; a grant that nobody waits for goes back at
- * once; a handle is closed before a message says that its grant is over, and never opened again; each end that a user did
- * not ask for is told once; of a grant that lapsed the manager hears when its user has stopped or had a quarter of the ttl
- * to do so. The session renews by ttl: this key holds each ttl as long as one of its grants has it.
+ * <p><b>Invariants.</b> As of {@link LockClientHelper}: no deadline is stored; a grant that nobody waits for goes back
+ * at once; a handle is closed before a message says that its grant is over, and never opened again; each end that a
+ * user did not ask for is told once; of a grant that lapsed the manager hears when its user has stopped or had a
+ * quarter of the ttl to do so. The session renews by ttl: this key holds each ttl as long as one of its grants has it.
  */
 public final class GrantClient implements Machine {
     private static final int FROZEN = 1;

@@ -23,9 +23,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of one client who want one lock: those who queue, in order, and those who want an answer at once. A waiter asks
- * the manager by a request; a grant that came for it is <i>pending</i> until the echo of its frame shows how much belief it
- * leaves. All answers but the grant itself end here.
+ * The users of one client who want one lock: those who queue, in order, and those who want an answer at once. A waiter
+ * asks the manager by a request; a grant that came for it is <i>pending</i> until the echo of its frame shows how much
+ * belief it leaves. All answers but the grant itself end here.
  */
 class LocalWaiters {
     private final Key key;
@@ -266,7 +266,9 @@ class LocalWaiters {
         }
     }
 
-    /** Another user of this client holds the lock: who wants an answer at once, and whose request was not sent, gets it. */
+    /**
+     * Another user of this client holds the lock: who wants an answer at once, and whose request was not sent, gets it.
+     */
     void refuseAsks(List<Participant> holders, Turn turn) {
         asks.values().removeIf(ask -> {
             if (!ask.sent) {

@@ -23,27 +23,28 @@ import io.keyway.lock.spi.Answer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The caching helper of one lock name at one client: it asks the manager for its users, keeps the lock between them, and
- * gives it back. A repaired form of the source's LockClientHelper; docs/algorithms/lease.md numbers the repairs. It has one
- * grant at a time; {@link GrantClient} has several and caches none.
+ * The caching helper of one lock name at one client: it asks the manager for its users, keeps the lock between them,
+ * and gives it back. A repaired form of the source's LockClientHelper; docs/algorithms/lease.md numbers the repairs. It
+ * has one grant at a time; {@link GrantClient} has several and caches none.
  *
- * <p><b>States.</b> <i>At rest</i>. <i>Waiting</i>: the first of the local waiters ({@link LocalWaiters}) has a request at
- * the manager; the others follow when it has been served, with the time that they have waited, so that their place is that
- * of their call. <i>Active</i>: a grant is in use. <i>Cached</i>: it is idle, and user threads take it without a message
- * until it is recalled, evicted, too long unused or out of tokens. A grant of a member that restarted is <i>frozen</i>:
- * belief stays where it was until the new member has confirmed it.
+ * <p><b>States.</b> <i>At rest</i>. <i>Waiting</i>: the first of the local waiters ({@link LocalWaiters}) has a request
+ * at the manager; the others follow when it has been served, with the time that they have waited, so that their place
+ * is that of their call. <i>Active</i>: a grant is in use. <i>Cached</i>: it is idle, and user threads take it without
+ * a message until it is recalled, evicted, too long unused or out of tokens. A grant of a member that restarted is
+ * <i>frozen</i>: belief stays where it was until the new member has confirmed it.
  *
- * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL is
- * answered by ACCEPTED if the lock lies idle, else by DENIED, and from then on the grant is <i>wanted</i>: it goes straight
- * back at its release. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a guard, when the
- * user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms it. QUERY is answered by USE.
+ * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL
+ * is answered by ACCEPTED if the lock lies idle, else by DENIED, and from then on the grant is <i>wanted</i>: it goes
+ * straight back at its release. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a
+ * guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms it. QUERY is
+ * answered by USE.
  *
- * <p><b>Invariants.</b> No deadline is stored: the session carries the lease, and {@link GrantHandle} answers whether it is
- * believed. A grant that nobody waits for goes back at once, by its token. The handle is closed, by compare-and-set against
- * user threads, before a message says that the grant is over; a closed handle is never opened again. Each end that a user did
- * not ask for is told once. Of a grant that lapsed in use the manager hears when the user says that it has stopped, or had a
- * quarter of the ttl to do so ({@link UnconfirmedEnds}). A release that a user waits for is done when the member has it
- * ({@link UnconfirmedReleases}).
+ * <p><b>Invariants.</b> No deadline is stored: the session carries the lease, and {@link GrantHandle} answers whether
+ * it is believed. A grant that nobody waits for goes back at once, by its token. The handle is closed, by
+ * compare-and-set against user threads, before a message says that the grant is over; a closed handle is never opened
+ * again. Each end that a user did not ask for is told once. Of a grant that lapsed in use the manager hears when the
+ * user says that it has stopped, or had a quarter of the ttl to do so ({@link UnconfirmedEnds}). A release that a user
+ * waits for is done when the member has it ({@link UnconfirmedReleases}).
  */
 public class LockClientHelper implements Machine {
     /** What the users of this name see. */
@@ -294,7 +295,8 @@ public class LockClientHelper implements Machine {
     }
 
     /**
-     * The belief on which a grant that just came stands: it runs from the stamp that was echoed, never from the receipt.
+     * The belief on which a grant that just came stands: it runs from the stamp that was echoed, never from the
+     * receipt.
      */
     Belief belief(long ttl, Turn turn) {
         return turn.client().belief(ttl);
@@ -322,8 +324,8 @@ public class LockClientHelper implements Machine {
     // The way back
 
     /**
-     * The handle is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0 if
-     * nobody does.
+     * The handle is closed: the grant goes to the manager. {@code token}: the use whose release somebody waits for; 0
+     * if nobody does.
      */
     private void giveBack(ClientGrant held, long token, Turn turn) {
         gone(held, turn);
@@ -351,9 +353,9 @@ public class LockClientHelper implements Machine {
     }
 
     /**
-     * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when the
-     * user has had a quarter of the ttl to stop, since it grants the lock at once; or earlier, when the user says that it
-     * is done.
+     * The grant is over: once seen, for good. {@code release}: the manager does not know it. It hears of it only when
+     * the user has had a quarter of the ttl to stop, since it grants the lock at once; or earlier, when the user says
+     * that it is done.
      */
     private void end(ClientGrant held, LeaseLoss.Cause cause, String detail, boolean release, Turn turn) {
         GrantHandle.Use use = held.handle.close();

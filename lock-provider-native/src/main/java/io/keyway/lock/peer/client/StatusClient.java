@@ -15,7 +15,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What administrators at this client asked about one key and have no answer to yet. Asked again of each new session; each question can be repeated without harm. */
+/**
+ * What administrators at this client asked about one key and have no answer to yet. Asked again of each new session;
+ * each question can be repeated without harm.
+ */
 final class StatusClient {
     /** @param parts of a status that comes in several; those of an older session are worth nothing */
     private record Question(LockMessage message, long until, List<LockMessage.Status> parts) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants of one name that ended while they were in use, and of whose end the member has not heard: it grants the lock at
- * once when it does, so that the user has time to stop first.
+ * Grants of one name that ended while they were in use, and of whose end the member has not heard: it grants the lock
+ * at once when it does, so that the user has time to stop first.
  */
 final class UnconfirmedEnds {
     /** A grant that lapsed: its user has until {@code at} to stop. */
@@ -68,8 +68,8 @@ final class UnconfirmedEnds {
     }
 
     /**
-     * The grant, closed by now, has lapsed; the member hears of it a quarter of the ttl after that, or at once if it was
-     * not in use.
+     * The grant, closed by now, has lapsed; the member hears of it a quarter of the ttl after that, or at once if it
+     * was not in use.
      */
     void lapsed(GrantHandle handle, boolean inUse, Turn turn) {
         long at = handle.deadline() + handle.ttl() / 4;

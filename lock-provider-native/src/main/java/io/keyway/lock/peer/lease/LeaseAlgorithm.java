@@ -8,7 +8,14 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.client.DirectoryClient;
+import io.keyway.lock.peer.client.GrantCache;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.queue.Admission;
+import io.keyway.lock.peer.queue.LockDirectory;
+import io.keyway.lock.peer.queue.LockManager;
+import io.keyway.lock.peer.queue.WrongMember;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockSettings;
@@ -51,12 +58,18 @@ public final class LeaseAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory memberMachines(Predicate<String> owned) {
-        return new LeaseMembers(settings, owned);
+        return key -> key.equals(LeaseKeys.DIRECTORY)
+                ? new LockDirectory()
+                : owned.test(key.id()) ? new LockManager(key, settings, Admission.EXCLUSIVE) : new WrongMember(key);
     }
 
     @Override
     public MachineFactory clientMachines() {
-        return new LeaseClients(settings);
+        return key -> key.equals(LeaseKeys.DIRECTORY)
+                ? new DirectoryClient(key)
+                : key.equals(LeaseKeys.CACHE)
+                        ? new GrantCache(settings.cacheSize())
+                        : new LockClientHelper(key, settings);
     }
 
     @Override

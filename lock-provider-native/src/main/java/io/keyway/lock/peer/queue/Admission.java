@@ -7,12 +7,12 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Which grants of one name may stand at the same time: an exclusive one stands alone, shared ones stand beside each other,
- * and permits beside permits as long as all of them together are no more than there are. Pure.
+ * Which grants of one name may stand at the same time: an exclusive one stands alone, shared ones stand beside each
+ * other, and permits beside permits as long as all of them together are no more than there are. Pure.
  *
  * <p>Asked about the head of a queue alone, and again after each grant, it is fair: nobody overtakes, so that neither a
- * writer nor a request for many permits starves; readers that stand one behind another are granted together; and whoever
- * wants nothing that is left does not hold up more than those behind it.
+ * writer nor a request for many permits starves; readers that stand one behind another are granted together; and
+ * whoever wants nothing that is left does not hold up more than those behind it.
  */
 public final class Admission {
     /** One holder at a time. */

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The grants of a member that ends in order, as the next start takes them over: with them it knows all that may still be believed. */
+/**
+ * The grants of a member that ends in order, as the next start takes them over: with them it knows all that may still
+ * be believed.
+ */
 public final class GrantTable {
     /** No entry is written in more bytes. */
     public static final int MAX_ENTRY_BYTES = 4096;

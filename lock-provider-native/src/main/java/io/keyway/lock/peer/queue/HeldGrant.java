@@ -104,7 +104,10 @@ final class HeldGrant implements Admission.Claim {
         return asked >= token && asked <= hi;
     }
 
-    /** The grant is over: who came first is told whether it was broken; who came later broke what another was breaking already. */
+    /**
+     * The grant is over: who came first is told whether it was broken; who came later broke what another was breaking
+     * already.
+     */
     void answerBreakers(Key key, boolean broken, Turn turn) {
         Set<Long> told = new TreeSet<>();
         for (Breaker breaker : breakers) {

@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 
-/** The names of one cell whose managers are not at rest, in order. Managers join and leave; administrators read pages. */
+/**
+ * The names of one cell whose managers are not at rest, in order. Managers join and leave; administrators read pages.
+ */
 public final class LockDirectory implements Machine {
     /** The most characters of names in one page, so that it fits into a frame. */
     private static final int MAX_CHARACTERS = 16_000;

@@ -25,8 +25,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The manager of one lock name at its member: who holds it, who waits, and which token comes next. A repaired form of the
- * source's LockManager; docs/algorithms/lease.md numbers the repairs.
+ * The manager of one lock name at its member: who holds it, who waits, and which token comes next. A repaired form of
+ * the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
@@ -34,24 +34,25 @@ import org.jspecify.annotations.Nullable;
  * quarantine; requests queue, holders re-assert. <i>Closed</i>: two re-asserted what only one can have had; nothing is
  * granted for the length of a quarantine.
  *
- * <p><b>States of a grant</b> ({@link HeldGrant}). <i>Held</i> by a session. <i>Imported</i> from before a clean end of the
- * member: nobody has claimed it yet, and it ends when nobody can believe in it. <i>Kept</i>: it is over and was to be held
- * at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it, and no
- * message finds it but a break, and the word of the client to which it came too late that nobody used it.
+ * <p><b>States of a grant</b> ({@link HeldGrant}). <i>Held</i> by a session. <i>Imported</i> from before a clean end of
+ * the member: nobody has claimed it yet, and it ends when nobody can believe in it. <i>Kept</i>: it is over and was to
+ * be held at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it,
+ * and no message finds it but a break, and the word of the client to which it came too late that nobody used it.
  *
  * <p><b>Messages</b> of clients. ACQUIRE queues a request; GRANTED, NOT_GRANTED or, while it waits, PLACE answer it.
- * WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which it
- * may have cached, to give it back: ACCEPTED ends the grant, DENIED says that it is in use. REASSERT claims a grant after a
- * restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have answered
- * QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the ANSWER. The
- * sessions say when a grant expires, when a session is over, when it is heard again, and when the quarantine is over.
+ * WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which
+ * it may have cached, to give it back: ACCEPTED ends the grant, DENIED says that it is in use. REASSERT claims a grant
+ * after a restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
+ * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
+ * ANSWER. The sessions say when a grant expires, when a session is over, when it is heard again, and when the
+ * quarantine is over.
  *
- * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the sessions
- * (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over all grants of
- * the name, whether they reached somebody or not. Grants that stand together are {@link Admission#admits admitted}
- * together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, a holder that could
- * cache the lock knows that it is wanted. A request that does not wait is in the queue only while a recall of its own, or the
- * quarantine, is unanswered.
+ * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
+ * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over
+ * all grants of the name, whether they reached somebody or not. Grants that stand together are {@link Admission#admits
+ * admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, a holder
+ * that could cache the lock knows that it is wanted. A request that does not wait is in the queue only while a recall
+ * of its own, or the quarantine, is unanswered.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
@@ -269,7 +270,10 @@ public class LockManager implements Machine {
 
     // Grants
 
-    /** Grants to whoever is first, and to those behind it who may hold together with it, unless nothing may be granted now. */
+    /**
+     * Grants to whoever is first, and to those behind it who may hold together with it, unless nothing may be granted
+     * now.
+     */
     private void serve(Turn turn) {
         boolean served = false;
         while (queue != null && !closed() && !turn.member().quarantined() && !heldAlone()) {
@@ -291,8 +295,8 @@ public class LockManager implements Machine {
     }
 
     /**
-     * A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep their
-     * place.
+     * A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep
+     * their place.
      */
     private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, Turn turn) {
         for (WaitQueue.Wait wait : waits.all()) {
@@ -664,8 +668,8 @@ public class LockManager implements Machine {
     }
 
     /**
-     * Clients believe in what cannot have been granted together: clocks are broken. None of them is trusted, and the name
-     * stays closed until no belief can be left.
+     * Clients believe in what cannot have been granted together: clocks are broken. None of them is trusted, and the
+     * name stays closed until no belief can be left.
      */
     private void conflict(Peer from, LockMessage.Reassert claim, Turn turn) {
         turn.goal(LockGoal.REASSERTIONS_IN_CONFLICT);

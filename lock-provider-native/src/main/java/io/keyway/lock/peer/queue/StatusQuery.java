@@ -96,7 +96,9 @@ final class StatusQuery {
         return use == null || use.token() != grant.token ? null : use;
     }
 
-    /** Adds the waiters of all who answered. The first of them are holders now if they were granted the lock since then. */
+    /**
+     * Adds the waiters of all who answered. The first of them are holders now if they were granted the lock since then.
+     */
     void waiters(List<HeldGrant> grants, List<Participant> into) {
         asked.forEach((client, answer) -> {
             int grantedSince = 0;

@@ -18,7 +18,9 @@ final class WaitQueue {
     /** No request claims to have waited longer: a week in nanoseconds. */
     private static final long LONGEST_WAIT = 604_800_000_000_000L;
 
-    /** A request that waits. The order is that of the calls, as far as durations tell; times are compared by difference. */
+    /**
+     * A request that waits. The order is that of the calls, as far as durations tell; times are compared by difference.
+     */
     static final class Wait implements Admission.Claim, Comparable<Wait> {
         final Peer peer;
         final LockMessage.Acquire request;

@@ -12,7 +12,10 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 
-/** Stands where the manager of a name would, at a cell that does not decide on it: whoever asks has another list of members, or an old one. Grants nothing, knows nothing. */
+/**
+ * Stands where the manager of a name would, at a cell that does not decide on it: whoever asks has another list of
+ * members, or an old one. Grants nothing, knows nothing.
+ */
 public final class WrongMember implements Machine {
     private final Key key;
 

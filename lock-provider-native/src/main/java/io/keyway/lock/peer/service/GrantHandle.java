@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The published word of one grant: whether the lock is in use at this client, with which token, and how long it is believed. User threads take and return the cached lock by compare-and-set without
- * a message; the helper must win the same compare-and-set before it gives the lock back. Closed for ever once the grant is over.
+ * The published word of one grant: whether the lock is in use at this client, with which token, and how long it is
+ * believed. User threads take and return the cached lock by compare-and-set without a message; the helper must win the
+ * same compare-and-set before it gives the lock back. Closed for ever once the grant is over.
  */
 public final class GrantHandle {
     private sealed interface State {
@@ -167,7 +168,10 @@ public final class GrantHandle {
                 : 0;
     }
 
-    /** Gives the lock in use to the next user of this client; only for a word that is attended, so that no user thread interferes. */
+    /**
+     * Gives the lock in use to the next user of this client; only for a word that is attended, so that no user thread
+     * interferes.
+     */
     public long handOver(long token, @Nullable Object user, long now) {
         State current = state();
         return current instanceof Active active

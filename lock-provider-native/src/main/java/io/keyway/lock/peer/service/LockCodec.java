@@ -38,9 +38,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The bodies of a lock service's messages, one row of a table for each. The view of a body is the epoch of its token, or 0;
- * on the wire a token is its counter, and the view gives the rest. The fields of a body follow in the order of the
- * message's record, the name first.
+ * The bodies of a lock service's messages, one row of a table for each. The view of a body is the epoch of its token,
+ * or 0; on the wire a token is its counter, and the view gives the rest. The fields of a body follow in the order of
+ * the message's record, the name first.
  */
 public final class LockCodec implements BodyCodec {
     /** The most bytes of a lock's name. */
@@ -85,68 +85,72 @@ public final class LockCodec implements BodyCodec {
         final Writer<Object> writer;
         final Reader reader;
 
-        <M extends LockMessage> Row(int type, Class<M> message, Writer<M> writer, Reader reader) {
+        Row(int type, Class<?> message, Writer<Object> writer, Reader reader) {
             this.type = type;
             this.message = message;
-            this.writer = (of, out) -> writer.write(message.cast(of), out);
+            this.writer = writer;
             this.reader = reader;
         }
     }
 
+    private static <M extends LockMessage> Row row(int type, Class<M> of, Writer<M> writer, Reader reader) {
+        return new Row(type, of, (message, out) -> writer.write(of.cast(message), out), reader);
+    }
+
     /** In the order of their numbers. */
     private static final List<Row> ROWS = List.of(
-            new Row(1, Acquire.class, LockCodec::acquire, (k, e, in) -> acquire(k, in)),
-            new Row(2, Withdraw.class, (m, out) -> out.varint(m.request()), (k, e, in) -> new Withdraw(k, in.varint())),
-            new Row(3, Release.class, (m, out) -> upTo(m.used(), m.token() - 1, token(m, out)), (k, e, in) -> {
+            row(1, Acquire.class, LockCodec::acquire, (k, e, in) -> acquire(k, in)),
+            row(2, Withdraw.class, (m, out) -> out.varint(m.request()), (k, e, in) -> new Withdraw(k, in.varint())),
+            row(3, Release.class, (m, out) -> upTo(m.used(), m.token() - 1, token(m, out)), (k, e, in) -> {
                 long token = token(e, in);
                 return new Release(k, token, upTo(token - 1, in));
             }),
-            new Row(4, Accepted.class, (m, out) -> upTo(m.used(), m.token(), token(m, out)), (k, e, in) -> {
+            row(4, Accepted.class, (m, out) -> upTo(m.used(), m.token(), token(m, out)), (k, e, in) -> {
                 long token = token(e, in);
                 return new Accepted(k, token, upTo(token, in));
             }),
-            new Row(5, Denied.class, (m, out) -> token(m, out), (k, e, in) -> new Denied(k, token(e, in))),
-            new Row(
+            row(5, Denied.class, (m, out) -> token(m, out), (k, e, in) -> new Denied(k, token(e, in))),
+            row(
                     6,
                     Revoked.class,
                     (m, out) -> token(m, out).number(m.ended()).number(m.used()),
                     (k, e, in) -> new Revoked(k, token(e, in), in.number(), in.number())),
-            new Row(7, Reassert.class, LockCodec::reassert, LockCodec::reassert),
-            new Row(8, Use.class, LockCodec::use, LockCodec::use),
-            new Row(
+            row(7, Reassert.class, LockCodec::reassert, LockCodec::reassert),
+            row(8, Use.class, LockCodec::use, LockCodec::use),
+            row(
                     9,
                     Granted.class,
                     (m, out) -> upTo(m.hi(), m.token(), token(m, out.varint(m.request())))
                             .flag(m.wanted()),
                     LockCodec::granted),
-            new Row(
+            row(
                     10,
                     NotGranted.class,
                     (m, out) -> participants(m.holders(), choice(REFUSALS, m.cause(), out.varint(m.request()))),
                     (k, e, in) -> new NotGranted(k, in.varint(), choice(REFUSALS, in), participants(in))),
-            new Row(
+            row(
                     11,
                     Place.class,
                     (m, out) ->
                             participants(m.holders(), out.varint(m.request()).number(m.ahead())),
                     (k, e, in) -> new Place(k, in.varint(), integer(in), participants(in))),
-            new Row(12, Recall.class, (m, out) -> token(m, out), (k, e, in) -> new Recall(k, token(e, in))),
-            new Row(
+            row(12, Recall.class, (m, out) -> token(m, out), (k, e, in) -> new Recall(k, token(e, in))),
+            row(
                     13,
                     Revoke.class,
                     (m, out) -> choice(ENDS, m.cause(), token(m, out)).text(m.reason()),
                     (k, e, in) -> new Revoke(k, token(e, in), choice(ENDS, in), in.text(MAX_TEXT))),
-            new Row(
+            row(
                     14,
                     Reasserted.class,
                     (m, out) -> token(m, out).flag(m.wanted()),
                     (k, e, in) -> new Reasserted(k, token(e, in), in.flag())),
-            new Row(
+            row(
                     15,
                     Query.class,
                     (m, out) -> token(m, out.varint(m.query())),
                     (k, e, in) -> new Query(k, in.varint(), token(e, in))),
-            new Row(
+            row(
                     16,
                     ListNames.class,
                     (m, out) -> out.varint(m.request())
@@ -154,28 +158,28 @@ public final class LockCodec implements BodyCodec {
                             .text(m.after())
                             .number(m.max()),
                     (k, e, in) -> new ListNames(k, in.varint(), in.text(MAX_NAME), in.text(MAX_NAME), integer(in))),
-            new Row(
+            row(
                     17,
                     Page.class,
                     (m, out) -> names(m.names(), out.varint(m.request())).flag(m.more()),
                     (k, e, in) -> new Page(k, in.varint(), names(in), in.flag())),
-            new Row(
+            row(
                     18,
                     Show.class,
                     (m, out) -> out.varint(m.request()).number(m.limit()),
                     (k, e, in) -> new Show(k, in.varint(), in.number())),
-            new Row(19, Status.class, LockCodec::status, (k, e, in) -> status(k, in)),
-            new Row(
+            row(19, Status.class, LockCodec::status, (k, e, in) -> status(k, in)),
+            row(
                     20,
                     Break.class,
                     (m, out) -> token(m, out.varint(m.request())).text(m.reason()),
                     (k, e, in) -> new Break(k, in.varint(), token(e, in), in.text(MAX_TEXT))),
-            new Row(
+            row(
                     21,
                     Answer.class,
                     (m, out) -> out.varint(m.request()).flag(m.done()),
                     (k, e, in) -> new Answer(k, in.varint(), in.flag())),
-            new Row(
+            row(
                     22,
                     Misdirected.class,
                     (m, out) -> out.varint(m.request()),

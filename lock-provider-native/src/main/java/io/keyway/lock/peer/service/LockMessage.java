@@ -9,7 +9,8 @@ import io.keyway.lock.spi.Owner;
 import java.util.List;
 
 /**
- * The messages between a helper and the manager of its name. Those that end or extend a grant name its token; one whose token is not current changes nothing.
+ * The messages between a helper and the manager of its name. Those that end or extend a grant name its token; one whose
+ * token is not current changes nothing.
  *
  * <p>The source's Renew and its answer are the session's KEEP and KEPT: any frame renews every grant of a client.
  */
@@ -28,7 +29,8 @@ public sealed interface LockMessage extends Message {
      * @param wantPlace tell the place in the queue
      * @param cache the helper may keep the lock after its release: grant a range of tokens
      * @param waited nanoseconds since the user asked: the place in the queue is that of the user's call
-     * @param patience nanoseconds after which a request that does not wait is refused although the holder has not answered
+     * @param patience nanoseconds after which a request that does not wait is refused although the holder has not
+     *     answered
      * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time. Such a
      *     grant is never cached
      */
@@ -133,7 +135,8 @@ public sealed interface LockMessage extends Message {
     record Recall(Key key, long token) implements LockMessage {}
 
     /**
-     * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use). Manager to helper.
+     * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use).
+     * Manager to helper.
      *
      * @param reason what the administrator said who broke it; empty if nobody did, or nothing
      */

@@ -61,7 +61,8 @@ public sealed interface LockNotice extends Notice {
     }
 
     /**
-     * Final: another member decides on this name; whoever sent the request there has another list of members. Also of the requests for status and break.
+     * Final: another member decides on this name; whoever sent the request there has another list of members. Also of
+     * the requests for status and break.
      *
      * @param call to be sent where it belongs; null for status and break
      */

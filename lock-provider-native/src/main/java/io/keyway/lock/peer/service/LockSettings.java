@@ -7,9 +7,11 @@ package io.keyway.lock.peer.service;
  * @param cache whether a client keeps released locks
  * @param cacheFor nanoseconds after which an idle cached lock goes back
  * @param cacheSize how many grants of a client may stay cached
- * @param recallAtRenewal a member recalls only when the holder is next heard, as the source does without its recall message
+ * @param recallAtRenewal a member recalls only when the holder is next heard, as the source does without its recall
+ *     message
  * @param maxWaiters how many requests may wait for one name
- * @param stopsBeforeRevoked a client confirms a break only when the user of the broken lease says that it has stopped, by releasing it; otherwise at once
+ * @param stopsBeforeRevoked a client confirms a break only when the user of the broken lease says that it has stopped,
+ *     by releasing it; otherwise at once
  */
 public record LockSettings(
         boolean cache,

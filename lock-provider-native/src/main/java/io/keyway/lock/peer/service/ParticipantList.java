@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer fills the buffers of a connection. */
+/**
+ * Waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer fills the buffers
+ * of a connection.
+ */
 public final class ParticipantList {
     /** The most characters of one part; at most three bytes each, and a frame has 64 KiB. */
     private static final int PART = 12_000;

@@ -1,7 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
-/** A fencing token: the member's epoch in the upper 32 bits, a counter in the lower 31. Tokens rise with each grant of a name, over restarts too. */
+/**
+ * A fencing token: the member's epoch in the upper 32 bits, a counter in the lower 31. Tokens rise with each grant of a
+ * name, over restarts too.
+ */
 public final class Tokens {
     /** The tokens of one grant whose holder may cache the lock: one for each local re-acquire. */
     public static final long RANGE = 1 << 16;

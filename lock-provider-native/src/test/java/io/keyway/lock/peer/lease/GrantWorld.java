@@ -37,10 +37,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A member and clients that hold several grants of one name, on one manual clock. Frames arrive at once and in order, but
- * for those of a client whose link is cut. After each input it is checked that whatever is believed in may stand together,
- * that no token is given twice, that each request and each grant ends once for its user, and that a copy of each cell
- * equals it.
+ * A member and clients that hold several grants of one name, on one manual clock. Frames arrive at once and in order,
+ * but for those of a client whose link is cut. After each input it is checked that whatever is believed in may stand
+ * together, that no token is given twice, that each request and each grant ends once for its user, and that a copy of
+ * each cell equals it.
  */
 final class GrantWorld {
     static final long MS = 1_000_000;

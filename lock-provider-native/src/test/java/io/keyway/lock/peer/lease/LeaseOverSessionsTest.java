@@ -51,7 +51,7 @@ class LeaseOverSessionsTest {
     private Cell member(long quarantineUntil) {
         lives++;
         return new Cell(
-                new LeaseMembers(LockSettings.defaults()),
+                new LeaseAlgorithm().memberMachines(all -> true),
                 new MemberSessions(SETTINGS, "a:1", new Incarnation(1, lives), lives, quarantineUntil, Horizon.NONE));
     }
 
@@ -162,7 +162,7 @@ class LeaseOverSessionsTest {
             this.name = name;
             this.id = id;
             this.cell = new Cell(
-                    new LeaseClients(LockSettings.defaults()),
+                    new LeaseAlgorithm().clientMachines(),
                     new ClientSession(SETTINGS, new Incarnation(9, id), List.of()));
         }
 

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Random scripts: whatever happens, nothing unsafe does; and when the faults are over everybody is served and nothing is left. */
+/**
+ * Random scripts: whatever happens, nothing unsafe does; and when the faults are over everybody is served and nothing
+ * is left.
+ */
 class LeaseRandomTest {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;

@@ -236,7 +236,10 @@ class LeaseRepairsTest {
         assertThat(world.goals).contains(LockGoal.BREAK_MOVED_PAST);
     }
 
-    /** Why a break never ends the grant on a timer of its own: the holder may have answered that it moved past, and go on believing by a later echo. */
+    /**
+     * Why a break never ends the grant on a timer of its own: the holder may have answered that it moved past, and go
+     * on believing by a later echo.
+     */
     @Test
     void f13_aHolderThatMovedPastAndCannotSaySoKeepsItsLease() {
         c(0).acquire("a");
@@ -296,7 +299,10 @@ class LeaseRepairsTest {
         assertThat(world.manager("a")).isNull();
     }
 
-    /** Found by the simulator: the lapse gave the lock back at once, and the next client believed before the user of this one could stop. */
+    /**
+     * Found by the simulator: the lapse gave the lock back at once, and the next client believed before the user of
+     * this one could stop.
+     */
     @Test
     void r3_aUserWhoseLeaseLapsedHasAQuarterOfTheTtlToStop() {
         c(0).acquire("a");

@@ -38,8 +38,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One member's cell and some clients' on one manual clock. Links keep every frame, in order; a script may delay or hold them. After each input it is checked that no two clients believe in one lock, that
- * tokens rise, and that each request and each grant ends once for its user.
+ * One member's cell and some clients' on one manual clock. Links keep every frame, in order; a script may delay or hold
+ * them. After each input it is checked that no two clients believe in one lock, that tokens rise, and that each request
+ * and each grant ends once for its user.
  */
 final class LeaseWorld {
     static final long MS = 1_000_000;
@@ -64,7 +65,9 @@ final class LeaseWorld {
     private boolean quiet;
 
     LeaseWorld(LockSettings settings) {
-        this(new LeaseMembers(settings), () -> new LeaseClients(settings));
+        this(
+                new LeaseAlgorithm(settings).memberMachines(all -> true),
+                () -> new LeaseAlgorithm(settings).clientMachines());
     }
 
     LeaseWorld(MachineFactory members, Supplier<MachineFactory> clients) {

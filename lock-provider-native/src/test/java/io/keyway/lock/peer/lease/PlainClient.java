@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The session of a client over a link that loses nothing. A link that is opened is a fresh session; scripts say when it is gone. */
+/**
+ * The session of a client over a link that loses nothing. A link that is opened is a fresh session; scripts say when it
+ * is gone.
+ */
 final class PlainClient implements SessionLayer, ClientView {
     private static final Peer NONE = new Peer(0);
 

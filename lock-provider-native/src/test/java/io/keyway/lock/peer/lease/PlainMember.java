@@ -18,7 +18,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The sessions of a member over links that lose nothing, so that a script can say what arrives when. A session is its link. */
+/**
+ * The sessions of a member over links that lose nothing, so that a script can say what arrives when. A session is its
+ * link.
+ */
 final class PlainMember implements SessionLayer, MemberView {
     private static final class Session {
         final Peer peer;

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A client whose user has something to stop, such as a command, gives a broken lock away only when that has stopped. */
+/**
+ * A client whose user has something to stop, such as a command, gives a broken lock away only when that has stopped.
+ */
 class StopBeforeRevokedTest {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;

@@ -10,7 +10,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The unsafe interleavings of the source's service: none happens here, and each one is found when its repair is undone. */
+/**
+ * The unsafe interleavings of the source's service: none happens here, and each one is found when its repair is undone.
+ */
 class UnsafeTracesTest {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;

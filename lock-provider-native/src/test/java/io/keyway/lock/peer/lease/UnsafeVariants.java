@@ -17,12 +17,15 @@ public final class UnsafeVariants {
 
     /** The member's side. */
     public static MachineFactory members(Unsafe variant, LockSettings settings) {
-        return variant(new LeaseMembers(settings), key -> UnsafeManagers.manager(variant, key, settings));
+        return variant(
+                new LeaseAlgorithm(settings).memberMachines(all -> true),
+                key -> UnsafeManagers.manager(variant, key, settings));
     }
 
     /** The clients' side. */
     public static MachineFactory clients(Unsafe variant, LockSettings settings) {
-        return variant(new LeaseClients(settings), key -> UnsafeHelpers.helper(variant, key, settings));
+        return variant(
+                new LeaseAlgorithm(settings).clientMachines(), key -> UnsafeHelpers.helper(variant, key, settings));
     }
 
     /** For how long a member that restarts grants nothing; {@code safe} is the right answer. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
-import io.keyway.lock.peer.service.LockSettings;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -16,8 +15,7 @@ class WrongMemberTest {
 
     private final Set<String> owned = new HashSet<>(Set.of("ours"));
     private final LeaseWorld world = new LeaseWorld(
-            new LeaseMembers(LockSettings.defaults(), owned::contains),
-            () -> new LeaseClients(LockSettings.defaults()));
+            new LeaseAlgorithm().memberMachines(owned::contains), () -> new LeaseAlgorithm().clientMachines());
     private final LeaseWorld.Client client = world.client();
 
     @Test

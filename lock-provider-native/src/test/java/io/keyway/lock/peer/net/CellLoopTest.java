@@ -13,8 +13,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.lease.LeaseClients;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,7 +139,7 @@ class CellLoopTest {
                 throw new AssertionError("nothing is told");
             }
         };
-        Cell cell = new Cell(new LeaseClients(LockSettings.defaults()), deadline);
+        Cell cell = new Cell(new LeaseAlgorithm().clientMachines(), deadline);
         CellLoop loop = new CellLoop(channel.eventLoop(), cell, surroundings, tolerance, () -> now);
         loop.begin(List.of());
         return loop;
@@ -276,7 +275,7 @@ class CellLoopTest {
         LoopThread thread = new LoopThread("ended");
         CellLoop loop = new CellLoop(
                 thread.loop(),
-                new Cell(new LeaseClients(LockSettings.defaults()), deadline),
+                new Cell(new LeaseAlgorithm().clientMachines(), deadline),
                 new Unasked(),
                 Long.MAX_VALUE);
         thread.close();

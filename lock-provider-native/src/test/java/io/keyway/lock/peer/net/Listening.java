@@ -8,8 +8,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.lease.LeaseClients;
-import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.session.SessionFrame;
 import java.util.Queue;
 
@@ -25,7 +24,7 @@ final class Listening implements SessionLayer {
     }
 
     Cell cell() {
-        MachineFactory algorithm = new LeaseClients(LockSettings.defaults());
+        MachineFactory algorithm = new LeaseAlgorithm().clientMachines();
         return new Cell(algorithm, this);
     }
 

@@ -107,7 +107,10 @@ class GrantHandleTest {
         assertThat(Objects.requireNonNull(word.close()).user()).isEqualTo("next");
     }
 
-    /** Users take and return the lock while the cell recalls it: no token twice, never two users, and none after the close. */
+    /**
+     * Users take and return the lock while the cell recalls it: no token twice, never two users, and none after the
+     * close.
+     */
     @Test
     void aRecallAndUserThreadsAgree() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(3);

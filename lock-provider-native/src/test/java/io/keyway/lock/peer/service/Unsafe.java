@@ -13,7 +13,10 @@ public enum Unsafe {
     CACHE_DURING_OFFER,
     /** A late answer to a former request is taken for the grant of the present one. */
     LATE_ANSWER_IS_A_GRANT,
-    /** A waiter that gives up tells nobody, and a grant to it goes nowhere. Not two believers, but a lock that lies idle. */
+    /**
+     * A waiter that gives up tells nobody, and a grant to it goes nowhere. Not two believers, but a lock that lies
+     * idle.
+     */
     WAITER_STAYS,
     /** A lock that is to be held at least for some time is free at its release. */
     KEEPS_NOTHING,

@@ -4,9 +4,8 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseClients;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.LeaseKeys;
-import io.keyway.lock.peer.lease.LeaseMembers;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.peer.session.SessionSettings;
@@ -38,7 +37,11 @@ final class LeaseModel implements Model {
             Function<LockSettings, MachineFactory> clients,
             boolean quarantine,
             Set<Shortcut> shortcuts) {
-        static final Kit PRODUCT = new Kit(LeaseMembers::new, LeaseClients::new, true, Set.of());
+        static final Kit PRODUCT = new Kit(
+                (settings, owned) -> new LeaseAlgorithm(settings).memberMachines(owned),
+                settings -> new LeaseAlgorithm(settings).clientMachines(),
+                true,
+                Set.of());
 
         /** The product, but for that. */
         static Kit with(Shortcut shortcut) {
