@@ -64,15 +64,15 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Belief is no part of the state: each question compares the clock with the deadline that the engine moves, and
  *       the first to see it pass makes it LOST (R2).
- *   <li>There is one end, by compare-and-set; who wins tells of it. So a loss is told once, and never after a release
- *       (R7).
+ *   <li>There is one end, by compare-and-set; who wins tells of it. So a loss is told once, and never of a lease that
+ *       was RELEASED (R7).
  *   <li>A grant that was lost by the clock is given back when its owner had a quarter of the ttl to stop, or says by a
  *       release that it has (R3): by the engine where it saw the deadline, here where only the owner's limit was
  *       passed.
- *   <li>A release is sent once, and names the token. It is answered within the request timeout, by UNKNOWN if need be;
- *       the first answer counts.
- *   <li>A lease is in {@link ClientContext#leases} from its grant until nothing is left to give back or to wait for:
- *       who closes the client ends what is in there.
+ *   <li>Its owner's release is sent once, and names the token. It is answered within the request timeout, by UNKNOWN if
+ *       need be; the first answer counts.
+ *   <li>A lease that lives, waits for the answer to its release, or has to be given back here, is in
+ *       {@link ClientContext#leases}: who closes the client ends what is in there.
  * </ul>
  */
 final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
@@ -139,9 +139,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         this.warning = warnAfter == null ? null : new HoldWarning(warnAfter, key);
     }
 
-    // What the engine tells. What it tells before a grant reaches a PendingAcquire, and never this, but for the end of
-    // a
-    // grant that it reuses.
+    // What the engine tells, from the grant on; only the end of a grant that it reuses may come before.
 
     @Override
     public void waiting(OptionalInt ahead, List<Owner> holders) {}

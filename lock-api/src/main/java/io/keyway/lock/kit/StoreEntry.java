@@ -140,7 +140,10 @@ final class StoreEntry {
         giveUpAt = now + 2 * ttl();
     }
 
-    /** Its renewal is answered. True if that may have met what the grant was before, or is to be: "not held" says nothing then. */
+    /**
+     * Its renewal is answered. True if that may have met what the grant was before, or is to be: "not held" says
+     * nothing then.
+     */
     boolean renewalOver() {
         boolean converting = conversion != null || renewedInConversion;
         renewing = false;

@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A store whose verbs end in time is called by the thread that waits for the answer, unless that could keep it too long.
+ * A store whose verbs end in time is called by the thread that waits for the answer, unless that could keep it too
+ * long.
  */
 @Timeout(60)
 class CallerThreadTest {

@@ -48,8 +48,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
 
 /**
- * The second half of {@link SectionTwoProgram}: the types of sections 2.4 to 2.7 and of 4, every component and constant by
- * its name.
+ * The second half of {@link SectionTwoProgram}: the types of sections 2.4 to 2.7 and of 4, every component and constant
+ * by its name.
  */
 final class SectionTwoTypes {
 

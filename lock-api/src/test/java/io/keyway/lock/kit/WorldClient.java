@@ -93,7 +93,10 @@ final class WorldClient {
         return true;
     }
 
-    /** It is told that this grant is lost: by the clock, which leaves its user time to stop, or because the store says so. */
+    /**
+     * It is told that this grant is lost: by the clock, which leaves its user time to stop, or because the store says
+     * so.
+     */
     void lose(long id) {
         WorldGrant grant = held.remove(id);
         if (grant == null) {
