@@ -100,7 +100,7 @@ public interface LockBackend extends AutoCloseable {
      *
      * @param grant the grant to end
      * @param limit how long the call may take; it ends earlier when its thread is interrupted
-     * @return DONE if this or an earlier release of the grant ended it
+     * @return DONE if it ended the grant; NOT_HELD if that was not in force, as after an earlier release
      * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
      *     unknown
      */
@@ -118,7 +118,7 @@ public interface LockBackend extends AutoCloseable {
      *
      * @param grant the grant to end
      * @param limit how long the call may take; it ends earlier when its thread is interrupted
-     * @return DONE if this or an earlier call ended the grant
+     * @return DONE if it ended the grant; NOT_HELD if that was not in force, as after an earlier call
      * @throws Exception a {@link NotExecutedException} if it surely had no effect; anything else leaves the outcome
      *     unknown
      */

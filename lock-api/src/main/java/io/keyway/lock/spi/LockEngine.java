@@ -249,7 +249,7 @@ public interface LockEngine extends AutoCloseable {
          * {@link Request#holdAtLeast()} is ended as by {@link LockBackend#keep}.
          *
          * @param token the token of the lease that was cut from this hold
-         * @return what became of it; UNKNOWN if it was not answered, never failed
+         * @return what became of it
          */
         CompletionStage<Answer> release(long token);
 
