@@ -93,7 +93,7 @@ final class Connector {
         return new ZooKeeperSettings(
                 request.url().toString(),
                 source,
-                new Session.Terms(
+                new Session.Common(
                         servers,
                         List.of(new ACL(ZooDefs.Perms.ALL, request.url().user().isPresent() ? CREATOR : ANYONE)),
                         request.find(ZooKeeperOptions.ACL_PROVIDER),

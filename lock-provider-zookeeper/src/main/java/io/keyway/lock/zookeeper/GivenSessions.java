@@ -30,7 +30,7 @@ final class GivenSessions implements Sessions {
     private static final int QUEUED = 10;
 
     private final CuratorFramework framework;
-    private final Session.Terms terms;
+    private final Session.Common common;
     private final RequestNodes requests;
 
     /** Other clients may share the session, and count their requests as this one does. */
@@ -40,9 +40,9 @@ final class GivenSessions implements Sessions {
     private volatile @Nullable Session latest;
     private volatile boolean closed;
 
-    GivenSessions(CuratorFramework framework, Session.Terms terms, RequestNodes requests) {
+    GivenSessions(CuratorFramework framework, Session.Common common, RequestNodes requests) {
         this.framework = framework;
-        this.terms = terms;
+        this.common = common;
         this.requests = requests;
     }
 
@@ -98,7 +98,7 @@ final class GivenSessions implements Sessions {
                 ZooKeeper handle = curator.getZooKeeper();
                 demandWatchers(handle);
                 Session session = new Session(
-                        terms,
+                        common,
                         client,
                         requests,
                         () -> curator.getInstanceIndex() != index
@@ -121,7 +121,7 @@ final class GivenSessions implements Sessions {
      */
     private void demandWatchers(ZooKeeper handle) {
         if (handle.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET)) {
-            throw new InvalidLockUrlException("The CuratorFramework for " + terms.servers() + " is set to forget its"
+            throw new InvalidLockUrlException("The CuratorFramework for " + common.servers() + " is set to forget its"
                     + " watchers with each connection (" + ZKClientConfig.DISABLE_AUTO_WATCH_RESET
                     + "), without which locks cannot be watched; give it one for which that is false.");
         }

@@ -26,7 +26,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 final class OwnFramework implements ZookeeperFactory {
     private static final int CLOSING_MILLIS = 1_000;
 
-    private final Session.Terms terms;
+    private final Session.Common common;
     private final ZooKeeperTarget target;
     private final Session.Listener listener;
     private final CuratorFramework framework;
@@ -36,12 +36,12 @@ final class OwnFramework implements ZookeeperFactory {
 
     /** Connects to nothing yet. */
     OwnFramework(
-            Session.Terms terms,
+            Session.Common common,
             ZooKeeperTarget target,
             int timeoutMillis,
             ThreadFactory threads,
             Session.Listener listener) {
-        this.terms = terms;
+        this.common = common;
         this.target = target;
         this.listener = listener;
         CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
@@ -78,7 +78,7 @@ final class OwnFramework implements ZookeeperFactory {
     public ZooKeeper newZooKeeper(
             String servers, int timeoutMillis, Watcher curator, boolean canBeReadOnly, ZKClientConfig config)
             throws IOException {
-        Session session = new Session(terms, "", listener, Session.NEVER_REPLACED);
+        Session session = new Session(common, "", listener, Session.NEVER_REPLACED);
         Watcher both = event -> {
             session.process(event);
             curator.process(event);
@@ -113,9 +113,9 @@ final class OwnFramework implements ZookeeperFactory {
                 awaitNext(known);
             }
         } catch (TimeoutException e) {
-            throw new NotExecutedException("no session with " + terms.servers() + " was begun in time", e);
+            throw new NotExecutedException("no session with " + common.servers() + " was begun in time", e);
         } catch (ExecutionException e) {
-            throw new NotExecutedException("no client for " + terms.servers() + " could be made: " + e.getCause(), e);
+            throw new NotExecutedException("no client for " + common.servers() + " could be made: " + e.getCause(), e);
         }
     }
 

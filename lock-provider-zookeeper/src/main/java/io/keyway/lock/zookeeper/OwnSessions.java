@@ -34,7 +34,7 @@ final class OwnSessions implements Sessions {
     static final int TIMEOUTS = 16;
 
     private final ZooKeeperTarget target;
-    private final Session.Terms terms;
+    private final Session.Common common;
     private final Optional<Duration> onlyTimeout;
     private final int spread;
     private final ThreadFactory threads;
@@ -51,7 +51,7 @@ final class OwnSessions implements Sessions {
     /** Makes the sessions of one client; connects to nothing. */
     OwnSessions(ZooKeeperTarget target, ZooKeeperSettings settings, Session.Listener listener) {
         this.target = target;
-        this.terms = settings.session();
+        this.common = settings.session();
         this.onlyTimeout = settings.onlyTimeout();
         this.spread = settings.sessions();
         this.threads = settings.threads();
@@ -152,7 +152,7 @@ final class OwnSessions implements Sessions {
     private OwnFramework begin(int millis, Deadline deadline) throws NotExecutedException, InterruptedException {
         CompletableFuture<OwnFramework> begun = new CompletableFuture<>();
         tasks.add(() -> {
-            OwnFramework framework = new OwnFramework(terms, target, millis, threads, listener);
+            OwnFramework framework = new OwnFramework(common, target, millis, threads, listener);
             framework.start();
             if (!begun.complete(framework)) {
                 framework.close();

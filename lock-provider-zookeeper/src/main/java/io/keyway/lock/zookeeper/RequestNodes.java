@@ -47,9 +47,9 @@ final class RequestNodes implements Session.Listener {
     }
 
     /** To be called before any verb. */
-    void start(LockBackend.Signals told, Sessions all) {
-        signals = told;
-        sessions = all;
+    void start(LockBackend.Signals signals, Sessions sessions) {
+        this.signals = signals;
+        this.sessions = sessions;
     }
 
     private LockBackend.Signals signals() {

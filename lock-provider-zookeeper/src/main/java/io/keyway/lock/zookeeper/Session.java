@@ -72,7 +72,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
 
     private static final Duration EARLY = Duration.ofMillis(450);
 
-    private final Terms terms;
+    private final Common common;
     private final @Nullable ACLProvider aclProvider;
     private final List<ACL> defaultAcl;
     private final String client;
@@ -106,7 +106,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
      * @param servers of the ensemble, for messages
      * @param defaultAcl who may do what with the nodes, unless {@code aclProvider} says it for each path
      */
-    record Terms(String servers, List<ACL> defaultAcl, Optional<ACLProvider> aclProvider, Paths paths) {
+    record Common(String servers, List<ACL> defaultAcl, Optional<ACLProvider> aclProvider, Paths paths) {
 
         /** The exception for a client that the ensemble does not let in. */
         InvalidLockUrlException refusal(Exception cause) {
@@ -124,14 +124,14 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
      * @param client tells its nodes from those of other clients in the same session; empty if there is no other
      * @param replaced whether the handle was given up by its owner
      */
-    Session(Terms terms, String client, Listener listener, BooleanSupplier replaced) {
-        this.terms = terms;
-        this.aclProvider = terms.aclProvider().orElse(null);
-        this.defaultAcl = terms.defaultAcl();
+    Session(Common common, String client, Listener listener, BooleanSupplier replaced) {
+        this.common = common;
+        this.aclProvider = common.aclProvider().orElse(null);
+        this.defaultAcl = common.defaultAcl();
         this.client = client;
         this.listener = listener;
         this.replaced = replaced;
-        this.breaks = new BreakMailbox(this, watches, this, terms.paths());
+        this.breaks = new BreakMailbox(this, watches, this, common.paths());
     }
 
     /** The handle was made; what it tells waits for this. */
@@ -194,7 +194,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
     synchronized CompletableFuture<Boolean> watchState() {
         CompletableFuture<Boolean> asked = watched;
         if (asked == null || asked.isCompletedExceptionally()) {
-            asked = state(terms.paths().nothing(), this, this::connected);
+            asked = state(common.paths().nothing(), this, this::connected);
             watched = asked;
         }
         return asked;
@@ -204,7 +204,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
     void unwatchAll() {
         List.copyOf(containers.values()).forEach(Container::forget);
         watches.removeAll();
-        removeWatch(terms.paths().nothing(), this, WatcherType.Data);
+        removeWatch(common.paths().nothing(), this, WatcherType.Data);
     }
 
     /** A server has taken the session. */
@@ -311,7 +311,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
         } catch (ExecutionException e) {
             Throwable why = e.getCause();
             if (refused) {
-                throw terms.refusal(e);
+                throw common.refusal(e);
             }
             throw new NotExecutedException(why == null ? "the session is over" : String.valueOf(why.getMessage()), e);
         }
@@ -352,7 +352,7 @@ final class Session extends EnsembleCalls implements Watcher, BreakMailbox.Owner
     }
 
     String servers() {
-        return terms.servers();
+        return common.servers();
     }
 
     BreakMailbox breaks() {

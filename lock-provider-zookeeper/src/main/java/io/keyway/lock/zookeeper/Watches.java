@@ -26,25 +26,25 @@ final class Watches {
         this.calls = calls;
     }
 
-    /** Reads a node's data; if that succeeds, {@code told} hears of their next change, or of the node's deletion. */
-    <T> CompletableFuture<T> data(String path, Watcher told, BiFunction<byte[], Stat, T> content) {
-        Shared shared = shared(data, path, told);
-        return answered(calls.read(path, shared, content), shared, told);
+    /** Reads a node's data; if that succeeds, {@code watcher} hears of their next change, or of the node's deletion. */
+    <T> CompletableFuture<T> data(String path, Watcher watcher, BiFunction<byte[], Stat, T> content) {
+        Shared shared = shared(data, path, watcher);
+        return answered(calls.read(path, shared, content), shared, watcher);
     }
 
     /**
-     * Lists a node's children; if that succeeds, {@code told} hears of their next change, or of the node's deletion.
+     * Lists a node's children; if that succeeds, {@code watcher} hears of their next change, or of the node's deletion.
      */
-    CompletableFuture<List<String>> children(String path, Watcher told) {
-        Shared shared = shared(children, path, told);
-        return answered(calls.children(path, shared), shared, told);
+    CompletableFuture<List<String>> children(String path, Watcher watcher) {
+        Shared shared = shared(children, path, watcher);
+        return answered(calls.children(path, shared), shared, watcher);
     }
 
     /** Fails as the call does; a dependent of its future would fail with an exception that wraps the ensemble's. */
-    private static <T> CompletableFuture<T> answered(CompletableFuture<T> asked, Shared shared, Watcher told) {
+    private static <T> CompletableFuture<T> answered(CompletableFuture<T> asked, Shared shared, Watcher watcher) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         CompletableFuture<T> unused = asked.whenComplete((value, failure) -> {
-            shared.set(told, failure == null);
+            shared.set(watcher, failure == null);
             if (failure == null) {
                 answer.complete(value);
             } else {
@@ -54,12 +54,12 @@ final class Watches {
         return answer;
     }
 
-    /** {@code told} does not want to hear of that node any more. */
-    void forget(String path, Watcher told) {
+    /** {@code watcher} does not want to hear of that node any more. */
+    void forget(String path, Watcher watcher) {
         for (Map<String, Shared> kind : List.of(data, children)) {
             Shared shared = kind.get(path);
             if (shared != null) {
-                shared.forget(told);
+                shared.forget(watcher);
             }
         }
     }
@@ -80,10 +80,10 @@ final class Watches {
         return data.size() + children.size();
     }
 
-    private static Shared shared(Map<String, Shared> kind, String path, Watcher told) {
+    private static Shared shared(Map<String, Shared> kind, String path, Watcher watcher) {
         while (true) {
             Shared shared = kind.computeIfAbsent(path, none -> new Shared(kind, path));
-            if (shared.add(told)) {
+            if (shared.add(watcher)) {
                 return shared;
             }
             kind.remove(path, shared);
@@ -94,7 +94,7 @@ final class Watches {
     private static final class Shared implements Watcher {
         private final Map<String, Shared> kind;
         private final String path;
-        private final Set<Watcher> told = new LinkedHashSet<>();
+        private final Set<Watcher> watchers = new LinkedHashSet<>();
 
         /** The handle has it. */
         private boolean set;
@@ -108,26 +108,26 @@ final class Watches {
 
         synchronized boolean add(Watcher one) {
             if (!over) {
-                told.add(one);
+                watchers.add(one);
             }
             return !over;
         }
 
         synchronized void forget(Watcher one) {
-            told.remove(one);
+            watchers.remove(one);
         }
 
         synchronized void forgetAll() {
-            told.clear();
+            watchers.clear();
         }
 
         void set(Watcher one, boolean done) {
             synchronized (this) {
                 set |= done;
                 if (!done) {
-                    told.remove(one);
+                    watchers.remove(one);
                 }
-                if (set || !told.isEmpty()) {
+                if (set || !watchers.isEmpty()) {
                     return;
                 }
                 over = true;
@@ -143,8 +143,8 @@ final class Watches {
             List<Watcher> all;
             synchronized (this) {
                 over = true;
-                all = List.copyOf(told);
-                told.clear();
+                all = List.copyOf(watchers);
+                watchers.clear();
             }
             kind.remove(path, this);
             all.forEach(one -> one.process(event));

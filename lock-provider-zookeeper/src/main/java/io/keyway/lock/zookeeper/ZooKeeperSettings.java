@@ -25,7 +25,7 @@ import java.util.concurrent.ThreadFactory;
 record ZooKeeperSettings(
         String url,
         Source source,
-        Session.Terms session,
+        Session.Common session,
         Optional<Duration> onlyTimeout,
         Duration ttl,
         int sessions,

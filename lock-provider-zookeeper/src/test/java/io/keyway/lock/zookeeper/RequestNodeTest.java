@@ -73,7 +73,7 @@ class RequestNodeTest {
             public void broken(Session session, long token, String reason) {}
         };
         Session session = new Session(
-                new Session.Terms(server.address(), ANYONE, Optional.empty(), PATHS), "", deaf, Session.NEVER_REPLACED);
+                new Session.Common(server.address(), ANYONE, Optional.empty(), PATHS), "", deaf, Session.NEVER_REPLACED);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
         session.awaitConnected(deadline, false);

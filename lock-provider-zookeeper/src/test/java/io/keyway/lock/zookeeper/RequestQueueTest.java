@@ -81,7 +81,7 @@ class RequestQueueTest {
     }
 
     @Test
-    void aTicketSaysAllThatDecides() {
+    void aNameSaysAllThatDecides() {
         NodeName name = NodeName.parse("1f-a-p3c12-0000000042").orElseThrow();
 
         assertThat(name.name()).isEqualTo("1f-a-p3c12-0000000042");
@@ -105,7 +105,7 @@ class RequestQueueTest {
     }
 
     @Test
-    void aNoteOutlivesItsText() {
+    void dataOutliveTheirText() {
         NodeData data = NodeData.of(new Owner("billing 7\n", Map.of("job", "nightly – ü", "a=b", "")));
 
         assertThat(NodeData.parse(data.bytes())).isEqualTo(data);
