@@ -64,8 +64,8 @@ final class ClusterLink implements RedisLink {
     }
 
     @Override
-    public void start(LockBackend.Signals told, Deadline deadline) throws Exception {
-        signals = told;
+    public void start(LockBackend.Signals signals, Deadline deadline) throws Exception {
+        this.signals = signals;
         table(deadline);
     }
 
@@ -122,23 +122,23 @@ final class ClusterLink implements RedisLink {
     @Override
     public List<Object> runAll(List<RedisScript.Call> calls, int replicas, Deadline deadline) throws Exception {
         SlotTable known = table(deadline);
-        Map<RedisNode, List<Integer>> places = new LinkedHashMap<>();
+        Map<RedisNode, List<Integer>> indexes = new LinkedHashMap<>();
         Object[] replies = new Object[calls.size()];
         for (int i = 0; i < calls.size(); i++) {
             RedisNode owner = known.owner(slot(calls.get(i)));
             if (owner == null) {
                 replies[i] = new NotExecutedException("no server of the cluster has its slot");
             } else {
-                places.computeIfAbsent(owner, fresh -> new ArrayList<>()).add(i);
+                indexes.computeIfAbsent(owner, fresh -> new ArrayList<>()).add(i);
             }
         }
         // What failed last comes last, and none may use up the time of those after it.
-        List<RedisNode> order = new ArrayList<>(places.keySet());
+        List<RedisNode> order = new ArrayList<>(indexes.keySet());
         order.sort((a, b) -> Boolean.compare(a.equals(failing), b.equals(failing)));
         for (int i = 0; i < order.size(); i++) {
             RedisNode node = order.get(i);
             Deadline share = deadline.orSooner(Duration.ofNanos(deadline.nanos() / (order.size() - i)));
-            List<Integer> own = places.getOrDefault(node, List.of());
+            List<Integer> own = indexes.getOrDefault(node, List.of());
             List<Object> answers = answers(node, own.stream().map(calls::get).toList(), replicas, share);
             for (int place = 0; place < own.size(); place++) {
                 replies[own.get(place)] = answers.get(place);
@@ -288,14 +288,14 @@ final class ClusterLink implements RedisLink {
         table = fresh;
         doubted = false;
         failing = null;
-        LockBackend.Signals told = signals;
+        LockBackend.Signals known = signals;
         // Also of one that lives: a replica may have been told to take over, which shows by a redirection alone.
         List<RedisNode> gone = before.masters().stream()
                 .filter(node -> !fresh.masters().contains(node))
                 .toList();
-        if (told != null && !gone.isEmpty()) {
+        if (known != null && !gone.isEmpty()) {
             LOG.info("No masters of the cluster any more: {}", gone);
-            told.doubt(
+            known.doubt(
                     "fail-over from " + gone.stream().map(RedisNode::toString).collect(Collectors.joining(", "))
                             + ": what was not copied in time is lost");
         }
@@ -312,11 +312,11 @@ final class ClusterLink implements RedisLink {
     private RedisNode node(HostAndPort announced) {
         return nodes.computeIfAbsent(announced, fresh -> {
             HostAndPort reached = settings.reached(announced.toString());
-            LockBackend.Signals told = signals;
-            if (told == null || closed) {
+            LockBackend.Signals known = signals;
+            if (known == null || closed) {
                 throw new IllegalStateException(closed ? "closed" : "not started");
             }
-            return new RedisNode(reached.getHost(), reached.getPort(), settings, told);
+            return new RedisNode(reached.getHost(), reached.getPort(), settings, known);
         });
     }
 }

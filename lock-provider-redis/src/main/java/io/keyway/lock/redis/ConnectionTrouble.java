@@ -32,7 +32,7 @@ final class ConnectionTrouble {
     }
 
     /** Why a server that was reached at {@code place} did not take the connection; {@code plain}: without TLS. */
-    static String ofGreeting(JedisException failure, String place, boolean plain) {
+    static String ofHandshake(JedisException failure, String place, boolean plain) {
         String text = text(failure);
         boolean hungUp = find(failure, SocketException.class) != null || text.equals("Unexpected end of stream");
         return plain && hungUp && !text.contains(place)

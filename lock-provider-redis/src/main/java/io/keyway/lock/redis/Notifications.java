@@ -41,10 +41,10 @@ final class Notifications {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** When a waiter asks again that may have missed a message. */
-    private static final Duration DEAF = Duration.ofMillis(25);
+    /** After how long a waiter asks again that may have missed a message. */
+    private static final Duration RECHECK_WHEN_UNSUBSCRIBED = Duration.ofMillis(25);
     /** The same where none will ever come. */
-    private static final Duration DEAF_FOR_GOOD = Duration.ofMillis(250);
+    private static final Duration RECHECK_WHEN_FORBIDDEN = Duration.ofMillis(250);
 
     /** A request that waits, and the attempt that was told so; null once another one was sent. */
     private record Waiter(Request request, @Nullable Long askedAt) {}
@@ -109,17 +109,17 @@ final class Notifications {
     }
 
     /**
-     * A number for what is heard now, 0 for nothing. Whoever has to wait, and finds another number than before
+     * The number of the subscription that stands, 0 for none. Whoever has to wait, and finds another one than before
      * he asked, may have missed the message that he waits for.
      */
-    long hearing() {
+    long subscriptionNumber() {
         long plain = subscription;
         return plain == 0 || shards == null ? plain : plain + shards.gaps();
     }
 
-    /** After how long whoever waits asks again while nothing is heard. */
-    Duration deaf() {
-        return forbidden ? DEAF_FOR_GOOD : DEAF;
+    /** After how long a waiter asks again while there is no subscription. */
+    Duration recheckWhenUnsubscribed() {
+        return forbidden ? RECHECK_WHEN_FORBIDDEN : RECHECK_WHEN_UNSUBSCRIBED;
     }
 
     /**
@@ -221,7 +221,7 @@ final class Notifications {
                             + "prefix, whoever waits asks again each {} ms.",
                     channel,
                     failure.getMessage(),
-                    DEAF_FOR_GOOD.toMillis());
+                    RECHECK_WHEN_FORBIDDEN.toMillis());
         }
     }
 
@@ -261,7 +261,7 @@ final class Notifications {
         }
         signals.granted(waiter.request(), () -> {
             Duration age = Duration.ofNanos(System.nanoTime() - askedAt);
-            // If it is too old, another attempt begins the term anew.
+            // If it is too old, another attempt begins the ttl anew.
             return age.compareTo(waiter.request().ttl().dividedBy(2)) < 0 && waitsNoMore(waiter)
                     ? Optional.of(new Attempt.Granted(grant(waiter.request(), token), age))
                     : Optional.empty();

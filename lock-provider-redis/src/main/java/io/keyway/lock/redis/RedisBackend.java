@@ -93,10 +93,10 @@ final class RedisBackend implements LockBackend {
     }
 
     @Override
-    public void start(Signals told, Incarnation client) throws Exception {
+    public void start(Signals signals, Incarnation client) throws Exception {
         Deadline deadline = Deadline.after(connectTimeout);
         try {
-            link.start(told, deadline);
+            link.start(signals, deadline);
         } catch (NotExecutedException e) {
             throw ServerCheck.isRefusal(e) ? check.refused(e) : e;
         }
@@ -110,10 +110,10 @@ final class RedisBackend implements LockBackend {
         if (floor.isPresent()) {
             floor.get().give(codec, deadline);
         }
-        signals = told;
+        this.signals = signals;
         idPrefix = client + ":";
         // What is granted unasked cannot be acknowledged by replicas.
-        notifications = new Notifications(link, keys, told, client, slots, waitReplicas == 0, codec);
+        notifications = new Notifications(link, keys, signals, client, slots, waitReplicas == 0, codec);
     }
 
     @Override
@@ -130,7 +130,7 @@ final class RedisBackend implements LockBackend {
                 Protocol.toByteArray(request.capacity()),
                 queueing(request, askedAt));
         RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
-        return taken(request, new RedisScript.Call(script, keys.all(request.key(), id), arguments), askedAt, deadline);
+        return send(request, new RedisScript.Call(script, keys.all(request.key(), id), arguments), askedAt, deadline);
     }
 
     @Override
@@ -146,7 +146,7 @@ final class RedisBackend implements LockBackend {
                 ScriptCodec.bytes(id(held.id())),
                 ScriptCodec.tokenNumber(held.token()),
                 queueing(wanted, askedAt));
-        return taken(wanted, new RedisScript.Call(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
+        return send(wanted, new RedisScript.Call(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
     }
 
     private byte[] queueing(Request request, long askedAt) {
@@ -159,11 +159,11 @@ final class RedisBackend implements LockBackend {
         return started(notifications).queueing(askedAt, takesGrants);
     }
 
-    private Attempt taken(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
+    private Attempt send(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
         Notifications listener = started(notifications);
-        long hearing = listener.hearing();
+        long subscription = listener.subscriptionNumber();
         listener.asks(request);
-        Object reply = asked(request, call, deadline);
+        Object reply = reply(request, call, deadline);
         if (isWithdrawn(reply)) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
@@ -171,15 +171,15 @@ final class RedisBackend implements LockBackend {
             listener.waitsNoMore(request.id());
             return new Attempt.Granted(Notifications.grant(request, codec.token(reply)));
         }
-        List<?> said = ScriptCodec.list(reply);
-        long millis = ScriptCodec.number(said.get(0));
+        List<?> parts = ScriptCodec.list(reply);
+        long millis = ScriptCodec.number(parts.get(0));
         if (millis == BROKEN) {
             listener.waitsNoMore(request.id());
             brokenUnheard.add(request.id());
-            Grant broken = Notifications.grant(request, codec.token(ScriptCodec.text(said.get(1))));
+            Grant broken = Notifications.grant(request, codec.token(ScriptCodec.text(parts.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
-        List<Owner> holders = ScriptCodec.owners(said);
+        List<Owner> holders = ScriptCodec.owners(parts);
         if (millis < 0) {
             listener.waitsNoMore(request.id());
             return new Attempt.Refused(holders);
@@ -187,18 +187,18 @@ final class RedisBackend implements LockBackend {
         Duration within = Duration.ofMillis(millis);
         if (request.queue()) {
             listener.waits(request, askedAt);
-            boolean heard = hearing != 0 && hearing == listener.hearing();
-            if (!heard && within.compareTo(listener.deaf()) > 0) {
-                within = listener.deaf();
+            boolean heard = subscription != 0 && subscription == listener.subscriptionNumber();
+            if (!heard && within.compareTo(listener.recheckWhenUnsubscribed()) > 0) {
+                within = listener.recheckWhenUnsubscribed();
             }
         }
         if (!request.queue()) {
             leaveTombstoneIfLate(request.id(), request.key(), deadline);
         }
-        return new Attempt.Waiting(within, OptionalInt.of((int) ScriptCodec.number(said.get(1))), holders);
+        return new Attempt.Waiting(within, OptionalInt.of((int) ScriptCodec.number(parts.get(1))), holders);
     }
 
-    private Object asked(Request request, RedisScript.Call call, Deadline deadline) throws Exception {
+    private Object reply(Request request, RedisScript.Call call, Deadline deadline) throws Exception {
         try {
             return waitReplicas == 0 ? link.run(call, deadline) : runAcknowledged(call, deadline);
         } catch (NotExecutedException e) {
@@ -274,14 +274,14 @@ final class RedisBackend implements LockBackend {
         if (reply instanceof Long done) {
             return done == 1 ? Answer.DONE : Answer.NOT_HELD;
         }
-        if (reply instanceof List<?> said) {
+        if (reply instanceof List<?> parts) {
             // Said again, before the answer: the message may have been lost.
             started(signals)
                     .ended(
                             grant.key(),
                             grant.token(),
                             Cause.BROKEN,
-                            Notifications.broken(ScriptCodec.text(said.get(0))));
+                            Notifications.broken(ScriptCodec.text(parts.get(0))));
             return Answer.NOT_HELD;
         }
         return Answer.UNKNOWN;

@@ -124,16 +124,16 @@ final class RedisNode implements AutoCloseable {
 
     private <T extends @Nullable Object> T call(Exchange<T> exchange, boolean urgent, Deadline deadline)
             throws Exception {
-        Semaphore room = room(urgent, deadline);
+        Semaphore room = reserve(urgent, deadline);
         try {
-            return exchanged(exchange, deadline);
+            return exchange(exchange, deadline);
         } finally {
             room.release();
         }
     }
 
-    private <T extends @Nullable Object> T exchanged(Exchange<T> exchange, Deadline deadline) throws Exception {
-        DuplexConnection connection = taken(deadline);
+    private <T extends @Nullable Object> T exchange(Exchange<T> exchange, Deadline deadline) throws Exception {
+        DuplexConnection connection = connection(deadline);
         boolean usable = false;
         try {
             connection.setSoTimeout(deadline.millis());
@@ -162,7 +162,7 @@ final class RedisNode implements AutoCloseable {
                 deadline);
     }
 
-    private Semaphore room(boolean urgent, Deadline deadline) throws Exception {
+    private Semaphore reserve(boolean urgent, Deadline deadline) throws Exception {
         deadline.check("a connection was free");
         if (closed) {
             throw new NotExecutedException("the connections to " + this + " are closed");
@@ -178,7 +178,7 @@ final class RedisNode implements AutoCloseable {
         return room;
     }
 
-    private DuplexConnection taken(Deadline deadline) throws Exception {
+    private DuplexConnection connection(Deadline deadline) throws Exception {
         DuplexConnection connection = idle(deadline);
         return connection == null ? open(deadline) : connection;
     }
@@ -231,7 +231,7 @@ final class RedisNode implements AutoCloseable {
                 throw failure;
             }
             warnIfForbidden(e);
-            String why = ConnectionTrouble.ofGreeting(e, host + ":" + port, settings.tls() == null);
+            String why = ConnectionTrouble.ofHandshake(e, host + ":" + port, settings.tls() == null);
             down(why);
             throw new NotExecutedException(why, e);
         }
@@ -296,7 +296,7 @@ final class RedisNode implements AutoCloseable {
     /** As {@link #listen}, to a server that keeps locks. */
     void listenToStore(String channel, Consumer<String> message, Runnable subscribed) throws Exception {
         converse(connection -> {
-            restarts.look(toString(), connection, signals);
+            restarts.check(toString(), connection, signals);
             hear(connection, channel, message, subscribed);
         });
     }

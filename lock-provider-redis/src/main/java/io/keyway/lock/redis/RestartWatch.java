@@ -19,7 +19,7 @@ final class RestartWatch {
     private @Nullable String before;
 
     /** Asks on a new connection; one that may not be told must take each new connection for that of another run. */
-    void look(String server, Connection connection, LockBackend.Signals signals) {
+    void check(String server, Connection connection, LockBackend.Signals signals) {
         String last = before;
         String run = run(connection);
         before = run;

@@ -73,14 +73,14 @@ final class SentinelLink implements RedisLink {
     }
 
     @Override
-    public void start(LockBackend.Signals told, Deadline deadline) throws Exception {
-        if (signals == null) {
-            signals = told;
+    public void start(LockBackend.Signals signals, Deadline deadline) throws Exception {
+        if (this.signals == null) {
+            this.signals = signals;
             sentinels = hosts.stream()
                     .map(host -> new HostAndPort(host.name(), host.portOr(RedisSettings.SENTINEL_PORT)))
                     .map(address -> node(address, settings.forSentinels()))
                     .toList();
-            told.background("sentinels", this::hear);
+            signals.background("sentinels", this::hear);
         }
         master(deadline);
     }
@@ -237,9 +237,9 @@ final class SentinelLink implements RedisLink {
         if (known != null) {
             LOG.info("The master {} was {} and is now {}", name, known, found);
             known.retire("it is not the master of " + name + " any more");
-            LockBackend.Signals told = signals;
-            if (told != null) {
-                told.doubt("fail-over of " + name + " from " + known + " to " + found
+            LockBackend.Signals kit = signals;
+            if (kit != null) {
+                kit.doubt("fail-over of " + name + " from " + known + " to " + found
                         + ": what was not copied in time is lost");
             }
         }
@@ -347,10 +347,10 @@ final class SentinelLink implements RedisLink {
 
     private RedisNode node(HostAndPort announced, RedisSettings how) {
         HostAndPort reached = how.reached(announced.toString());
-        LockBackend.Signals told = signals;
-        if (told == null) {
+        LockBackend.Signals known = signals;
+        if (known == null) {
             throw new IllegalStateException("not started");
         }
-        return new RedisNode(reached.getHost(), reached.getPort(), how, told);
+        return new RedisNode(reached.getHost(), reached.getPort(), how, known);
     }
 }

@@ -70,19 +70,19 @@ final class ServerCheck implements RedisLink.Visit {
 
     /** Returns what there is to warn of. */
     List<String> dangers(String server, Connection connection) {
-        Map<String, String> said;
+        Map<String, String> info;
         try {
             connection.sendCommand(Command.INFO);
-            said = parse(connection.getBulkReply());
-            shardedMessages &= major(said.getOrDefault("redis_version", "")) >= SHARDED_SINCE;
+            info = parse(connection.getBulkReply());
+            shardedMessages &= major(info.getOrDefault("redis_version", "")) >= SHARDED_SINCE;
         } catch (JedisDataException e) {
             shardedMessages = false;
             LOG.info("{} does not tell whether it evicts keys and writes them to disk: {}", server, e.getMessage());
             return List.of();
         }
         List<String> dangers = new ArrayList<>();
-        String policy = said.getOrDefault("maxmemory_policy", "noeviction");
-        if (!policy.equals("noeviction") && !said.getOrDefault("maxmemory", "0").equals("0")) {
+        String policy = info.getOrDefault("maxmemory_policy", "noeviction");
+        if (!policy.equals("noeviction") && !info.getOrDefault("maxmemory", "0").equals("0")) {
             String danger = server + " evicts keys when its memory is full (maxmemory-policy " + policy
                     + "), and with them locks that are held. Set maxmemory-policy to noeviction, or keep locks in a "
                     + "server of their own.";
@@ -91,7 +91,7 @@ final class ServerCheck implements RedisLink.Visit {
             }
             dangers.add(danger);
         }
-        if (said.getOrDefault("aof_enabled", "1").equals("0")) {
+        if (info.getOrDefault("aof_enabled", "1").equals("0")) {
             dangers.add(server
                     + " keeps no append-only file: when it is restarted, locks that are held are lost, and "
                     + "given to others. Set appendonly to yes.");
@@ -147,14 +147,14 @@ final class ServerCheck implements RedisLink.Visit {
                 failure);
     }
 
-    private static Map<String, String> parse(String info) {
-        Map<String, String> said = new HashMap<>();
-        info.lines().forEach(line -> {
+    private static Map<String, String> parse(String text) {
+        Map<String, String> info = new HashMap<>();
+        text.lines().forEach(line -> {
             int colon = line.indexOf(':');
             if (colon > 0) {
-                said.put(line.substring(0, colon), line.substring(colon + 1).trim());
+                info.put(line.substring(0, colon), line.substring(colon + 1).trim());
             }
         });
-        return said;
+        return info;
     }
 }

@@ -30,7 +30,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>A slot that moves takes its channels from the server that had it. Its waiters ask again, are redirected, and
  * subscribe where they were answered.
  */
-final class ShardChannels implements ShardListener.Ear {
+final class ShardChannels implements ShardListener.Listener {
 
     /** How many are kept at most for which nobody waits any more. */
     static final int KEPT = 100;

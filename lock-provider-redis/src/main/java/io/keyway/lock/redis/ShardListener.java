@@ -23,7 +23,7 @@ import redis.clients.jedis.util.SafeEncoder;
 final class ShardListener {
 
     /** Who is told what is heard, by the thread that reads. */
-    interface Ear {
+    interface Listener {
 
         /** From now on the messages of that channel arrive. */
         void subscribed(ShardListener at, String channel);
@@ -46,16 +46,16 @@ final class ShardListener {
     }
 
     private final RedisNode node;
-    private final Ear ear;
+    private final Listener listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Order> unsent = new ArrayDeque<>();
     private final Deque<Order> unanswered = new ArrayDeque<>();
     private int written;
     private @Nullable DuplexConnection connection;
 
-    ShardListener(RedisNode node, Ear ear) {
+    ShardListener(RedisNode node, Listener listener) {
         this.node = node;
-        this.ear = ear;
+        this.listener = listener;
     }
 
     RedisNode node() {
@@ -107,14 +107,14 @@ final class ShardListener {
             List<?> words = (List<?>) fresh.getUnflushedObject();
             String channel = SafeEncoder.encode((byte[]) words.get(1));
             switch (SafeEncoder.encode((byte[]) words.get(0))) {
-                case "smessage" -> ear.message(SafeEncoder.encode((byte[]) words.get(2)));
+                case "smessage" -> listener.message(SafeEncoder.encode((byte[]) words.get(2)));
                 case "ssubscribe" -> {
                     answered(new Order(Command.SSUBSCRIBE, channel));
-                    ear.subscribed(this, channel);
+                    listener.subscribed(this, channel);
                 }
                 case "sunsubscribe" -> {
                     if (!answered(new Order(Command.SUNSUBSCRIBE, channel))) {
-                        ear.moved(this, channel);
+                        listener.moved(this, channel);
                     }
                 }
                 default -> LOG.debug("{} said {}", node, words);
@@ -122,7 +122,7 @@ final class ShardListener {
         } catch (JedisDataException e) {
             Order refused = answered();
             if (e instanceof JedisRedirectionException && refused != null) {
-                ear.moved(this, refused.channel);
+                listener.moved(this, refused.channel);
             } else {
                 // Messages come by the client's plain channel, then.
                 node.warnIfForbidden(e);

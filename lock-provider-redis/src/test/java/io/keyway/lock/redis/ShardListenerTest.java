@@ -25,7 +25,7 @@ class ShardListenerTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final int MANY = 1000;
 
-    private static final class Heard implements ShardListener.Ear {
+    private static final class Heard implements ShardListener.Listener {
         final Set<String> subscribed = ConcurrentHashMap.newKeySet();
         final List<String> messages = new CopyOnWriteArrayList<>();
 
