@@ -6,7 +6,6 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
-import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
@@ -96,16 +95,13 @@ final class Notifications {
     /**
      * Has the kit listen from now on, in the background, and waits until it does or has failed to, so that no break is
      * missed of what is granted next; but for a small part of the time left at most, since a break is told again by a
-     * renewal.
+     * renewal. True once it need not be called again.
      */
-    void begin(Deadline deadline) throws InterruptedException {
-        if (tried.getCount() == 0) {
-            return;
-        }
+    boolean begin(Deadline deadline) throws InterruptedException {
         if (started.compareAndSet(false, true)) {
             signals.background("messages", this::listen);
         }
-        boolean unused = tried.await(Math.min(deadline.nanos() / 4, PATIENCE.toNanos()), TimeUnit.NANOSECONDS);
+        return tried.await(Math.min(deadline.nanos() / 4, PATIENCE.toNanos()), TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -132,11 +128,16 @@ final class Notifications {
         return ScriptCodec.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
     }
 
-    /** An attempt of that request is about to be sent: what earlier ones came to counts no more. */
-    void asks(Request request) {
+    /**
+     * An attempt of that request is about to be sent: what earlier ones came to counts no more. Returns
+     * {@link #subscriptionNumber} before that.
+     */
+    long asks(Request request) {
+        long number = subscriptionNumber();
         if (!waiting.isEmpty()) {
             waiting.computeIfPresent(request.id(), (id, waiter) -> new Waiter(request, null));
         }
+        return number;
     }
 
     /**
@@ -263,13 +264,9 @@ final class Notifications {
             Duration age = Duration.ofNanos(System.nanoTime() - askedAt);
             // If it is too old, another attempt begins the ttl anew.
             return age.compareTo(waiter.request().ttl().dividedBy(2)) < 0 && waitsNoMore(waiter)
-                    ? Optional.of(new Attempt.Granted(grant(waiter.request(), token), age))
+                    ? Optional.of(new Attempt.Granted(ScriptCodec.grant(waiter.request(), token), age))
                     : Optional.empty();
         });
-    }
-
-    static Grant grant(Request request, long token) {
-        return new Grant(request.id(), request.key(), token, request.ttl(), "");
     }
 
     static String broken(String reason) {

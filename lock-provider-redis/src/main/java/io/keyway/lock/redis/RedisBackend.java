@@ -80,6 +80,7 @@ final class RedisBackend implements LockBackend {
     private volatile @Nullable String idPrefix;
     private volatile @Nullable Signals signals;
     private volatile @Nullable Notifications notifications;
+    private volatile boolean listens;
 
     RedisBackend(RedisLink link, RedisSettings settings, Guarantees guarantees) {
         this.link = link;
@@ -119,7 +120,9 @@ final class RedisBackend implements LockBackend {
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
         Deadline deadline = Deadline.after(limit);
-        started(notifications).begin(deadline);
+        if (!listens) {
+            listens = started(notifications).begin(deadline);
+        }
         String id = id(request.id());
         long askedAt = System.nanoTime();
         byte[][] arguments = codec.withOptional(
@@ -160,42 +163,47 @@ final class RedisBackend implements LockBackend {
     }
 
     private Attempt send(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
-        Notifications listener = started(notifications);
-        long subscription = listener.subscriptionNumber();
-        listener.asks(request);
+        // Only a request that queues is told anything.
+        Notifications listener = request.queue() ? started(notifications) : null;
+        long subscription = listener == null ? 0 : listener.asks(request);
         Object reply = reply(request, call, deadline);
         if (isWithdrawn(reply)) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
         }
         if (!(reply instanceof List)) {
-            listener.waitsNoMore(request.id());
-            return new Attempt.Granted(Notifications.grant(request, codec.token(reply)));
+            waitsNoMore(request);
+            return new Attempt.Granted(ScriptCodec.grant(request, codec.token(reply)));
         }
         List<?> parts = ScriptCodec.list(reply);
         long millis = ScriptCodec.number(parts.get(0));
         if (millis == BROKEN) {
-            listener.waitsNoMore(request.id());
+            waitsNoMore(request);
             brokenUnheard.add(request.id());
-            Grant broken = Notifications.grant(request, codec.token(ScriptCodec.text(parts.get(1))));
+            Grant broken = ScriptCodec.grant(request, codec.token(ScriptCodec.text(parts.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
         List<Owner> holders = ScriptCodec.owners(parts);
         if (millis < 0) {
-            listener.waitsNoMore(request.id());
+            waitsNoMore(request);
             return new Attempt.Refused(holders);
         }
         Duration within = Duration.ofMillis(millis);
-        if (request.queue()) {
+        if (listener == null) {
+            leaveTombstoneIfLate(request.id(), request.key(), deadline);
+        } else {
             listener.waits(request, askedAt);
             boolean heard = subscription != 0 && subscription == listener.subscriptionNumber();
             if (!heard && within.compareTo(listener.recheckWhenUnsubscribed()) > 0) {
                 within = listener.recheckWhenUnsubscribed();
             }
         }
-        if (!request.queue()) {
-            leaveTombstoneIfLate(request.id(), request.key(), deadline);
-        }
         return new Attempt.Waiting(within, OptionalInt.of((int) ScriptCodec.number(parts.get(1))), holders);
+    }
+
+    private void waitsNoMore(Request request) {
+        if (request.queue()) {
+            started(notifications).waitsNoMore(request.id());
+        }
     }
 
     private Object reply(Request request, RedisScript.Call call, Deadline deadline) throws Exception {

@@ -3,6 +3,7 @@ package io.keyway.lock.redis;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.nio.charset.StandardCharsets;
@@ -130,6 +131,10 @@ final class ScriptCodec {
         if (seen > lift.get()) {
             lift.accumulateAndGet(seen, Math::max);
         }
+    }
+
+    static Grant grant(Request request, long token) {
+        return new Grant(request.id(), request.key(), token, request.ttl(), "");
     }
 
     // Replies.

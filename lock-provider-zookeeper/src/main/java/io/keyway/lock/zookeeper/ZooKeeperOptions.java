@@ -53,14 +53,14 @@ public final class ZooKeeperOptions {
             declared(Option.text("tlsKeyStorePassword").withDescription("password of tlsKeyStore"));
 
     /** What ZooKeeper's client can be told beyond these, as for SASL. */
-    public static final Option<ZKClientConfig> CLIENT_CONFIG = declared(Option.object(
-                    "clientConfig", ZKClientConfig.class)
-            .withDescription("settings of ZooKeeper's client that have no option here, as for SASL"));
+    public static final Option<ZKClientConfig> CLIENT_CONFIG =
+            declared(Option.object("clientConfig", ZKClientConfig.class)
+                    .withDescription("settings of ZooKeeper's client that have no option here, as for SASL"));
 
     /** The application's own framework, whose session all locks are then in. */
     public static final Option<CuratorFramework> CURATOR = declared(Option.object("curator", CuratorFramework.class)
-            .withDescription("the application's CuratorFramework, started; it is used as it is, and never closed. The URL"
-                    + " names no servers then"));
+            .withDescription("the application's CuratorFramework, started; it is used as it is, and never closed."
+                    + " The URL names no servers then"));
 
     /** Who may do what with the nodes. */
     public static final Option<ACLProvider> ACL_PROVIDER = declared(Option.object("aclProvider", ACLProvider.class)

@@ -72,8 +72,8 @@ class RequestNodeTest {
             @Override
             public void broken(Session session, long token, String reason) {}
         };
-        Session session = new Session(
-                new Session.Common(server.address(), ANYONE, Optional.empty(), PATHS), "", deaf, Session.NEVER_REPLACED);
+        Session.Common common = new Session.Common(server.address(), ANYONE, Optional.empty(), PATHS);
+        Session session = new Session(common, "", deaf, Session.NEVER_REPLACED);
         session.begin(new SessionHandle(server.address(), 60_000, session, false, new PlainConfig(), session));
         sessions.add(session);
         session.awaitConnected(deadline, false);
