@@ -244,8 +244,8 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     @Override
     public boolean isHeld() {
-        State state = state();
-        return state == State.HELD || state == State.DOUBTFUL;
+        State seen = state();
+        return seen == State.HELD || seen == State.DOUBTFUL;
     }
 
     @Override
@@ -265,12 +265,12 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     @Override
     public void ensureHeld() {
-        State state = state();
+        State seen = state();
         LeaseLoss loss = loss();
         if (loss != null) {
             throw new LeaseLostException(key.name(), token, loss);
         }
-        if (state == State.RELEASED) {
+        if (seen == State.RELEASED) {
             throw new IllegalStateException("The lease of " + key.name() + " with token " + token
                     + " was released; acquire the lock again to go on");
         }
