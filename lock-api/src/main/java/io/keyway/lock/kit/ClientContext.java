@@ -6,9 +6,11 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockListener;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Subscription;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
@@ -42,6 +44,9 @@ final class ClientContext {
 
     /** The engine, if it is over a store. */
     private final @Nullable StoreEngine store;
+
+    /** Listeners are there, or were: until then no event has to be made. */
+    private volatile boolean listened;
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean engineClosed;
@@ -125,6 +130,16 @@ final class ClientContext {
         if (!engine.features().contains(feature)) {
             throw new UnsupportedFeatureException(feature, server);
         }
+    }
+
+    Subscription addListener(LockListener listener) {
+        listened = true;
+        return events.add(listener);
+    }
+
+    /** Whether an event may reach anybody. */
+    boolean listened() {
+        return listened;
     }
 
     void tell(LockEvent.Type type, @Nullable LockKey key, OptionalLong token, Optional<String> from, long afterNanos) {

@@ -101,7 +101,7 @@ final class EngineClient implements LockClient {
     public Subscription addListener(LockListener listener) {
         Objects.requireNonNull(listener, "listener");
         context.ensureOpen(null);
-        return context.events().add(listener);
+        return context.addListener(listener);
     }
 
     @Override

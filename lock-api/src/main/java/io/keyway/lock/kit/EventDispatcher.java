@@ -52,13 +52,8 @@ final class EventDispatcher {
         return () -> listeners.remove(subscriber);
     }
 
-    /** Nobody listens: spares the caller the event object. */
-    boolean silent() {
-        return listeners.isEmpty();
-    }
-
     void emit(LockEvent event) {
-        if (silent()) {
+        if (listeners.isEmpty()) {
             return;
         }
         boolean schedule;

@@ -544,7 +544,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     }
 
     private void tell(LockEvent.Type type, long afterNanos) {
-        if (!client.events().silent()) {
+        if (client.listened()) {
             client.tell(type, key, OptionalLong.of(token), hold().server(), afterNanos);
         }
     }

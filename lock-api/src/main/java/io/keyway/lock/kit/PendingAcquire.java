@@ -373,7 +373,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
     }
 
     private void tell(LockEvent.Type type) {
-        if (!client.events().silent()) {
+        if (client.listened()) {
             long after = client.time().nanoTime() - askedAt;
             client.tell(type, request.key(), OptionalLong.empty(), Optional.empty(), after);
         }

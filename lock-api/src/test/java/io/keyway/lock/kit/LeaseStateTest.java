@@ -71,12 +71,11 @@ class LeaseStateTest {
         }
     }
 
-    private final EventDispatcher events = new EventDispatcher(Runnable::run);
     private final ClientContext client = new ClientContext(
             engine(),
             Settings.of(
                     LockUrl.parse("lock:test://x"), ClientOptions.defaults(), new Still(), LeaseStateTest::byDefault),
-            events);
+            new EventDispatcher(Runnable::run));
 
     private static <T> T byDefault(Option<T> option) {
         return option.defaultValue().orElseThrow();
@@ -138,7 +137,7 @@ class LeaseStateTest {
 
     private List<LockEvent.Type> told() {
         List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
-        events.add(event -> told.add(event.type()));
+        client.addListener(event -> told.add(event.type()));
         return told;
     }
 
