@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.spi.Owner;
@@ -90,6 +91,22 @@ final class ClientGrant {
             case DENIED -> "the member restarted and refused it";
             default -> "the member did not hear from this client in time";
         };
+    }
+
+    /** Tells the user that belief in it may end. */
+    void doubt(String why, Turn turn) {
+        GrantHandle.Use use = handle.use();
+        if (use != null) {
+            turn.tell(new LockNotice.Doubted(handle.key(), use.token(), why, use.user()));
+        }
+    }
+
+    /** Tells the user that the doubt is over. */
+    void certain(Turn turn) {
+        GrantHandle.Use use = handle.use();
+        if (use != null) {
+            turn.tell(new LockNotice.Certain(handle.key(), use.token(), use.user()));
+        }
     }
 
     LockMessage.Release release(Key key) {

@@ -14,29 +14,29 @@ import io.keyway.lock.peer.service.LockMessage;
 
 /** Asks the directory of a member's cell for pages of names. */
 public final class DirectoryClient implements Machine {
-    private static final int INQUIRY = 0;
+    private static final int STATUS = 0;
 
     /** How long the session is kept for an answer, as if this were a waiter; nanoseconds. */
     static final long TTL = 10_000_000_000L;
 
     private final Key key;
-    private final StatusClient inquirer;
+    private final StatusClient questions;
     private boolean awaiting;
 
     /** @param key the directory's */
     public DirectoryClient(Key key) {
-        this(key, new StatusClient(key, INQUIRY));
+        this(key, new StatusClient(key, STATUS));
     }
 
-    private DirectoryClient(Key key, StatusClient inquirer) {
+    private DirectoryClient(Key key, StatusClient questions) {
         this.key = key;
-        this.inquirer = inquirer;
+        this.questions = questions;
     }
 
     @Override
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof LockMessage answer) {
-            inquirer.received(answer, turn);
+            questions.received(answer, turn);
         }
         settle(turn);
     }
@@ -44,25 +44,25 @@ public final class DirectoryClient implements Machine {
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof LockCall question) {
-            inquirer.called(question, turn);
+            questions.called(question, turn);
         } else if (call instanceof ClientView.Dismissed) {
-            inquirer.dismissed(turn);
+            questions.dismissed(turn);
         } else if (call instanceof ClientView.SessionOpen) {
-            inquirer.opened(turn);
+            questions.opened(turn);
         } else if (call instanceof ClientView.Unreachable member) {
-            inquirer.unreachable(member, turn);
+            questions.unreachable(member, turn);
         }
         settle(turn);
     }
 
     @Override
     public void due(int slot, Turn turn) {
-        inquirer.due(turn);
+        questions.due(turn);
         settle(turn);
     }
 
     private void settle(Turn turn) {
-        if (awaiting == inquirer.isEmpty()) {
+        if (awaiting == questions.isEmpty()) {
             awaiting = !awaiting;
             if (awaiting) {
                 turn.client().await(key, TTL);
@@ -79,14 +79,14 @@ public final class DirectoryClient implements Machine {
 
     @Override
     public DirectoryClient copy() {
-        DirectoryClient copy = new DirectoryClient(key, inquirer.copy());
+        DirectoryClient copy = new DirectoryClient(key, questions.copy());
         copy.awaiting = awaiting;
         return copy;
     }
 
     @Override
     public void encode(StateEncoder out) {
-        inquirer.encode(out);
+        questions.encode(out);
         out.put(awaiting);
     }
 }

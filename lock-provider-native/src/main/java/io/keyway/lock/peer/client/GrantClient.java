@@ -129,15 +129,17 @@ public final class GrantClient implements Machine {
             echoed(turn);
         } else if (call instanceof ClientView.Lapsed lapsed) {
             for (ClientGrant held : believed(lapsed.ttl())) {
-                end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+                if (!held.handle.belief().holds(turn.now())) {
+                    end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+                }
             }
         } else if (call instanceof ClientView.Doubted doubted) {
             for (ClientGrant held : believed(doubted.ttl())) {
-                doubt(held, "no answer for five eighths of its ttl", turn);
+                held.doubt("no answer for five eighths of its ttl", turn);
             }
         } else if (call instanceof ClientView.Certain certain) {
             for (ClientGrant held : believed(certain.ttl())) {
-                certain(held, turn);
+                held.certain(turn);
             }
         } else if (call instanceof ClientView.Received received) {
             releases.received(received.number(), turn);
@@ -308,20 +310,6 @@ public final class GrantClient implements Machine {
         }
     }
 
-    private void doubt(ClientGrant held, String why, Turn turn) {
-        GrantHandle.Use use = held.handle.use();
-        if (use != null) {
-            turn.tell(new LockNotice.Doubted(key, use.token(), why, use.user()));
-        }
-    }
-
-    private void certain(ClientGrant held, Turn turn) {
-        GrantHandle.Use use = held.handle.use();
-        if (use != null) {
-            turn.tell(new LockNotice.Certain(key, use.token(), use.user()));
-        }
-    }
-
     private void recall(Peer from, long token, Turn turn) {
         ClientGrant held = grants.get(token);
         boolean inUse = held == null ? ends.contains(token) : !held.frozen || held.reasserted;
@@ -377,7 +365,7 @@ public final class GrantClient implements Machine {
             turn.goal(LockGoal.BELIEF_FROZEN);
             held.frozen = true;
             held.handle.believe(new Belief(held.handle.ttl(), held.handle.deadline()));
-            doubt(held, "the member was restarted", turn);
+            held.doubt("the member was restarted", turn);
         }
         armFrozen(turn);
     }
@@ -412,7 +400,7 @@ public final class GrantClient implements Machine {
         thawed.handle.believe(turn.client().belief(ttl));
         armFrozen(turn);
         turn.client().hold(key, ttl);
-        certain(thawed, turn);
+        thawed.certain(turn);
     }
 
     // After each event

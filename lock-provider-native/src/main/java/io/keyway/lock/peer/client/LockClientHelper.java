@@ -149,9 +149,15 @@ public class LockClientHelper implements Machine {
                 end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
             }
         } else if (call instanceof ClientView.Doubted doubted) {
-            doubt(believed(doubted.ttl()), "no answer for five eighths of its ttl", turn);
+            ClientGrant held = believed(doubted.ttl());
+            if (held != null) {
+                held.doubt("no answer for five eighths of its ttl", turn);
+            }
         } else if (call instanceof ClientView.Certain certain) {
-            certain(believed(certain.ttl()), turn);
+            ClientGrant held = believed(certain.ttl());
+            if (held != null) {
+                held.certain(turn);
+            }
         } else if (call instanceof ClientView.Received received && releases != null) {
             releases.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
@@ -373,20 +379,6 @@ public class LockClientHelper implements Machine {
         return grant != null && !grant.frozen && grant.handle.ttl() == ttl ? grant : null;
     }
 
-    private void doubt(@Nullable ClientGrant held, String why, Turn turn) {
-        GrantHandle.Use use = held == null ? null : held.handle.use();
-        if (use != null) {
-            turn.tell(new LockNotice.Doubted(key, use.token(), why, use.user()));
-        }
-    }
-
-    private void certain(@Nullable ClientGrant held, Turn turn) {
-        GrantHandle.Use use = held == null ? null : held.handle.use();
-        if (use != null) {
-            turn.tell(new LockNotice.Certain(key, use.token(), use.user()));
-        }
-    }
-
     private void gone(ClientGrant held, Turn turn) {
         grant = null;
         turn.client().unhold(key, held.handle.ttl());
@@ -497,7 +489,7 @@ public class LockClientHelper implements Machine {
             giveBack(held, 0, turn);
         } else {
             turn.timer(FROZEN, held.handle.deadline());
-            doubt(held, "the member was restarted", turn);
+            held.doubt("the member was restarted", turn);
         }
     }
 
@@ -530,7 +522,7 @@ public class LockClientHelper implements Machine {
         thawed.handle.believe(belief(thawed.handle.ttl(), turn));
         turn.timer(FROZEN, Turn.NEVER);
         turn.client().hold(key, thawed.handle.ttl());
-        certain(thawed, turn);
+        thawed.certain(turn);
     }
 
     // After each event

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The published word of one grant: whether the lock is in use at this client, with which token, and how long it is
+ * The published state of one grant: whether the lock is in use at this client, with which token, and how long it is
  * believed. User threads take and return the cached lock by compare-and-set without a message; the helper must win the
  * same compare-and-set before it gives the lock back. Closed for ever once the grant is over.
  */
@@ -39,7 +39,7 @@ public final class GrantHandle {
 
     private record Closed(long used) implements State {}
 
-    /** A use, for words to its user. */
+    /** A use, for notices to its user. */
     public record Use(long token, @Nullable Object user) {}
 
     private final Key key;
@@ -169,7 +169,7 @@ public final class GrantHandle {
     }
 
     /**
-     * Gives the lock in use to the next user of this client; only for a word that is attended, so that no user thread
+     * Gives the lock in use to the next user of this client; only for a handle that is attended, so that no user thread
      * interferes.
      */
     public long handOver(long token, @Nullable Object user, long now) {
@@ -226,12 +226,12 @@ public final class GrantHandle {
         return false;
     }
 
-    /** Closes an idle word; false if it is not idle. */
+    /** Closes an idle handle; false if it is not idle. */
     public boolean closeIdle() {
         return state.get() instanceof Idle idle && state.compareAndSet(idle, new Closed(idle.next() - 1));
     }
 
-    /** Closes the word if that token is in use; null if it is not. */
+    /** Closes the handle if that token is in use; null if it is not. */
     public @Nullable Use closeActive(long token) {
         while (state.get() instanceof Active active && active.token() == token) {
             if (state.compareAndSet(active, new Closed(token))) {
@@ -241,7 +241,7 @@ public final class GrantHandle {
         return null;
     }
 
-    /** Closes the word whatever it is; tells the use that this ended. */
+    /** Closes the handle whatever it is; tells the use that this ended. */
     public @Nullable Use close() {
         State before = state.getAndUpdate(now -> now instanceof Idle idle
                 ? new Closed(idle.next() - 1)

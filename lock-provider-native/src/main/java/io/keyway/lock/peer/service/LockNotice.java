@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public sealed interface LockNotice extends Notice {
     Key key();
 
-    /** The request has the lock. {@code word} serves further acquires of this name until it is closed. */
+    /** The request has the lock. {@code handle} serves further acquires of this name until it is closed. */
     record Granted(
             Key key,
             long request,
@@ -98,7 +98,7 @@ public sealed interface LockNotice extends Notice {
      */
     record ReleaseDone(Key key, long token, Answer answer) implements LockNotice {}
 
-    /** That word is closed for good. */
+    /** That handle is closed for good. */
     record Closed(Key key, GrantHandle handle) implements LockNotice {}
 
     /**

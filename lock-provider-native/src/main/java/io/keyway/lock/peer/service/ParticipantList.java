@@ -17,8 +17,8 @@ public final class ParticipantList {
     /** The most characters of all parts. */
     private static final int ALL = 1_000_000;
 
-    /** What a party takes beside its texts. */
-    private static final int PARTY = 40;
+    /** What a participant takes beside its texts. */
+    private static final int ONE = 40;
 
     private static final int PAIR = 4;
 
@@ -30,8 +30,8 @@ public final class ParticipantList {
     private int inAll;
     private int more;
 
-    public void add(Participant party) {
-        int size = size(party.owner());
+    public void add(Participant participant) {
+        int size = size(participant.owner());
         if (inAll + size > ALL) {
             more++;
             return;
@@ -41,13 +41,13 @@ public final class ParticipantList {
             part = new ArrayList<>();
             inPart = 0;
         }
-        part.add(party);
+        part.add(participant);
         inPart += size;
         inAll += size;
     }
 
     private static int size(Owner owner) {
-        int size = PARTY + owner.client().length();
+        int size = ONE + owner.client().length();
         for (Map.Entry<String, String> pair : owner.metadata().entrySet()) {
             size += PAIR + pair.getKey().length() + pair.getValue().length();
         }

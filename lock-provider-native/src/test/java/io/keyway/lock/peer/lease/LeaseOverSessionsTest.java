@@ -187,8 +187,10 @@ class LeaseOverSessionsTest {
         /** The token in use and believed; 0 if none. */
         long believes(String lock) {
             LockClientHelper helper = (LockClientHelper) cell.machine(LeaseKeys.lock(lock));
-            GrantHandle word = helper == null ? null : helper.handle();
-            return word != null && word.current() != 0 && word.holds(word.current(), now) ? word.current() : 0;
+            GrantHandle handle = helper == null ? null : helper.handle();
+            return handle != null && handle.current() != 0 && handle.holds(handle.current(), now)
+                    ? handle.current()
+                    : 0;
         }
 
         void release(String lock) {

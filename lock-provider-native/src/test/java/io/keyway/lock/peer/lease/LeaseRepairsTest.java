@@ -143,7 +143,7 @@ class LeaseRepairsTest {
             world.settle();
             assertThat(world.traced()).isEqualTo("c1>m Acquire, m>c0 Recall, c0>m Denied, m>c1 NotGranted");
             assertThat(c(1).last(LockNotice.Refused.class).holders())
-                    .extracting(party -> party.owner().client())
+                    .extracting(holder -> holder.owner().client())
                     .containsExactly("c0");
         }
         c(0).release("a");

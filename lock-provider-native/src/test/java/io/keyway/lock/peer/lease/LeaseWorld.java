@@ -284,7 +284,7 @@ final class LeaseWorld {
         Map<String, String> believers = new HashMap<>();
         for (Client client : all) {
             for (Grant grant : client.held.values()) {
-                if (grant.word.holds(grant.token, now)) {
+                if (grant.handle.holds(grant.token, now)) {
                     String before = believers.put(grant.name, client.name);
                     if (before != null) {
                         violations.add("at " + now / MS + " ms " + before + " and " + client.name + " believe in "
@@ -299,7 +299,7 @@ final class LeaseWorld {
     record Grant(
             String name,
             long token,
-            GrantHandle word,
+            GrantHandle handle,
             @Nullable Object user) {}
 
     /** One direction of a link. */
@@ -497,14 +497,14 @@ final class LeaseWorld {
         /** As an engine does: the fast path first. The token, or 0. */
         long reuse(String lock) {
             LockClientHelper helper = helper(lock);
-            GrantHandle word = helper == null ? null : helper.handle();
-            if (word == null) {
+            GrantHandle handle = helper == null ? null : helper.handle();
+            if (handle == null) {
                 return 0;
             }
             String user = name + "#fast" + ++requests;
-            long token = word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, owner(), user, now);
+            long token = handle.tryReuse(LockMode.EXCLUSIVE, 1, TTL, owner(), user, now);
             if (token != 0) {
-                begin(lock, word, token, user);
+                begin(lock, handle, token, user);
             }
             return token;
         }
@@ -515,7 +515,7 @@ final class LeaseWorld {
             if (grant == null) {
                 throw new IllegalStateException(name + " does not hold " + lock);
             }
-            if (grant.word.tryRelease(grant.token, now)) {
+            if (grant.handle.tryRelease(grant.token, now)) {
                 return true;
             }
             releasing.put(lock, grant);
@@ -533,11 +533,11 @@ final class LeaseWorld {
         /** The token that this client believes in; 0 if none. */
         long believes(String lock) {
             Grant grant = held.get(lock);
-            return grant != null && grant.word.holds(grant.token, now) ? grant.token : 0;
+            return grant != null && grant.handle.holds(grant.token, now) ? grant.token : 0;
         }
 
-        private void begin(String lock, GrantHandle word, long token, @Nullable Object user) {
-            if (held.put(lock, new Grant(lock, token, word, user)) != null) {
+        private void begin(String lock, GrantHandle handle, long token, @Nullable Object user) {
+            if (held.put(lock, new Grant(lock, token, handle, user)) != null) {
                 violations.add(name + " got " + lock + " twice");
             }
             Long before = lastToken.put(lock, token);

@@ -28,83 +28,84 @@ class GrantHandleTest {
 
     private final Belief belief = new Belief(TTL, 6_000);
 
-    private GrantHandle word(long token, long hi) {
+    private GrantHandle handle(long token, long hi) {
         Key key = LeaseKeys.lock("a");
         LockCall.Acquire request =
                 new LockCall.Acquire(1, LockMode.EXCLUSIVE, 1, 1, TTL, OWNER, true, false, 0, 0, "first");
         return new GrantHandle(key, token, hi, request, 0, belief);
     }
 
-    private static long reuse(GrantHandle word, long now) {
-        return word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, OWNER, "user", now);
+    private static long reuse(GrantHandle handle, long now) {
+        return handle.tryReuse(LockMode.EXCLUSIVE, 1, TTL, OWNER, "user", now);
     }
 
     @Test
     void aReleaseGoesThroughTheCellWhileTheWordIsAttended() {
-        GrantHandle word = word(5, 100);
-        assertThat(word.tryRelease(5, 1)).isFalse();
-        word.attend(false);
-        assertThat(word.tryRelease(4, 1)).isFalse();
-        assertThat(word.tryRelease(5, 1)).isTrue();
-        assertThat(word.tryRelease(5, 1)).isFalse();
-        assertThat(reuse(word, 2)).isEqualTo(6);
-        assertThat(reuse(word, 2)).isZero();
-        assertThat(word.holds(6, 2)).isTrue();
-        assertThat(word.holds(5, 2)).isFalse();
+        GrantHandle handle = handle(5, 100);
+        assertThat(handle.tryRelease(5, 1)).isFalse();
+        handle.attend(false);
+        assertThat(handle.tryRelease(4, 1)).isFalse();
+        assertThat(handle.tryRelease(5, 1)).isTrue();
+        assertThat(handle.tryRelease(5, 1)).isFalse();
+        assertThat(reuse(handle, 2)).isEqualTo(6);
+        assertThat(reuse(handle, 2)).isZero();
+        assertThat(handle.holds(6, 2)).isTrue();
+        assertThat(handle.holds(5, 2)).isFalse();
     }
 
     @Test
     void itIsReusedOnlyByEqualRequestsWithEnoughBelief() {
-        GrantHandle word = word(5, 100);
-        word.attend(false);
-        word.tryRelease(5, 1);
-        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL + 1, OWNER, "u", 2)).isZero();
-        assertThat(word.tryReuse(LockMode.SHARED, 1, TTL, OWNER, "u", 2)).isZero();
-        assertThat(word.tryReuse(LockMode.EXCLUSIVE, 1, TTL, new Owner("c", Map.of()), "u", 2))
+        GrantHandle handle = handle(5, 100);
+        handle.attend(false);
+        handle.tryRelease(5, 1);
+        assertThat(handle.tryReuse(LockMode.EXCLUSIVE, 1, TTL + 1, OWNER, "u", 2))
                 .isZero();
-        assertThat(reuse(word, 6_000 - TTL / 8 + 1)).isZero();
-        assertThat(reuse(word, 6_000 - TTL / 8)).isEqualTo(6);
+        assertThat(handle.tryReuse(LockMode.SHARED, 1, TTL, OWNER, "u", 2)).isZero();
+        assertThat(handle.tryReuse(LockMode.EXCLUSIVE, 1, TTL, new Owner("c", Map.of()), "u", 2))
+                .isZero();
+        assertThat(reuse(handle, 6_000 - TTL / 8 + 1)).isZero();
+        assertThat(reuse(handle, 6_000 - TTL / 8)).isEqualTo(6);
     }
 
     @Test
     void beliefIsComputedAtEachQuestion() {
-        GrantHandle word = word(5, 100);
-        assertThat(word.holds(5, 5_999)).isTrue();
-        assertThat(word.holds(5, 6_000)).isFalse();
+        GrantHandle handle = handle(5, 100);
+        assertThat(handle.holds(5, 5_999)).isTrue();
+        assertThat(handle.holds(5, 6_000)).isFalse();
         belief.echoed(1_000);
-        assertThat(word.deadline()).isEqualTo(7_000);
-        assertThat(word.holds(5, 6_000)).isTrue();
+        assertThat(handle.deadline()).isEqualTo(7_000);
+        assertThat(handle.holds(5, 6_000)).isTrue();
     }
 
     @Test
     void aClosedWordStaysClosed() {
-        GrantHandle word = word(5, 100);
-        assertThat(word.closeIdle()).isFalse();
-        assertThat(word.closeActive(6)).isNull();
-        assertThat(Objects.requireNonNull(word.closeActive(5)).user()).isEqualTo("first");
-        assertThat(word.closed()).isTrue();
-        assertThat(word.used()).isEqualTo(5);
-        assertThat(reuse(word, 1)).isZero();
-        assertThat(word.tryRelease(5, 1)).isFalse();
-        assertThat(word.close()).isNull();
-        assertThat(word.attend(true)).isFalse();
+        GrantHandle handle = handle(5, 100);
+        assertThat(handle.closeIdle()).isFalse();
+        assertThat(handle.closeActive(6)).isNull();
+        assertThat(Objects.requireNonNull(handle.closeActive(5)).user()).isEqualTo("first");
+        assertThat(handle.closed()).isTrue();
+        assertThat(handle.used()).isEqualTo(5);
+        assertThat(reuse(handle, 1)).isZero();
+        assertThat(handle.tryRelease(5, 1)).isFalse();
+        assertThat(handle.close()).isNull();
+        assertThat(handle.attend(true)).isFalse();
     }
 
     @Test
     void theLastTokenOfARangeGoesBackThroughTheCell() {
-        GrantHandle word = word(5, 6);
-        word.attend(false);
-        assertThat(word.tryRelease(5, 1)).isTrue();
-        assertThat(reuse(word, 2)).isEqualTo(6);
-        assertThat(word.tryRelease(6, 3)).isFalse();
+        GrantHandle handle = handle(5, 6);
+        handle.attend(false);
+        assertThat(handle.tryRelease(5, 1)).isTrue();
+        assertThat(reuse(handle, 2)).isEqualTo(6);
+        assertThat(handle.tryRelease(6, 3)).isFalse();
     }
 
     @Test
     void aHandOverNeedsTheTokenInUse() {
-        GrantHandle word = word(5, 100);
-        assertThat(word.handOver(4, "next", 1)).isZero();
-        assertThat(word.handOver(5, "next", 1)).isEqualTo(6);
-        assertThat(Objects.requireNonNull(word.close()).user()).isEqualTo("next");
+        GrantHandle handle = handle(5, 100);
+        assertThat(handle.handOver(4, "next", 1)).isZero();
+        assertThat(handle.handOver(5, "next", 1)).isEqualTo(6);
+        assertThat(Objects.requireNonNull(handle.close()).user()).isEqualTo("next");
     }
 
     /**
@@ -116,9 +117,9 @@ class GrantHandleTest {
         ExecutorService pool = Executors.newFixedThreadPool(3);
         try {
             for (int round = 0; round < 60; round++) {
-                GrantHandle word = word(1, Tokens.RANGE);
-                word.attend(false);
-                word.tryRelease(1, 1);
+                GrantHandle handle = handle(1, Tokens.RANGE);
+                handle.attend(false);
+                handle.tryRelease(1, 1);
                 Set<Long> tokens = ConcurrentHashMap.newKeySet();
                 AtomicInteger inside = new AtomicInteger();
                 AtomicInteger wrong = new AtomicInteger();
@@ -127,16 +128,16 @@ class GrantHandleTest {
                 for (int user = 0; user < 2; user++) {
                     users.add(pool.submit(() -> {
                         started.countDown();
-                        while (!word.closed()) {
-                            long token = reuse(word, 2);
+                        while (!handle.closed()) {
+                            long token = reuse(handle, 2);
                             if (token != 0) {
                                 if (!tokens.add(token) || inside.incrementAndGet() != 1) {
                                     wrong.incrementAndGet();
                                 }
                                 inside.decrementAndGet();
-                                if (!word.tryRelease(token, 3)) {
+                                if (!handle.tryRelease(token, 3)) {
                                     // Attended: the cell releases it, as after a Release command.
-                                    word.rest(token, 3);
+                                    handle.rest(token, 3);
                                 }
                             }
                         }
@@ -148,10 +149,10 @@ class GrantHandleTest {
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                     }
-                    while (!word.closeIdle()) {
-                        word.attend(true);
+                    while (!handle.closeIdle()) {
+                        handle.attend(true);
                     }
-                    if (inside.get() > 0 && word.current() != 0) {
+                    if (inside.get() > 0 && handle.current() != 0) {
                         wrong.incrementAndGet();
                     }
                 });
@@ -160,7 +161,7 @@ class GrantHandleTest {
                     user.get(60, TimeUnit.SECONDS);
                 }
                 assertThat(wrong).hasValue(0);
-                assertThat(tokens).allMatch(token -> token <= word.used());
+                assertThat(tokens).allMatch(token -> token <= handle.used());
             }
         } finally {
             pool.shutdownNow();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class LockCodecTest {
     private static final Key KEY = LeaseKeys.lock("jobs/näme");
     private static final Owner OWNER = new Owner("billing-7", Map.of("pid", "17", "host", "a"));
-    private static final Participant PARTY =
+    private static final Participant PARTICIPANT =
             new Participant(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
     private static final List<Message> ALL = List.of(
@@ -40,12 +40,12 @@ class LockCodecTest {
             new LockMessage.Revoked(KEY, TOKEN, 0, 0),
             new LockMessage.Reassert(
                     KEY, 3, TOKEN, TOKEN + 2, TOKEN + Tokens.RANGE - 1, LockMode.SHARED, 2, 8_000_000_000L, OWNER),
-            new LockMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER, List.of(PARTY), 2, true),
+            new LockMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER, List.of(PARTICIPANT), 2, true),
             new LockMessage.Granted(KEY, 3, TOKEN, TOKEN + Tokens.RANGE - 1, true),
             new LockMessage.NotGranted(KEY, 3, RefusalCause.CROWDED, List.of()),
-            new LockMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTY)),
+            new LockMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTICIPANT)),
             new LockMessage.Misdirected(KEY, 3),
-            new LockMessage.Place(KEY, 3, 10_000, List.of(PARTY, PARTY)),
+            new LockMessage.Place(KEY, 3, 10_000, List.of(PARTICIPANT, PARTICIPANT)),
             new LockMessage.Recall(KEY, TOKEN),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.EXPIRED, ""),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.BROKEN, "stuck since noon"),
@@ -55,7 +55,7 @@ class LockCodecTest {
             new LockMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
             new LockMessage.Page(LeaseKeys.DIRECTORY, 8, List.of("a", "b/c"), true),
             new LockMessage.Show(KEY, 9, 1_000),
-            new LockMessage.Status(KEY, 9, List.of(PARTY), List.of(), 4, false),
+            new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 4, false),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LockMessage.Answer(KEY, 10, true));
 
