@@ -11,7 +11,6 @@ import io.keyway.lock.peer.member.Member;
 import io.keyway.lock.peer.member.MemberCell;
 import io.keyway.lock.peer.member.MemberFile;
 import io.keyway.lock.peer.member.StartState;
-import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
@@ -21,17 +20,13 @@ import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
-import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,17 +48,7 @@ public final class ClusterMember extends Member {
     private final DataDirectory directory;
     private final Runnable ended;
     private final MembershipGate gate;
-    private final List<PeerLink> peers = new ArrayList<>();
-    /** Of the first cell, if its machines talk to the other members: by their ids. */
-    private final Map<String, PeerWatch> watches = new LinkedHashMap<>();
-    /** Of all cells: who opens their links to each other member. */
-    private final Map<MemberCell, Map<String, PeerDialer>> dialers = new ConcurrentHashMap<>();
-
-    private final boolean talksToMembers;
-    /** The gate has begun. Of the first cell's thread. */
-    private boolean watching;
-
-    private final HostNames names;
+    private final OtherMembers others;
     private final @Nullable MemberAcceptor acceptor;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
@@ -127,7 +112,6 @@ public final class ClusterMember extends Member {
         this.config = config;
         this.directory = directory;
         this.ended = ended;
-        this.talksToMembers = factory.algorithm().talksToMembers();
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
         LOG.info(
                 "member {} of cluster '{}' starts with epoch {}, members {}, {} shards, {}, data in {}{}",
@@ -139,15 +123,14 @@ public final class ClusterMember extends Member {
                 config.security(),
                 directory.path(),
                 firstUse(directory.file()) ? "; first use, by --init" : previousRun());
-        this.names = new HostNames("keyway-" + node() + "-names");
         this.gate = new MembershipGate(node(), config.ids(), confirmation, this::confirmed);
+        List<LoopThread> loops = new ArrayList<>();
+        for (int i = 0; i < Math.min(config.shards(), Runtime.getRuntime().availableProcessors()); i++) {
+            loops.add(thread("io-" + i));
+        }
+        this.others = new OtherMembers(config, factory, loops.get(0), gate);
         try {
-            List<LoopThread> loops = new ArrayList<>();
-            for (int i = 0; i < Math.min(config.shards(), Runtime.getRuntime().availableProcessors()); i++) {
-                loops.add(thread("io-" + i));
-            }
             runCells(factory, loops);
-            connectPeers(factory, loops.get(0));
             MemberAcceptor listening = new MemberAcceptor(
                     thread("accept"),
                     config.listen(),
@@ -161,14 +144,9 @@ public final class ClusterMember extends Member {
                     node(),
                     config.listen().getHostString(),
                     listening.address().getPort());
-            peers.forEach(PeerLink::begin);
-            loops.get(0).run(() -> {
-                gate.begin();
-                watching = true;
-            });
-            cells().get(0).look(this::turned);
+            others.begin(loops.get(0), cells().get(0));
         } catch (IOException | RuntimeException e) {
-            names.close();
+            others.abandon();
             abandon();
             throw e;
         }
@@ -209,50 +187,19 @@ public final class ClusterMember extends Member {
         }
     }
 
-    /** The list is confirmed over sessions that do nothing else, unless the first cell has some anyway. */
-    private void connectPeers(Cells factory, LoopThread loop) {
-        if (talksToMembers) {
-            return;
-        }
-        for (NodeId other : config.members().members()) {
-            if (!other.equals(config.node())) {
-                peers.add(new PeerLink(
-                        other,
-                        loop,
-                        factory.client(SessionTarget.peer(node(), other.toString()), 0, 0),
-                        factory.frameCodec(),
-                        config.security().tls(),
-                        names,
-                        gate));
-            }
-        }
-    }
-
     @Override
     protected void dial(MemberCell from, String member, long link) {
-        dialers.computeIfAbsent(from, fresh -> new ConcurrentHashMap<>())
-                .computeIfAbsent(
-                        member,
-                        fresh -> new PeerDialer(
-                                NodeId.parse(member),
-                                from.loop(),
-                                from.codec(),
-                                config.security().tls(),
-                                names))
-                .dial(link);
+        others.dial(from, member, link);
     }
 
-    /** The first cell's sessions with the others also confirm the list. */
+    @Override
+    protected boolean watchesTurns() {
+        return others.talk();
+    }
+
     @Override
     protected void turned(MemberSessions sessions) {
-        if (talksToMembers && sessions.shard() == 0 && watching) {
-            for (NodeId other : config.members().members()) {
-                if (!other.equals(config.node())) {
-                    watches.computeIfAbsent(other.toString(), fresh -> new PeerWatch(other, gate))
-                            .look(sessions.peers().session(other.toString()));
-                }
-            }
-        }
+        others.turned(sessions);
     }
 
     /** Where it listens. */
@@ -362,7 +309,7 @@ public final class ClusterMember extends Member {
     @Override
     public void close() {
         if (!ending()) {
-            peers.forEach(PeerLink::closing);
+            others.closing();
         }
         super.close();
     }
@@ -377,8 +324,7 @@ public final class ClusterMember extends Member {
 
     @Override
     protected void release() {
-        peers.forEach(PeerLink::shut);
-        names.close();
+        others.end();
         directory.close();
     }
 

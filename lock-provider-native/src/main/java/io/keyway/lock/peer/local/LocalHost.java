@@ -246,6 +246,11 @@ final class LocalHost extends Member {
     }
 
     @Override
+    protected boolean watchesTurns() {
+        return true;
+    }
+
+    @Override
     protected void turned(MemberSessions layer) {
         int now = layer.size();
         if (now == 0 && sessions > 0) {

@@ -165,6 +165,11 @@ public abstract class Member implements AutoCloseable {
     /** A cell tells something. On its thread. */
     protected void heard(Notice notice) {}
 
+    /** Whether {@link #turned} is to be told; asked once for each cell. */
+    protected boolean watchesTurns() {
+        return false;
+    }
+
     /** A cell has run a batch of turns. On its thread. */
     protected void turned(MemberSessions sessions) {}
 

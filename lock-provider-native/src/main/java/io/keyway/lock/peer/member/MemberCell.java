@@ -32,6 +32,7 @@ public final class MemberCell implements CellLoop.Surroundings {
     private final Cell cell;
     private final CellLoop loop;
     private final FrameCodec codec;
+    private final boolean watched;
     private boolean quarantined = true;
     private boolean failed;
 
@@ -41,6 +42,7 @@ public final class MemberCell implements CellLoop.Surroundings {
         this.thread = thread;
         this.cell = cell;
         this.codec = codec;
+        this.watched = member.watchesTurns();
         this.loop = new CellLoop(thread.loop(), cell, this, STALL_TOLERANCE);
     }
 
@@ -150,6 +152,8 @@ public final class MemberCell implements CellLoop.Surroundings {
             quarantined = now;
             member.quarantined(this, now);
         }
-        member.turned(sessions);
+        if (watched) {
+            member.turned(sessions);
+        }
     }
 }
