@@ -20,13 +20,13 @@ final class DataDirectory implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DataDirectory.class);
 
     private final LocalDirectory directory;
-    private final HostElection.Hosting hosting;
+    private final HostElection.Hosting hostLock;
     private final MemberFile file;
     private final MachineFacts facts;
 
-    private DataDirectory(LocalDirectory directory, HostElection.Hosting hosting, MemberFile file, MachineFacts facts) {
+    private DataDirectory(LocalDirectory directory, HostElection.Hosting hostLock, MemberFile file, MachineFacts facts) {
         this.directory = directory;
-        this.hosting = hosting;
+        this.hostLock = hostLock;
         this.file = file;
         this.facts = facts;
     }
@@ -38,10 +38,10 @@ final class DataDirectory implements AutoCloseable {
      * @throws IllegalArgumentException if the plan says that the cluster never ran, and the directory that it did
      * @throws IOException if another process uses it, or its file cannot be used
      */
-    static DataDirectory open(MemberConfig plan, Cells cells, MachineFacts facts) throws IOException {
-        LocalDirectory directory = LocalDirectory.open(plan.data(), facts);
-        HostElection.Answer answer = directory.arbiter().tryHost();
-        if (!(answer instanceof HostElection.Hosting hosting)) {
+    static DataDirectory open(MemberConfig config, Cells cells, MachineFacts facts) throws IOException {
+        LocalDirectory directory = LocalDirectory.open(config.data(), facts);
+        HostElection.Answer answer = directory.election().tryHost();
+        if (!(answer instanceof HostElection.Hosting hostLock)) {
             String who =
                     answer instanceof HostElection.Taken taken && taken.info().isPresent()
                             ? "process " + taken.info().get().pid()
@@ -50,21 +50,21 @@ final class DataDirectory implements AutoCloseable {
                     + ": each member has a data directory of its own, and one process");
         }
         MemberSettings settings = new MemberSettings(
-                plan.cluster(),
-                plan.node().toString(),
+                config.cluster(),
+                config.node().toString(),
                 cells.membersHash(),
                 cells.settingsHash(),
-                plan.maxTtl(),
+                config.maxTtl(),
                 "",
-                plan.ids());
+                config.ids());
         try {
-            if (plan.init()) {
+            if (config.init()) {
                 init(directory, facts, settings);
             }
             return new DataDirectory(
-                    directory, hosting, MemberFile.open(directory.memberFile(), facts, settings), facts);
+                    directory, hostLock, MemberFile.open(directory.memberFile(), facts, settings), facts);
         } catch (IOException | RuntimeException e) {
-            hosting.close();
+            hostLock.close();
             throw e;
         }
     }
@@ -95,15 +95,15 @@ final class DataDirectory implements AutoCloseable {
 
     /** @throws IOException if the directory is no longer this process's alone */
     void check() throws IOException {
-        OsLockStatus standing = hosting.standing();
-        if (standing != OsLockStatus.HELD) {
-            throw new IOException(directory.path() + "/" + HostElection.LOCK + ": " + standing.sentence());
+        OsLockStatus status = hostLock.status();
+        if (status != OsLockStatus.HELD) {
+            throw new IOException(directory.path() + "/" + HostElection.LOCK + ": " + status.sentence());
         }
     }
 
     /** Says which process this is, to whoever tries to use the directory too. */
     void publish(int port) {
-        hosting.publish(HostInfo.onPort(port, HostInfo.newSecret()));
+        hostLock.publish(HostInfo.onPort(port, HostInfo.newSecret()));
     }
 
     @Override
@@ -113,6 +113,6 @@ final class DataDirectory implements AutoCloseable {
         } catch (IOException e) {
             LOG.debug("closing the member file failed", e);
         }
-        hosting.close();
+        hostLock.close();
     }
 }

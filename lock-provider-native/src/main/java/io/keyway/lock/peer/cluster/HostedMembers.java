@@ -40,14 +40,14 @@ public final class HostedMembers {
             long tokenFloor) {}
 
     private static final class Entry {
-        final Terms terms;
+        final Terms options;
         int clients;
 
         @Nullable
         ClusterMember member;
 
-        Entry(Terms terms) {
-            this.terms = terms;
+        Entry(Terms options) {
+            this.options = options;
         }
     }
 
@@ -85,7 +85,7 @@ public final class HostedMembers {
         LockUrl url = request.url();
         Entry entry;
         try {
-            entry = OF_THIS_JVM.join(terms(request, NodeId.parse(member.get())), Security.of(request));
+            entry = OF_THIS_JVM.join(options(request, NodeId.parse(member.get())), Security.of(request));
         } catch (IllegalArgumentException e) {
             throw new InvalidLockUrlException("In " + url + ": " + e.getMessage(), e);
         } catch (IOException e) {
@@ -100,7 +100,7 @@ public final class HostedMembers {
         }
     }
 
-    private static Terms terms(OpenRequest request, NodeId node) {
+    private static Terms options(OpenRequest request, NodeId node) {
         Path data;
         try {
             data = request.find(NativeOptions.DATA)
@@ -120,17 +120,17 @@ public final class HostedMembers {
                 request.find(CommonOptions.TOKEN_FLOOR).orElse(0L));
     }
 
-    private Entry join(Terms terms, Security security) throws IOException {
+    private Entry join(Terms options, Security security) throws IOException {
         lock.lock();
         try {
-            Entry entry = entries.get(terms.data());
+            Entry entry = entries.get(options.data());
             if (entry == null) {
-                Entry made = new Entry(terms);
-                made.member = ClusterMember.start(plan(terms, security), () -> forget(made));
-                entries.put(terms.data(), made);
+                Entry made = new Entry(options);
+                made.member = ClusterMember.start(config(options, security), () -> forget(made));
+                entries.put(options.data(), made);
                 entry = made;
-            } else if (!entry.terms.equals(terms)) {
-                throw new IllegalArgumentException("this JVM hosts member " + entry.terms.node()
+            } else if (!entry.options.equals(options)) {
+                throw new IllegalArgumentException("this JVM hosts member " + entry.options.node()
                         + " in the same directory, for a URL with other members or options; give all of its "
                         + "clients the same");
             }
@@ -141,26 +141,26 @@ public final class HostedMembers {
         }
     }
 
-    private static MemberConfig plan(Terms terms, Security security) {
+    private static MemberConfig config(Terms options, Security security) {
         return new MemberConfig(
-                terms.node(),
-                new InetSocketAddress(terms.node().host(), terms.node().port()),
-                terms.members(),
-                terms.cluster(),
-                terms.data(),
+                options.node(),
+                new InetSocketAddress(options.node().host(), options.node().port()),
+                options.members(),
+                options.cluster(),
+                options.data(),
                 false,
                 Set.of(),
-                terms.maxTtl(),
-                terms.shards(),
+                options.maxTtl(),
+                options.shards(),
                 security,
-                terms.tokenFloor());
+                options.tokenFloor());
     }
 
     /** It has ended by itself; the next client that opens starts it again. */
     private void forget(Entry entry) {
         lock.lock();
         try {
-            entries.remove(entry.terms.data(), entry);
+            entries.remove(entry.options.data(), entry);
         } finally {
             lock.unlock();
         }
@@ -173,7 +173,7 @@ public final class HostedMembers {
         try {
             if (--entry.clients == 0) {
                 ending = entry.member;
-                entries.remove(entry.terms.data(), entry);
+                entries.remove(entry.options.data(), entry);
             }
         } finally {
             lock.unlock();

@@ -11,8 +11,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a member closed until its list is confirmed, and tells the log how the other members are. On one thread; {@link
- * #waits} and what it needs may be asked from any.
+ * Keeps a member closed until its list is confirmed, and tells the log how the other members are: what runs a
+ * {@link ListConfirmation} for a member.
+ *
+ * <p>Its states: <em>confirmed</em> from the start, if the member's file says that it has opened under this very list;
+ * else <em>waiting</em> for each other member, and then confirmed, which {@link Opening} is told once. A welcome with this
+ * list confirms for its member; one with another list is an error for the log and confirms nothing.
+ *
+ * <p>The log hears of each other member when it joins, starts anew, leaves or does not answer, and how long the list has
+ * to wait for whom. A run of a member that was over and answers again means that two processes run under one id: the one
+ * error here that no time cures.
+ *
+ * <p>On one thread; {@link #waits} may be asked from any.
  */
 final class MembershipGate implements PeerWatch.Watcher {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipGate.class);
@@ -21,7 +31,7 @@ final class MembershipGate implements PeerWatch.Watcher {
     private final List<String> members;
     private final ListConfirmation confirmation;
     private final Opening opening;
-    private final MemberIncarnations<Incarnation> lives = new MemberIncarnations<>();
+    private final MemberIncarnations<Incarnation> incarnations = new MemberIncarnations<>();
     private final PeerTroubleLog troubles = new PeerTroubleLog();
     private volatile String waits = "";
 
@@ -53,10 +63,10 @@ final class MembershipGate implements PeerWatch.Watcher {
     }
 
     @Override
-    public void welcomed(NodeId peer, WelcomeInfo greeting) {
+    public void welcomed(NodeId peer, WelcomeInfo welcome) {
         String node = peer.toString();
-        boolean anew = lives.startedAnew(node, greeting.incarnation());
-        if (lives.returned(node, greeting.incarnation())) {
+        boolean anew = incarnations.startedAnew(node, welcome.incarnation());
+        if (incarnations.returned(node, welcome.incarnation())) {
             LOG.error(
                     "two processes run as member {}, and both answer in turn: end one of them at once; no lock of {} "
                             + "is safe until then",
@@ -64,14 +74,14 @@ final class MembershipGate implements PeerWatch.Watcher {
                     node);
         }
         troubles.over(node);
-        LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", greeting.epoch());
-        if (!greeting.members().equals(members)) {
-            LOG.error("member {} runs with the list {}, and {} with {}", node, greeting.members(), self, members);
+        LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", welcome.epoch());
+        if (!welcome.members().equals(members)) {
+            LOG.error("member {} runs with the list {}, and {} with {}", node, welcome.members(), self, members);
             return;
         }
         if (confirmation.awaited().contains(node)) {
-            long quarantine = SessionSettings.quarantine(greeting.longestTtl());
-            confirmation.confirmed(node, greeting.fresh(), greeting.epoch(), quarantine, System.nanoTime());
+            long quarantine = SessionSettings.quarantine(welcome.longestTtl());
+            confirmation.confirmed(node, welcome.fresh(), welcome.epoch(), quarantine, System.nanoTime());
             settle(node);
         }
     }

@@ -287,7 +287,7 @@ public final class Router<C extends Router.Connection> {
         }
         trouble = "";
         refusals = 0;
-        unrouted.leave(world.now()).forEach(this::enter);
+        unrouted.takeAll(world.now()).forEach(this::enter);
     }
 
     /** Whoever waits at a member that is none any more has to ask elsewhere. */

@@ -104,7 +104,7 @@ final class UnroutedRequests {
      * the time that it has waited; nobody waits here then. Questions whose time is over are answered: nothing is asked
      * late, and above all nothing is broken late.
      */
-    List<Input.Command> leave(long now) {
+    List<Input.Command> takeAll(long now) {
         List<Input.Command> left = new ArrayList<>();
         for (Waiter waiter : waiters) {
             Call call = left(waiter.command().call(), now - waiter.since());

@@ -101,7 +101,7 @@ final class HostEndpoint implements AutoCloseable {
                 former.close();
                 LOG.warn("{} was removed or replaced: this host listens there anew", socket.get());
             }
-            if (!config.directory().arbiter().info().equals(Optional.of(info))) {
+            if (!config.directory().election().info().equals(Optional.of(info))) {
                 hostLock.publish(info);
                 LOG.warn("{} was removed or replaced: this host has written it anew", HostElection.INFO);
             }

@@ -44,14 +44,14 @@ public final class HostMain {
     }
 
     /** Starts such a process; returns when it is started, not when it serves. */
-    static ProcessHandle launch(LocalConfig place) throws IOException, InterruptedException {
-        LocalDirectory directory = place.directory();
+    static ProcessHandle launch(LocalConfig config) throws IOException, InterruptedException {
+        LocalDirectory directory = config.directory();
         return new HostLauncher(
                         jvmArguments(),
                         HostMain.class.getName(),
                         List.of(
                                 directory.path().toString(),
-                                Long.toString(place.settings().maxTtl().toNanos())),
+                                Long.toString(config.settings().maxTtl().toNanos())),
                         directory.log())
                 .launch();
     }
@@ -73,15 +73,15 @@ public final class HostMain {
      * @param args the directory, and maxTtl in nanoseconds
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        LocalConfig place = LocalMode.place(
+        LocalConfig config = LocalMode.config(
                 Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), Algorithms.standard(), CONNECT);
-        HostElection.Hosting hosting = tryHost(place.directory().arbiter());
-        if (hosting == null) {
-            LOG.info("another process hosts {}", place.directory().path());
+        HostElection.Hosting hostLock = tryHost(config.directory().election());
+        if (hostLock == null) {
+            LOG.info("another process hosts {}", config.directory().path());
             return;
         }
         CountDownLatch ended = new CountDownLatch(1);
-        LocalHost host = LocalHost.start(place, hosting, ended::countDown);
+        LocalHost host = LocalHost.start(config, hostLock, ended::countDown);
         Runtime.getRuntime().addShutdownHook(new Thread(host::close, "keyway-host-signal"));
         while (host.idle() < IDLE.toNanos() && !ended.await(1, TimeUnit.SECONDS)) {
             // asked once a second
@@ -90,10 +90,10 @@ public final class HostMain {
     }
 
     /** A client that looks whether anybody hosts has the lock for a moment; only one that stays is a host's. */
-    private static HostElection.@Nullable Hosting tryHost(HostElection arbiter) throws InterruptedException {
+    private static HostElection.@Nullable Hosting tryHost(HostElection election) throws InterruptedException {
         for (int i = 0; i < TRIES; i++) {
-            if (arbiter.tryHost() instanceof HostElection.Hosting hosting) {
-                return hosting;
+            if (election.tryHost() instanceof HostElection.Hosting hostLock) {
+                return hostLock;
             }
             TimeUnit.MILLISECONDS.sleep(BETWEEN_TRIES_MILLIS);
         }

@@ -63,9 +63,9 @@ public final class IdleProbe {
         if (!Files.exists(clients) && !Files.exists(directory.path().resolve(HostElection.LOCK))) {
             return Found.NOTHING; // never used
         }
-        if (directory.arbiter().tryHost() instanceof HostElection.Hosting hosting) {
+        if (directory.election().tryHost() instanceof HostElection.Hosting hostLock) {
             // Asked while nobody can begin to host: who comes meanwhile holds nothing yet.
-            try (hosting) {
+            try (hostLock) {
                 if (!Files.exists(clients)) {
                     return Found.NOTHING;
                 }

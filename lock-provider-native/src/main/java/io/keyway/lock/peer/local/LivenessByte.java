@@ -20,7 +20,7 @@ final class LivenessByte {
 
     private final String client;
     private final long guard;
-    private volatile LocalConfig place;
+    private volatile LocalConfig config;
     /**
      * {@link Input.Reborn#NO_LIFE} while no byte proves that this client lives: it holds nothing and asks for nothing.
      */
@@ -32,14 +32,14 @@ final class LivenessByte {
      * @param guard the byte of the process that works under this client's leases, which is one of the present file; 0
      *     if there is none
      */
-    LivenessByte(String client, LocalConfig place, long guard) {
+    LivenessByte(String client, LocalConfig config, long guard) {
         this.client = client;
-        this.place = place;
+        this.config = config;
         this.guard = guard;
     }
 
-    LocalConfig place() {
-        return place;
+    LocalConfig config() {
+        return config;
     }
 
     /**
@@ -48,27 +48,27 @@ final class LivenessByte {
      * @throws LockUnavailableException if none can be locked; the next call may help, unless there is a guard
      */
     long take() {
-        if (life != Input.Reborn.NO_LIFE && place.bytes().stillHeld(life)) {
+        if (life != Input.Reborn.NO_LIFE && config.bytes().stillHeld(life)) {
             return life; // of a start that failed
         }
         if (!mayGoOn()) {
             throw LockFile.unavailable(
                     clientsLock(OsLockStatus.REPLACED) + "; close this client and open a new one", null);
         }
-        if (!place.stands()) {
-            place = place.anew();
+        if (!config.stands()) {
+            config = config.anew();
         }
-        life = place.bytes().take();
+        life = config.bytes().take();
         return life;
     }
 
     /** The guard keeps a byte of the former file. */
     private boolean mayGoOn() {
-        return guard == 0 || place.stands();
+        return guard == 0 || config.stands();
     }
 
-    private String clientsLock(OsLockStatus standing) {
-        return place.directory().path() + "/" + LocalDirectory.CLIENTS + ": " + standing.sentence();
+    private String clientsLock(OsLockStatus status) {
+        return config.directory().path() + "/" + LocalDirectory.CLIENTS + ": " + status.sentence();
     }
 
     /** Looks after the byte; one thread, several times a second. {@code told} gets what the cell has to know. */
@@ -78,9 +78,9 @@ final class LivenessByte {
                 goOn("a new byte of clients.lock proves that it lives", told);
                 return;
             }
-            OsLockStatus standing = place.bytes().standing(life);
-            if (standing != OsLockStatus.HELD) {
-                lost(standing, told);
+            OsLockStatus status = config.bytes().status(life);
+            if (status != OsLockStatus.HELD) {
+                lost(status, told);
             }
         } catch (RuntimeException | Error e) {
             life = Input.Reborn.NO_LIFE;
@@ -89,11 +89,11 @@ final class LivenessByte {
         }
     }
 
-    private void lost(OsLockStatus standing, Consumer<Input> told) {
-        String why = clientsLock(standing);
+    private void lost(OsLockStatus status, Consumer<Input> told) {
+        String why = clientsLock(status);
         LOG.error("all leases of {} are lost: {}", client, why);
         release();
-        if (standing == OsLockStatus.REPLACED || !goOn(why, told)) {
+        if (status == OsLockStatus.REPLACED || !goOn(why, told)) {
             told.accept(again(
                     why + "; " + (mayGoOn() ? "try again in some seconds" : "close this client and open a new one")));
         }
@@ -132,6 +132,6 @@ final class LivenessByte {
     private void release() {
         long former = life;
         life = Input.Reborn.NO_LIFE;
-        place.bytes().release(former);
+        config.bytes().release(former);
     }
 }

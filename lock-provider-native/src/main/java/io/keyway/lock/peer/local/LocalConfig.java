@@ -41,7 +41,7 @@ record LocalConfig(
     /** Who hosts, in words, since nobody answers there. */
     String taken(String why) {
         return directory
-                .arbiter()
+                .election()
                 .info()
                 .map(info ->
                         info + " hosts and does not answer: is it stopped, being debugged, or in another container? ("

@@ -207,7 +207,7 @@ final class LocalHost extends Member {
 
     @Override
     protected void check() throws IOException {
-        OsLockStatus status = hostLock.standing();
+        OsLockStatus status = hostLock.status();
         if (status != OsLockStatus.HELD) {
             throw new IOException("host.lock: " + status.sentence());
         }
@@ -215,7 +215,7 @@ final class LocalHost extends Member {
 
     @Override
     protected boolean lookAfter() {
-        OsLockStatus status = hostLock.standing();
+        OsLockStatus status = hostLock.status();
         if (status != OsLockStatus.HELD) {
             LOG.error("this process hosts no longer: {}", status.sentence());
             return false;

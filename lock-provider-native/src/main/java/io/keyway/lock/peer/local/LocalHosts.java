@@ -59,19 +59,19 @@ final class LocalHosts {
      * @return false if another process has host.lock, or this one under another class loader
      * @throws IOException if this process could host, but the files do not let it
      */
-    boolean tryHost(LocalConfig place) throws IOException {
-        Path directory = place.directory().path();
+    boolean tryHost(LocalConfig config) throws IOException {
+        Path directory = config.directory().path();
         lock.lock();
         try {
             Entry entry = entries.get(directory);
             if (entry == null || entry.host != null) {
                 return entry != null;
             }
-            if (!place.stands()) {
+            if (!config.stands()) {
                 throw new IOException("clients.lock was removed or replaced; try again");
             }
-            if (place.directory().arbiter().tryHost() instanceof HostElection.Hosting hosting) {
-                entry.host = LocalHost.start(place, hosting, () -> forget(directory));
+            if (config.directory().election().tryHost() instanceof HostElection.Hosting hostLock) {
+                entry.host = LocalHost.start(config, hostLock, () -> forget(directory));
                 return true;
             }
             return false;

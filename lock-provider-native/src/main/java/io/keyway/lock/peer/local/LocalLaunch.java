@@ -18,18 +18,18 @@ final class LocalLaunch {
      *
      * @throws IOException if no process can be started
      */
-    boolean underWay(LocalConfig place) throws IOException {
+    boolean underWay(LocalConfig config) throws IOException {
         ProcessHandle started = launched;
         if (started != null && started.isAlive() && System.nanoTime() - launchedAt < AGAIN_NANOS) {
             return true;
         }
-        if (!(place.directory().arbiter().tryHost() instanceof HostElection.Hosting hosting)) {
+        if (!(config.directory().election().tryHost() instanceof HostElection.Hosting hostLock)) {
             return false;
         }
-        hosting.close();
+        hostLock.close();
         launchedAt = System.nanoTime();
         try {
-            launched = HostMain.launch(place);
+            launched = HostMain.launch(config);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -41,11 +41,11 @@ public final class LocalMode {
             HostMain.check(url, HostLauncher.classPath());
         }
         Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
-        LocalConfig place = place(
+        LocalConfig config = config(
                 directory, request.get(NativeOptions.MAX_TTL), algorithm, request.get(CommonOptions.CONNECT_TIMEOUT));
         return new LocalRuntime(
                 request.clientName(),
-                place,
+                config,
                 request.get(NativeOptions.HOST),
                 request.get(NativeOptions.GUARD),
                 request.find(CommonOptions.TOKEN_FLOOR).orElse(0L),
@@ -54,11 +54,11 @@ public final class LocalMode {
                 request.get(CommonOptions.CLOSE_TIMEOUT));
     }
 
-    static LocalConfig place(Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout) {
-        return place(path, maxTtl, algorithm, connectTimeout, new SystemFacts());
+    static LocalConfig config(Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout) {
+        return config(path, maxTtl, algorithm, connectTimeout, new SystemFacts());
     }
 
-    static LocalConfig place(
+    static LocalConfig config(
             Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
         Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, algorithm, Authenticator.none());

@@ -44,10 +44,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of this machine's member. It finds the host by host.info; where nobody hosts, this process does, or starts a
- * process that does. While it lives it keeps a byte of clients.lock.
+ * A client of this machine's member. While it lives it keeps a byte of clients.lock, by which others know that it does
+ * ({@link LivenessByte}). Nothing is opened before the first request; then its cell asks for a link again and again, and
+ * each time this finds the host:
  *
- * <p>Nothing is opened before the first request.
+ * <ul>
+ *   <li><em>host.info names a host</em>: the link is opened there. Where it names a port, host.lock is asked first, since
+ *       a port outlives its host.
+ *   <li><em>Nobody hosts, or nobody answers there</em>: this process becomes the host ({@link LocalHosts}), starts a
+ *       process that does ({@link LocalLaunch}), or does neither, as its URL says. If it becomes the host, the link is
+ *       opened at once. If a process is on its way, host.info is looked at again every 10 ms for a while before the cell is
+ *       told of a failure, since the cell waits longer after each. Else the cell hears who hosts and does not answer.
+ * </ul>
+ *
+ * <p>The cell runs on an event loop, with the links. Looks at the byte and for the host happen on a second thread, and
+ * never wait for anybody; becoming the host happens on a third, which lives only then. A byte that vanished, or whose file
+ * did, ends the session and all its leases: the cell goes on under another byte ({@link Input.Reborn}).
  */
 public final class LocalRuntime implements ClientRuntime {
     private static final Logger LOG = LoggerFactory.getLogger(LocalRuntime.class);
@@ -72,7 +84,7 @@ public final class LocalRuntime implements ClientRuntime {
 
     LocalRuntime(
             String client,
-            LocalConfig place,
+            LocalConfig config,
             NativeOptions.Host host,
             long guard,
             long tokenFloor,
@@ -80,14 +92,14 @@ public final class LocalRuntime implements ClientRuntime {
             BiConsumer<Notice, ClientCell> listener,
             Duration closeTimeout) {
         this.client = client;
-        this.life = new LivenessByte(client, place, guard);
+        this.life = new LivenessByte(client, config, guard);
         this.host = host;
         this.guard = guard;
         this.tokenFloor = tokenFloor;
         this.time = time;
         this.listener = listener;
         this.closeTimeout = closeTimeout;
-        this.server = "local:" + place.directory().path();
+        this.server = "local:" + config.directory().path();
     }
 
     @Override
@@ -125,8 +137,8 @@ public final class LocalRuntime implements ClientRuntime {
         }
     }
 
-    private LocalConfig place() {
-        return life.place();
+    private LocalConfig config() {
+        return life.config();
     }
 
     @Override
@@ -190,11 +202,11 @@ public final class LocalRuntime implements ClientRuntime {
 
         /** @param taken the byte that is taken */
         Running(long taken) {
-            LocalHosts.OF_THIS_JVM.join(place().directory().path());
-            Cells cells = place().cells().proving(secret).giving(tokenFloor);
+            LocalHosts.OF_THIS_JVM.join(config().directory().path());
+            Cells cells = config().cells().proving(secret).giving(tokenFloor);
             Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
-            this.connector = new Connector(loop, cells.frameCodec(), place().connectTimeout());
+            this.connector = new Connector(loop, cells.frameCodec(), config().connectTimeout());
             watchLife();
         }
 
@@ -217,9 +229,9 @@ public final class LocalRuntime implements ClientRuntime {
 
         private void attempt(long link) {
             try {
-                Optional<HostInfo> info = place().directory().arbiter().info();
+                Optional<HostInfo> info = config().directory().election().info();
                 if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
-                    elect(link, "nobody hosts " + place().directory().path());
+                    elect(link, "nobody hosts " + config().directory().path());
                 } else {
                     connect(link, info.get(), why -> elect(link, why));
                 }
@@ -233,15 +245,15 @@ public final class LocalRuntime implements ClientRuntime {
          * is one.
          */
         private boolean nobodyHosts() {
-            if (place().directory().arbiter().tryHost() instanceof HostElection.Hosting hosting) {
-                hosting.close();
+            if (config().directory().election().tryHost() instanceof HostElection.Hosting hostLock) {
+                hostLock.close();
                 return true;
             }
             return false;
         }
 
         private void connect(long link, HostInfo info, Consumer<String> failed) {
-            server = "local:" + place().directory().path() + " (host: process " + info.pid() + ")";
+            server = "local:" + config().directory().path() + " (host: process " + info.pid() + ")";
             secret.of(info);
             connector.connect(
                     link,
@@ -263,24 +275,24 @@ public final class LocalRuntime implements ClientRuntime {
             try {
                 switch (host) {
                     case INPROCESS -> {
-                        if (LocalHosts.OF_THIS_JVM.tryHost(place())) {
+                        if (LocalHosts.OF_THIS_JVM.tryHost(config())) {
                             reconnect(link);
                         } else {
-                            loop.refused(link, place().taken(why));
+                            loop.refused(link, config().taken(why));
                         }
                     }
                     case PROCESS ->
-                        again(link, launch.underWay(place()) ? "its host is being started" : place().taken(why));
+                        again(link, launch.underWay(config()) ? "its host is being started" : config().taken(why));
                     case NONE -> loop.refused(link, why);
                 }
             } catch (IOException | RuntimeException e) {
-                LOG.warn("cannot host {}: {}", place().directory().path(), e.toString());
-                loop.refused(link, "cannot host " + place().directory().path() + ": " + e.getMessage());
+                LOG.warn("cannot host {}: {}", config().directory().path(), e.toString());
+                loop.refused(link, "cannot host " + config().directory().path() + ": " + e.getMessage());
             }
         }
 
         private void reconnect(long link) {
-            Optional<HostInfo> info = place().directory().arbiter().info();
+            Optional<HostInfo> info = config().directory().election().info();
             if (info.isPresent()) {
                 connect(link, info.get(), again -> loop.refused(link, again));
             } else {
@@ -330,7 +342,7 @@ public final class LocalRuntime implements ClientRuntime {
 
         /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */
         private LockNotice.Trouble placed(LockNotice.Trouble trouble) {
-            return trouble.why().contains(place().directory().path().toString())
+            return trouble.why().contains(config().directory().path().toString())
                     ? trouble
                     : new LockNotice.Trouble(
                             trouble.key(), trouble.request(), server + ": " + trouble.why(), trouble.user());
@@ -374,7 +386,7 @@ public final class LocalRuntime implements ClientRuntime {
                 interrupted = true;
             }
             life.end();
-            LocalHosts.OF_THIS_JVM.leave(place().directory().path());
+            LocalHosts.OF_THIS_JVM.leave(config().directory().path());
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }

@@ -27,7 +27,7 @@ public final class HostElection {
     /** What came of the wish to host. */
     public sealed interface Answer {}
 
-    /** This process may host, from now until {@link #close()} or until {@link #standing()} says otherwise. */
+    /** This process may host, from now until {@link #close()} or until {@link #status()} says otherwise. */
     public static final class Hosting implements Answer, AutoCloseable {
         private final Path directory;
         private final LockFile file;
@@ -42,8 +42,8 @@ public final class HostElection {
          * What has become of the lock. Anything but HELD: another process may host, so this one must stop granting and
          * extending at once. To be asked at least with every forced horizon.
          */
-        public OsLockStatus standing() {
-            return closed.get() ? OsLockStatus.RELEASED : file.standing(POSITION);
+        public OsLockStatus status() {
+            return closed.get() ? OsLockStatus.RELEASED : file.status(POSITION);
         }
 
         /** Whether a lock that vanished would be noticed on this system. */
@@ -97,7 +97,7 @@ public final class HostElection {
                 return; // the lock may be another client's of this JVM by now
             }
             try {
-                if (file.standing(POSITION) == OsLockStatus.HELD) {
+                if (file.status(POSITION) == OsLockStatus.HELD) {
                     Files.deleteIfExists(directory.resolve(INFO));
                     removeSockets();
                 }

@@ -307,7 +307,7 @@ public final class LocalDirectory {
         return path.resolve(LOG);
     }
 
-    public HostElection arbiter() {
+    public HostElection election() {
         return new HostElection(path);
     }
 
@@ -335,7 +335,7 @@ public final class LocalDirectory {
         Path clients = path.resolve(CLIENTS);
         long start = System.nanoTime();
         while (!Files.exists(clients, LinkOption.NOFOLLOW_LINKS)) {
-            HostElection.Answer answer = arbiter().tryHost();
+            HostElection.Answer answer = election().tryHost();
             if (answer instanceof HostElection.Hosting hosting) {
                 try (hosting) {
                     markFirstUse.run();

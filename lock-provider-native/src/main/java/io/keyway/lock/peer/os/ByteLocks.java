@@ -99,12 +99,12 @@ public final class ByteLocks {
 
     /** Says whether a byte that this JVM took is in force: not given back, in the kernel's table, its file in place. */
     public boolean stillHeld(long position) {
-        return standing(position) == OsLockStatus.HELD;
+        return status(position) == OsLockStatus.HELD;
     }
 
     /** Says what has become of a byte that this JVM took. */
-    public OsLockStatus standing(long position) {
-        return file.standing(position);
+    public OsLockStatus status(long position) {
+        return file.status(position);
     }
 
     /** Gives a byte back; does nothing if this JVM does not have it. The caller holds no lease under it any more. */

@@ -342,7 +342,7 @@ public final class LockFile {
     }
 
     /** What has become of a byte that this JVM took. Without {@link #checkable} a vanished lock counts as held. */
-    public OsLockStatus standing(long position) {
+    public OsLockStatus status(long position) {
         guard.lock();
         try {
             FileLock lock = own.get(position);

@@ -21,7 +21,7 @@ class UnroutedRequestsTest {
     private static final Key KEY = LeaseKeys.lock("a");
 
     private final List<Notice> told = new ArrayList<>();
-    private final UnroutedRequests lobby = new UnroutedRequests(told::add);
+    private final UnroutedRequests unrouted = new UnroutedRequests(told::add);
 
     private static Input.Command acquire(long request) {
         return acquire(request, 0);
@@ -40,26 +40,26 @@ class UnroutedRequestsTest {
 
     @Test
     void guestsLeaveInTheOrderInWhichTheyCame() {
-        lobby.add(acquire(1), 0);
-        lobby.add(show(2, 100), 10);
-        lobby.add(acquire(3), 20);
-        assertThat(lobby.leave(30)).containsExactly(acquire(1, 30), show(2, 80), acquire(3, 10));
-        assertThat(lobby.leave(30)).isEmpty();
+        unrouted.add(acquire(1), 0);
+        unrouted.add(show(2, 100), 10);
+        unrouted.add(acquire(3), 20);
+        assertThat(unrouted.takeAll(30)).containsExactly(acquire(1, 30), show(2, 80), acquire(3, 10));
+        assertThat(unrouted.takeAll(30)).isEmpty();
     }
 
     @Test
     void whoWithdrewIsGone() {
-        lobby.add(acquire(1), 0);
-        assertThat(lobby.withdraw(2)).isFalse();
-        assertThat(lobby.withdraw(1)).isTrue();
-        assertThat(lobby.leave(0)).isEmpty();
+        unrouted.add(acquire(1), 0);
+        assertThat(unrouted.withdraw(2)).isFalse();
+        assertThat(unrouted.withdraw(1)).isTrue();
+        assertThat(unrouted.takeAll(0)).isEmpty();
         assertThat(told).containsExactly(new LockNotice.Withdrawn(KEY, 1, null));
     }
 
     @Test
     void whatComesTooLateIsAnsweredAndNothingIsBroken() {
-        lobby.add(new Input.Command(KEY, new LockCall.Break(1, 7, "it hangs", 100)), 0);
-        assertThat(lobby.leave(100)).isEmpty();
+        unrouted.add(new Input.Command(KEY, new LockCall.Break(1, 7, "it hangs", 100)), 0);
+        assertThat(unrouted.takeAll(100)).isEmpty();
         assertThat(told)
                 .containsExactly(
                         new LockNotice.Failed(KEY, 1, "no member of the cluster answered in time", false, null));
@@ -67,25 +67,25 @@ class UnroutedRequestsTest {
 
     @Test
     void whoAsksHearsTheCauseBeforeItsOwnClockRings() {
-        lobby.add(acquire(1), 0);
-        lobby.add(show(2, 160), 0);
-        lobby.add(show(3, 160), 100);
-        lobby.trouble(new Unreachable("refused", false));
+        unrouted.add(acquire(1), 0);
+        unrouted.add(show(2, 160), 0);
+        unrouted.add(show(3, 160), 100);
+        unrouted.trouble(new Unreachable("refused", false));
         told.clear();
         assertThat(UnroutedRequests.patience(acquire(1))).isEmpty();
         assertThat(UnroutedRequests.patience(show(2, 160))).contains(150L);
-        lobby.expire(show(2, 160));
-        lobby.expire(show(2, 160));
+        unrouted.expire(show(2, 160));
+        unrouted.expire(show(2, 160));
         assertThat(told).containsExactly(new LockNotice.Failed(KEY, 2, "refused", null));
-        assertThat(lobby.leave(150)).hasSize(2).contains(show(3, 110));
+        assertThat(unrouted.takeAll(150)).hasSize(2).contains(show(3, 110));
     }
 
     @Test
     void whoWaitsHearsEachCauseOnceAndWhoComesLaterTheLast() {
-        lobby.add(acquire(1), 0);
-        lobby.trouble(new Unreachable("refused", false));
-        lobby.trouble(new Unreachable("refused", false));
-        lobby.add(acquire(2), 0);
+        unrouted.add(acquire(1), 0);
+        unrouted.trouble(new Unreachable("refused", false));
+        unrouted.trouble(new Unreachable("refused", false));
+        unrouted.add(acquire(2), 0);
         assertThat(told)
                 .containsExactly(
                         new LockNotice.Trouble(KEY, 1, "refused", null),
@@ -94,13 +94,13 @@ class UnroutedRequestsTest {
 
     @Test
     void allAreSentAwayWhenNobodyWillEverAnswer() {
-        lobby.add(acquire(1), 0);
-        lobby.add(show(2, 100), 0);
-        lobby.refuse("another cluster");
+        unrouted.add(acquire(1), 0);
+        unrouted.add(show(2, 100), 0);
+        unrouted.refuse("another cluster");
         assertThat(told)
                 .containsExactly(
                         new LockNotice.Failed(KEY, 1, "another cluster", true, null),
                         new LockNotice.Failed(KEY, 2, "another cluster", true, null));
-        assertThat(lobby.leave(0)).isEmpty();
+        assertThat(unrouted.takeAll(0)).isEmpty();
     }
 }

@@ -60,12 +60,12 @@ class LocalRepairTest {
     }
 
     private LocalConfig place(MachineFacts facts) {
-        return LocalMode.place(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5), facts);
+        return LocalMode.config(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5), facts);
     }
 
     private LocalHost host(LocalConfig place) throws IOException {
         HostElection.Hosting hosting =
-                (HostElection.Hosting) place.directory().arbiter().tryHost();
+                (HostElection.Hosting) place.directory().election().tryHost();
         return LocalHost.start(place, hosting, () -> {});
     }
 
@@ -91,7 +91,7 @@ class LocalRepairTest {
         CountDownLatch ended = new CountDownLatch(1);
         LocalConfig place = place(new SystemFacts());
         try (LocalHost failing = LocalHost.start(
-                place, (HostElection.Hosting) place.directory().arbiter().tryHost(), ended::countDown)) {
+                place, (HostElection.Hosting) place.directory().election().tryHost(), ended::countDown)) {
             assertThat(failing.cell().failed(new IllegalStateException("poison")))
                     .isEmpty();
             assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -105,7 +105,7 @@ class LocalRepairTest {
     void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
         MachineFacts facts = new SystemFacts();
         Duration hour = Duration.ofHours(1);
-        LocalConfig former = LocalMode.place(locks, hour, Algorithms.standard(), PATIENCE, facts);
+        LocalConfig former = LocalMode.config(locks, hour, Algorithms.standard(), PATIENCE, facts);
         long alive = former.bytes().take(); // of whoever believes
         Path member = former.directory().memberFile();
         try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
@@ -233,7 +233,7 @@ class LocalRepairTest {
         assumeTrue(ByteLocks.open(directory.resolve("probe.lock")).checkable(), "needs /proc");
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch disk = new CountDownLatch(1);
-        LocalConfig slow = LocalMode.place(
+        LocalConfig slow = LocalMode.config(
                 directory.resolve("slow"),
                 Duration.ofSeconds(2),
                 Algorithms.standard(),

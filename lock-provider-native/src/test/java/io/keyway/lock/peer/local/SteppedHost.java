@@ -24,14 +24,14 @@ final class SteppedHost {
     }
 
     public static void main(String[] args) throws IOException {
-        LocalConfig place = LocalMode.place(
+        LocalConfig place = LocalMode.config(
                 Path.of(args[0]),
                 Duration.ofSeconds(2),
                 Algorithms.standard(),
                 Duration.ofSeconds(5),
                 new Stepped(Long.parseLong(args[1])));
         HostElection.Hosting hosting =
-                (HostElection.Hosting) place.directory().arbiter().tryHost();
+                (HostElection.Hosting) place.directory().election().tryHost();
         try (LocalHost host = LocalHost.start(place, hosting, () -> {})) {
             System.out.println("hosting");
             if (System.in.read() < 0) {

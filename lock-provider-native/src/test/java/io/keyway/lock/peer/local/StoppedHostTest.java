@@ -27,7 +27,7 @@ class StoppedHostTest {
         try (LockClient first = Locks.open(url)) {
             first.lock("x").acquire().close();
             LocalDirectory place = LocalDirectory.open(directory, new SystemFacts());
-            long host = place.arbiter().info().orElseThrow().pid();
+            long host = place.election().info().orElseThrow().pid();
             Signals.stop(host);
             try (LockClient client = Locks.open(url)) {
                 assertThatThrownBy(() -> client.lock("x").tryAcquire(Duration.ofSeconds(5)))

@@ -38,7 +38,7 @@ class HostElectionTest {
     @Test
     void oneHostAtATime() {
         try (Hosting hosting = host()) {
-            assertThat(hosting.standing()).isEqualTo(OsLockStatus.HELD);
+            assertThat(hosting.status()).isEqualTo(OsLockStatus.HELD);
             assertThat(arbiter.tryHost())
                     .isInstanceOfSatisfying(
                             Taken.class, t -> assertThat(t.thisJvm()).isTrue());
@@ -52,8 +52,8 @@ class HostElectionTest {
         first.close();
         try (Hosting second = host()) {
             first.close();
-            assertThat(first.standing()).isEqualTo(OsLockStatus.RELEASED);
-            assertThat(second.standing()).isEqualTo(OsLockStatus.HELD);
+            assertThat(first.status()).isEqualTo(OsLockStatus.RELEASED);
+            assertThat(second.status()).isEqualTo(OsLockStatus.HELD);
         }
     }
 
@@ -148,11 +148,11 @@ class HostElectionTest {
         try (Hosting hosting = host()) {
             hosting.publish(HostInfo.onPort(1, HostInfo.newSecret()));
             Files.delete(directory.resolve(HostElection.LOCK));
-            assertThat(hosting.standing()).isEqualTo(OsLockStatus.REPLACED);
+            assertThat(hosting.status()).isEqualTo(OsLockStatus.REPLACED);
             try (Hosting second = host()) {
                 second.publish(HostInfo.onPort(2, HostInfo.newSecret()));
-                assertThat(second.standing()).isEqualTo(OsLockStatus.HELD);
-                assertThat(hosting.standing()).isEqualTo(OsLockStatus.REPLACED);
+                assertThat(second.status()).isEqualTo(OsLockStatus.HELD);
+                assertThat(hosting.status()).isEqualTo(OsLockStatus.REPLACED);
                 hosting.close();
                 assertThat(arbiter.info())
                         .as("the second host's word stays")
@@ -166,7 +166,7 @@ class HostElectionTest {
         try (Hosting hosting = host()) {
             assumeTrue(hosting.checkable(), "needs /proc");
             Files.readAllBytes(directory.resolve(HostElection.LOCK));
-            assertThat(hosting.standing()).isEqualTo(OsLockStatus.VANISHED);
+            assertThat(hosting.status()).isEqualTo(OsLockStatus.VANISHED);
         }
     }
 

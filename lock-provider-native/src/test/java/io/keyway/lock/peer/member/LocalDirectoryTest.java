@@ -214,7 +214,7 @@ class LocalDirectoryTest {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, SETTINGS);
         assertThat(start(directory)).isInstanceOf(StartState.FirstUse.class);
-        assertThat(directory.arbiter().tryHost())
+        assertThat(directory.election().tryHost())
                 .as("host.lock is free again")
                 .isInstanceOfSatisfying(HostElection.Hosting.class, HostElection.Hosting::close);
     }
@@ -256,7 +256,7 @@ class LocalDirectoryTest {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
         directory.clients(facts, SETTINGS);
         try (HostElection.Hosting hosting =
-                (HostElection.Hosting) directory.arbiter().tryHost()) {
+                (HostElection.Hosting) directory.election().tryHost()) {
             hosting.publish(HostInfo.onPort(4711, HostInfo.newSecret()));
             Files.delete(directory.path().resolve("clients.lock"));
             assertUnfit(

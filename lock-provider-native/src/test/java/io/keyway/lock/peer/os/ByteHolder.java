@@ -25,7 +25,7 @@ public final class ByteHolder {
                 case "take" -> say("took " + locks.take());
                 case "probe" -> say("life " + locks.probe(Long.parseLong(word[1])));
                 case "others" -> say("others " + locks.others(Set.of()));
-                case "standing" -> say("standing " + locks.standing(Long.parseLong(word[1])));
+                case "standing" -> say("standing " + locks.status(Long.parseLong(word[1])));
                 case "release" -> {
                     locks.release(Long.parseLong(word[1]));
                     say("released");

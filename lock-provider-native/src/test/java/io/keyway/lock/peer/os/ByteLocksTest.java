@@ -38,7 +38,7 @@ class ByteLocksTest {
         assertThat(locks.stillHeld(position)).isTrue();
         assertThat(locks.probe(position)).isEqualTo(Life.THIS_JVM);
         locks.release(position);
-        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.RELEASED);
+        assertThat(locks.status(position)).isEqualTo(OsLockStatus.RELEASED);
         assertThat(locks.probe(position)).isEqualTo(Life.DEAD);
     }
 
@@ -81,8 +81,8 @@ class ByteLocksTest {
         assertThat(file.take(5)).isEqualTo(LockFile.Outcome.TAKEN);
         assertThat(file.take(6)).isEqualTo(LockFile.Outcome.TAKEN);
         file.release(5);
-        assertThat(file.standing(5)).isEqualTo(OsLockStatus.RELEASED);
-        assertThat(file.standing(6)).isEqualTo(OsLockStatus.HELD);
+        assertThat(file.status(5)).isEqualTo(OsLockStatus.RELEASED);
+        assertThat(file.status(6)).isEqualTo(OsLockStatus.HELD);
     }
 
     @Test
@@ -90,7 +90,7 @@ class ByteLocksTest {
         assumeTrue(locks.checkable(), "needs /proc");
         long position = locks.take();
         FileChannel.open(path, StandardOpenOption.READ).close();
-        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.VANISHED);
+        assertThat(locks.status(position)).isEqualTo(OsLockStatus.VANISHED);
         long next = locks.take();
         assertThat(locks.stillHeld(next)).as("a new byte is in force").isTrue();
     }
@@ -123,9 +123,9 @@ class ByteLocksTest {
         long position = locks.take();
         Files.move(path, directory.resolve("aside"));
         assertThat(locks.sameFile()).isFalse();
-        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.REPLACED);
+        assertThat(locks.status(position)).isEqualTo(OsLockStatus.REPLACED);
         Files.createFile(path);
-        assertThat(locks.standing(position)).isEqualTo(OsLockStatus.REPLACED);
+        assertThat(locks.status(position)).isEqualTo(OsLockStatus.REPLACED);
         assertThat(locks.probe(position + 1)).isEqualTo(Life.UNKNOWN);
         assertThat(locks.others(Set.of())).isEqualTo(Others.UNKNOWN);
         assertThatThrownBy(locks::take)
