@@ -57,6 +57,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private final Router<MemberConnection> router;
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
+    private final ClientCell cluster = new WholeCluster();
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean started;
     private volatile boolean closed;
@@ -214,7 +215,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public void tell(@Nullable MemberConnection from, Notice notice) {
-        listener.accept(notice, from == null ? new WholeCluster() : from);
+        listener.accept(notice, from == null ? cluster : from);
     }
 
     /** What is told before any member answers comes from here. */

@@ -24,7 +24,8 @@ final class DataDirectory implements AutoCloseable {
     private final MemberFile file;
     private final MachineFacts facts;
 
-    private DataDirectory(LocalDirectory directory, HostElection.Hosting hostLock, MemberFile file, MachineFacts facts) {
+    private DataDirectory(
+            LocalDirectory directory, HostElection.Hosting hostLock, MemberFile file, MachineFacts facts) {
         this.directory = directory;
         this.hostLock = hostLock;
         this.file = file;

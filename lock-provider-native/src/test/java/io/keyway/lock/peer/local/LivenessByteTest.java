@@ -21,7 +21,8 @@ class LivenessByteTest {
     @Test
     void anErrorOfTheMachineEndsNoCheckAndIsTakenForTheLossOfTheByte() throws Exception {
         Path locks = directory.resolve("locks");
-        LocalConfig place = LocalMode.config(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
+        LocalConfig place =
+                LocalMode.config(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
         LivenessByte life = new LivenessByte("c", place, 0);
         life.take();
         Files.delete(locks.resolve(LocalDirectory.CLIENTS));
