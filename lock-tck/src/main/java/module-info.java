@@ -13,7 +13,6 @@ module io.keyway.lock.tck {
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;
     exports io.keyway.lock.tck.report;
-    exports io.keyway.lock.tck.wrap;
 
     opens io.keyway.lock.tck.command to
             info.picocli;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A check of the kit, before it is made.
+ * A check of the TCK, before it is made.
  *
  * @param id as {@link CheckResult#id()}
  * @param rules the rules that it can refute, first the one that it is about
@@ -21,7 +21,9 @@ public record CheckInfo(String id, List<String> rules, Level level, Profile from
         Objects.requireNonNull(from, "from");
     }
 
-    /** Whether an id of a rule or check, or the beginning of one, means this check; one that ends with a slash is whole. */
+    /**
+     * Whether an id of a rule or check, or the beginning of one, means this check; one that ends with a slash is whole.
+     */
     public boolean named(String wanted) {
         return (id + "/").startsWith(wanted) || rules.contains(wanted);
     }

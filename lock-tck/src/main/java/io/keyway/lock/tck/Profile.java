@@ -3,7 +3,7 @@ package io.keyway.lock.tck;
 
 import java.time.Duration;
 
-/** How much of the kit is run. Each profile has the checks of those before it. */
+/** How much of the TCK is run. Each profile has the checks of those before it. */
 public enum Profile {
     /** The core of every chapter; for each build. */
     SMOKE(Duration.ofSeconds(25)),

@@ -10,9 +10,9 @@ import java.util.Set;
 /**
  * How a run is made.
  *
- * @param profile how much of the kit
+ * @param profile how much of the TCK
  * @param seed every random choice comes from it
- * @param timeFactor stretches terms and patience, for slow machines; 1 to 100
+ * @param timeFactor stretches ttls and patience, for slow machines; 1 to 100
  * @param parallel how many checks run at once on the real clock; 1 to 64
  * @param only ids of rules or checks, or prefixes of them; empty: all
  * @param excluded the reason for each excluded rule or check, by id

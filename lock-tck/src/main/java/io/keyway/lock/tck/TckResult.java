@@ -17,18 +17,18 @@ import java.util.Set;
  * @param provider the name that it gives itself; empty text if it could not be opened
  * @param providerVersion the version that it gives itself
  * @param apiLevel the API level that it was built for; 0 if it could not be opened
- * @param tckVersion of this kit
+ * @param tckVersion of this TCK
  * @param url masked
  * @param profile what was run
  * @param seed from which every random choice came; the same seed repeats them
- * @param timeFactor by which terms and patience were stretched
- * @param virtualTime whether the subject's clock was moved by the kit
+ * @param timeFactor by which ttls and patience were stretched
+ * @param virtualTime whether the subject's clock was moved by the TCK
  * @param reach who can share its locks
  * @param features what it declares
  * @param guarantees what it promises; empty if it could not be opened
  * @param took real time
  * @param trouble why there is no or only half a result: the URL cannot be opened, the run was cancelled; empty mostly
- * @param checks one for each check of the kit, in the order of the rules
+ * @param checks one for each check of the TCK, in the order of the rules
  */
 public record TckResult(
         String provider,

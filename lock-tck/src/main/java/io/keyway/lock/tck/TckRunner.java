@@ -7,14 +7,14 @@ import io.keyway.lock.tck.checks.AllChecks;
 import java.util.List;
 
 /**
- * The door for programs: runs the kit in this JVM. A provider that ends the JVM ends the run; the command line has a
+ * The door for programs: runs the TCK in this JVM. A provider that ends the JVM ends the run; the command line has a
  * JVM for that.
  */
 public final class TckRunner {
     private TckRunner() {}
 
     /**
-     * Runs the kit.
+     * Runs the TCK.
      *
      * @throws InterruptedException if the calling thread is interrupted before the first check; later the result says
      *     CANCELLED
@@ -24,7 +24,7 @@ public final class TckRunner {
     }
 
     /**
-     * Runs the kit and tells how it goes.
+     * Runs the TCK and tells how it goes.
      *
      * @throws InterruptedException if the calling thread is interrupted before the first check; later the result says
      *     CANCELLED
@@ -39,7 +39,7 @@ public final class TckRunner {
         return catalog().ids(config);
     }
 
-    /** Every check of the kit, of all profiles, in the order of the rules. */
+    /** Every check of the TCK, of all profiles, in the order of the rules. */
     public static List<CheckInfo> checks() {
         return catalog().infos();
     }

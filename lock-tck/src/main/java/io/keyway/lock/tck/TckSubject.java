@@ -17,7 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is tested: a URL, and what else the author can do to the store behind it. Only the URL is needed; each control unlocks checks that are NOT RUN without it. Immutable.
+ * What is tested: a URL, and what else the author can do to the store behind it. Only the URL is needed; each control
+ * unlocks checks that are NOT RUN without it. Immutable.
  */
 public final class TckSubject {
 
@@ -63,9 +64,15 @@ public final class TckSubject {
         long count() throws Exception;
     }
 
-    /** Breaks the link of one client, where no proxy can stand: for subjects within this JVM. Other clients are not affected. */
+    /**
+     * Breaks the link of one client, where no proxy can stand: for subjects within this JVM. Other clients are not
+     * affected.
+     */
     public interface Links {
-        /** While cut, no request of this client arrives at the store and no answer or signal at the client; nobody is told. */
+        /**
+         * While cut, no request of this client arrives at the store and no answer or signal at the client; nobody is
+         * told.
+         */
         void cut(LockClient client, boolean cut) throws Exception;
 
         /** While lost, the store carries out what this client asks, and no answer arrives; nobody is told. */
@@ -81,7 +88,10 @@ public final class TckSubject {
             return false;
         }
 
-        /** The connection breaks, which both sides notice, and can be made again at once; returns false if that cannot be done. */
+        /**
+         * The connection breaks, which both sides notice, and can be made again at once; returns false if that cannot
+         * be done.
+         */
         default boolean reset(LockClient client) throws Exception {
             return false;
         }
@@ -170,7 +180,7 @@ public final class TckSubject {
         return copy;
     }
 
-    /** The same, on a clock that the kit moves: checks run one after another, in virtual time. */
+    /** The same, on a clock that the TCK moves: checks run one after another, in virtual time. */
     public TckSubject withAdvance(Advance advancing) {
         TckSubject copy = copy();
         copy.advance = Objects.requireNonNull(advancing);
@@ -202,7 +212,7 @@ public final class TckSubject {
         return copy;
     }
 
-    /** The same, with a way to count what its store keeps; nobody but the kit uses the store meanwhile. */
+    /** The same, with a way to count what its store keeps; nobody but the TCK uses the store meanwhile. */
     public TckSubject withFootprint(Footprint counting) {
         TckSubject copy = copy();
         copy.footprint = Objects.requireNonNull(counting);
@@ -223,7 +233,10 @@ public final class TckSubject {
         return copy;
     }
 
-    /** The same, with guards of the author's own instead of {@link FenceGuard#inMemory()}; asked for a fresh one for each check. */
+    /**
+     * The same, with guards of the author's own instead of {@link FenceGuard#inMemory()}; asked for a fresh one for
+     * each check.
+     */
     public TckSubject withGuard(Supplier<Guard> other) {
         TckSubject copy = copy();
         copy.guard = Objects.requireNonNull(other);

@@ -68,7 +68,7 @@ final class Applicability {
                 virtual || run.reach() == Scope.JVM
                         ? notApplicable("the provider's locks live in one JVM")
                         : Optional.empty();
-            case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the kit moves");
+            case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the TCK moves");
             case REAL_TIME -> virtual ? notApplicable("only for the machine's clock") : Optional.empty();
             case VIRTUAL_THREADS ->
                 VirtualThreads.available() ? Optional.empty() : notRun("this JDK has no virtual threads");

@@ -1,40 +1,32 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
-import io.keyway.lock.Feature;
-import io.keyway.lock.Guarantees;
-import io.keyway.lock.LeaseLoss;
-import io.keyway.lock.LockKey;
-import io.keyway.lock.LockPage;
-import io.keyway.lock.LockStatus;
-import io.keyway.lock.spi.Answer;
-import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
-import io.keyway.lock.spi.Grant;
-import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
-import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.LockBackend.Signals;
+import io.keyway.lock.tck.wrap.Proxies;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between one client and its backend where no proxy can: for stores in this JVM, in files, or behind a driver. A
  * verb over a broken link takes all of its time and fails, as over a network that swallows everything; in virtual time,
  * where no thread can wait, it fails at once.
  */
-final class BackendLink implements LockBackend {
+final class BackendLink {
     private final LockBackend backend;
+    private final LockBackend shown;
     private final boolean waits;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -46,6 +38,7 @@ final class BackendLink implements LockBackend {
     BackendLink(LockBackend backend, boolean waits) {
         this.backend = backend;
         this.waits = waits;
+        this.shown = Proxies.of(LockBackend.class, (proxy, method, arguments) -> call(method, arguments));
     }
 
     /** While cut, no verb arrives and no answer and signal comes back. Verbs that still have time go on afterwards. */
@@ -92,14 +85,15 @@ final class BackendLink implements LockBackend {
     }
 
     @FunctionalInterface
-    private interface Verb<T> {
-        T call(Duration limit) throws Exception;
+    private interface Verb {
+        @Nullable
+        Object call(Duration limit) throws Throwable;
     }
 
-    private <T> T over(Duration limit, Verb<T> verb) throws Exception {
+    private @Nullable Object over(Duration limit, Verb verb) throws Throwable {
         Deadline deadline = Deadline.after(limit);
         passes(deadline);
-        return answered(deadline, () -> verb.call(Duration.ofNanos(Math.max(1, deadline.nanos()))));
+        return answered(deadline, verb);
     }
 
     /** Returns when the link lets a request through. */
@@ -113,9 +107,9 @@ final class BackendLink implements LockBackend {
     }
 
     /** The answer, a failure too, when the link lets it through. */
-    private <T> T answered(Deadline deadline, Callable<T> verb) throws Exception {
+    private @Nullable Object answered(Deadline deadline, Verb verb) throws Throwable {
         try {
-            T answer = verb.call();
+            Object answer = verb.call(Duration.ofNanos(Math.max(1, deadline.nanos())));
             comesBack(deadline);
             return answer;
         } catch (InterruptedException e) {
@@ -150,10 +144,28 @@ final class BackendLink implements LockBackend {
         }
     }
 
-    // The verbs
+    /** The backend as the client sees it. */
+    LockBackend shown() {
+        return shown;
+    }
 
-    @Override
-    public void start(Signals signals, Incarnation client) throws Exception {
+    private @Nullable Object call(Method method, @Nullable Object[] arguments) throws Throwable {
+        int last = arguments.length - 1;
+        if (method.getName().equals("start")) {
+            reaches();
+            arguments[0] = heard((Signals) Objects.requireNonNull(arguments[0], "signals"));
+        } else if (method.getName().equals("unwrap") && ((Class<?>) arguments[0]).isInstance(backend)) {
+            return Optional.of(backend);
+        } else if (last >= 0 && arguments[last] instanceof Duration limit) {
+            return over(limit, left -> {
+                arguments[last] = left;
+                return Proxies.pass(backend, method, arguments);
+            });
+        }
+        return Proxies.pass(backend, method, arguments);
+    }
+
+    private void reaches() throws IOException {
         lock.lock();
         try {
             if (cut) {
@@ -162,196 +174,60 @@ final class BackendLink implements LockBackend {
         } finally {
             lock.unlock();
         }
-        backend.start(new Ears(signals), client);
-    }
-
-    @Override
-    public Attempt attempt(Request request, Duration limit) throws Exception {
-        return over(limit, left -> backend.attempt(request, left));
-    }
-
-    @Override
-    public Attempt convert(Grant grant, Request wanted, Duration limit) throws Exception {
-        return over(limit, left -> backend.convert(grant, wanted, left));
-    }
-
-    @Override
-    public List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
-        return over(limit, left -> backend.renew(grants, left));
-    }
-
-    @Override
-    public Answer release(Grant grant, Duration limit) throws Exception {
-        return over(limit, left -> backend.release(grant, left));
-    }
-
-    @Override
-    public Answer keep(Grant grant, Duration limit) throws Exception {
-        return over(limit, left -> backend.keep(grant, left));
-    }
-
-    @Override
-    public void withdraw(Request request, Duration limit) throws Exception {
-        over(limit, left -> {
-            backend.withdraw(request, left);
-            return true;
-        });
-    }
-
-    @Override
-    public LockPage list(String prefix, Optional<String> after, int max, Duration limit) throws Exception {
-        return over(limit, left -> backend.list(prefix, after, max, left));
-    }
-
-    @Override
-    public Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
-        return over(limit, left -> backend.show(key, left));
-    }
-
-    @Override
-    public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        return over(limit, left -> backend.breakGrant(key, token, reason, left));
-    }
-
-    @Override
-    public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
-        return over(limit, left -> backend.availablePermits(key, capacity, left));
-    }
-
-    // What needs no link
-
-    @Override
-    public Duration longestHoldAtLeast() {
-        return backend.longestHoldAtLeast();
-    }
-
-    @Override
-    public boolean prompt() {
-        return backend.prompt();
-    }
-
-    @Override
-    public boolean sessionBound() {
-        return backend.sessionBound();
-    }
-
-    @Override
-    public void forgotten(Request request) {
-        backend.forgotten(request);
-    }
-
-    @Override
-    public Set<Feature> features() {
-        return backend.features();
-    }
-
-    @Override
-    public Guarantees guarantees() {
-        return backend.guarantees();
-    }
-
-    @Override
-    public <T> Optional<T> unwrap(Class<T> type) {
-        return type.isInstance(backend) ? Optional.of(type.cast(backend)) : backend.unwrap(type);
-    }
-
-    @Override
-    public void close() throws Exception {
-        backend.close();
     }
 
     /** What the store says unasked: hints are lost on a broken link, and all else arrives late. */
-    private final class Ears implements Signals {
-        private final Signals client;
-
-        Ears(Signals client) {
-            this.client = client;
-        }
-
-        private void hint(Runnable told) {
-            boolean whole;
-            lock.lock();
-            try {
-                whole = isWhole();
-            } finally {
-                lock.unlock();
-            }
-            if (whole) {
-                told.run();
-            }
-        }
-
-        private void word(Runnable told) {
-            lock.lock();
-            try {
-                if (!isWhole()) {
-                    held.add(told);
-                    return;
+    private Signals heard(Signals client) {
+        return Proxies.of(Signals.class, (proxy, method, arguments) -> {
+            switch (method.getName()) {
+                case "recheck", "recheckAll", "granted" -> {
+                    if (letsThrough()) {
+                        Proxies.pass(client, method, arguments);
+                    }
+                    return null;
                 }
-            } finally {
-                lock.unlock();
+                case "doubt", "ended", "endedAll", "connected", "disconnected" -> {
+                    Runnable told = () -> tell(client, method, arguments);
+                    if (letsThroughOrKeeps(told)) {
+                        told.run();
+                    }
+                    return null;
+                }
+                default -> {
+                    return Proxies.pass(client, method, arguments);
+                }
             }
-            told.run();
-        }
+        });
+    }
 
-        @Override
-        public void recheck(LockKey key) {
-            hint(() -> client.recheck(key));
+    private static void tell(Signals client, Method method, @Nullable Object... arguments) {
+        try {
+            Proxies.pass(client, method, arguments);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
         }
+    }
 
-        @Override
-        public void recheckAll() {
-            hint(client::recheckAll);
+    private boolean letsThrough() {
+        lock.lock();
+        try {
+            return isWhole();
+        } finally {
+            lock.unlock();
         }
+    }
 
-        @Override
-        public void recheck(LockKey key, long request) {
-            hint(() -> client.recheck(key, request));
-        }
-
-        @Override
-        public void granted(Request request, Supplier<Optional<Attempt.Granted>> word) {
-            hint(() -> client.granted(request, word));
-        }
-
-        @Override
-        public void doubt(String why) {
-            word(() -> client.doubt(why));
-        }
-
-        @Override
-        public void ended(LockKey key, long token, LeaseLoss.Cause cause) {
-            word(() -> client.ended(key, token, cause));
-        }
-
-        @Override
-        public void ended(LockKey key, long token, LeaseLoss.Cause cause, String detail) {
-            word(() -> client.ended(key, token, cause, detail));
-        }
-
-        @Override
-        public void endedAll(LeaseLoss.Cause cause) {
-            word(() -> client.endedAll(cause));
-        }
-
-        @Override
-        public void connected(String server) {
-            word(() -> client.connected(server));
-        }
-
-        @Override
-        public void disconnected(String server, String why) {
-            word(() -> client.disconnected(server, why));
-        }
-
-        @Override
-        public void awaitDelivery(Duration limit) {
-            client.awaitDelivery(limit);
-        }
-
-        @Override
-        public void background(String name, Loop loop) {
-            client.background(name, loop);
+    private boolean letsThroughOrKeeps(Runnable told) {
+        lock.lock();
+        try {
+            if (!isWhole()) {
+                held.add(told);
+            }
+            return isWhole();
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -115,6 +115,16 @@ public final class BackendProbe {
         throw context.failure(otherwise + ": an attempt came to " + result);
     }
 
+    /** A new grant of that lock, which is free. */
+    public Grant take(String name, Duration ttl) throws Exception {
+        return take(name, LockMode.EXCLUSIVE, ttl);
+    }
+
+    /** A new grant of that lock, which is free for that mode. */
+    public Grant take(String name, LockMode mode, Duration ttl) throws Exception {
+        return granted(request(name, mode, ttl), "a free lock was not granted");
+    }
+
     private Attempt executed(Request request) throws Exception {
         try {
             return attempt(request);

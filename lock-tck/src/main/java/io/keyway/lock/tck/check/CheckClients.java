@@ -4,7 +4,6 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
-import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
@@ -19,7 +18,6 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.history.Breach;
 import io.keyway.lock.tck.history.Recorder;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -44,7 +42,7 @@ abstract class CheckClients extends TestTime {
     private final Interceptor watch = new Interceptor() {
         @Override
         public LockEngine engine(LockEngine engine) {
-            return new EngineWitness(engine, astray::add);
+            return EngineWitness.before(engine, astray::add);
         }
 
         @Override
@@ -143,25 +141,6 @@ abstract class CheckClients extends TestTime {
     ClientOptions named(String role, ClientOptions options) {
         ClientOptions terms = run.paced(options).withDefaults(terms().overlaidBy(options.lockDefaults()));
         return terms.get(io.keyway.lock.CommonOptions.NAME).isPresent() ? terms : terms.withName("tck-" + role);
-    }
-
-    /** Begins {@code acquire()} of that lock; {@code who} asks, in words. */
-    public Task<Lease> acquiring(String who, LockClient client, String name) {
-        return start(who, () -> client.lock(name).acquire());
-    }
-
-    /**
-     * Takes a lock that must be free within half a ttl: what is left of a request or a grant that has ended lasts a
-     * round trip.
-     */
-    public Lease takesSoon(LockClient client, String name, String otherwise) throws InterruptedException {
-        List<Lease> taken = new ArrayList<>();
-        boolean free = happens(ttl(1, 2), () -> {
-            client.lock(name).tryAcquire().ifPresent(taken::add);
-            return !taken.isEmpty();
-        });
-        expect(free, otherwise + ", for half a ttl");
-        return taken.get(0);
     }
 
     /** The name of the lock that this check is about; no other check uses it. */

@@ -3,7 +3,7 @@ package io.keyway.lock.tck.check;
 
 import java.time.Duration;
 
-/** The one clock of a check: the machine's, or one that the kit moves. */
+/** The one clock of a check: the machine's, or one that the TCK moves. */
 interface CheckClock {
     /** Monotonic, in nanoseconds; compare by difference. */
     long now();
@@ -11,6 +11,6 @@ interface CheckClock {
     /** Lets so much time pass. */
     void pass(Duration time) throws InterruptedException;
 
-    /** Whether the kit moves it. */
+    /** Whether the TCK moves it. */
     boolean isVirtual();
 }

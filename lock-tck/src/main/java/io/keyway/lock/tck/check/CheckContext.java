@@ -6,6 +6,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.process.ClientProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -16,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * One run of one check: hands it clients, names, threads, time and faults, and keeps the history of all that its
  * clients did. Everything it handed out ends with it.
  */
-public final class CheckContext extends CheckClients implements AutoCloseable {
+public final class CheckContext extends CheckSteps implements AutoCloseable {
     private final List<AutoCloseable> instruments = new CopyOnWriteArrayList<>();
     private final Server server;
     private volatile boolean broken;
@@ -61,7 +62,7 @@ public final class CheckContext extends CheckClients implements AutoCloseable {
             public LockBackend backend(LockBackend backend) {
                 BackendLink made = new BackendLink(backend, !isVirtual());
                 link.set(made);
-                return made;
+                return made.shown();
             }
         });
         return ClientLink.of(Objects.requireNonNull(link.get(), "no backend"), recorded(role, opened));
@@ -82,8 +83,8 @@ public final class CheckContext extends CheckClients implements AutoCloseable {
     }
 
     /** A client in a process of its own; for checks with {@link Requirement#PROCESS}. */
-    public RemoteClient process(String role) throws Exception {
-        RemoteClient remote = RemoteClient.start(run, role, named(role, ClientOptions.defaults()), freshName());
+    public ClientProcess process(String role) throws Exception {
+        ClientProcess remote = RemoteClients.start(run, role, named(role, ClientOptions.defaults()), freshName());
         instruments.add(remote);
         return remote;
     }

@@ -4,10 +4,24 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.tck.TckSubject;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /** A client and the link between it and the store, which can be broken without anybody being told. */
 public final class ClientLink {
+    /** A fault of which nobody is told. */
+    public enum Silence {
+        /** Nothing moves, either way. */
+        CUT,
+        /** What the client asks is carried out, and no answer arrives. */
+        UNANSWERED;
+
+        /** A client's role in a check, by what befalls it. */
+        public String role() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     private interface Fault {
         void set(boolean on) throws Exception;
     }
@@ -76,6 +90,16 @@ public final class ClientLink {
         return client;
     }
 
+    /** Begins that fault. */
+    public void begin(Silence silence) throws Exception {
+        (silence == Silence.CUT ? cut : lost).set(true);
+    }
+
+    /** Ends that fault. */
+    public void end(Silence silence) throws Exception {
+        (silence == Silence.CUT ? cut : lost).set(false);
+    }
+
     /** From now on nothing moves, either way. */
     public void cut() throws Exception {
         cut.set(true);
@@ -86,7 +110,9 @@ public final class ClientLink {
         cut.set(false);
     }
 
-    /** The connection breaks, both sides notice, and a new one can be made; returns false if the subject cannot do that. */
+    /**
+     * The connection breaks, both sides notice, and a new one can be made; returns false if the subject cannot do that.
+     */
     public boolean reset() throws Exception {
         return reset.call();
     }

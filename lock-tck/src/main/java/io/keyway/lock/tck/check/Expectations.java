@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /** How a check says that the provider broke the rule, or that it cannot tell. */
 public abstract class Expectations {
+    /** A step of a check. */
+    @FunctionalInterface
+    public interface Act {
+        void run() throws Exception;
+    }
+
     private final List<String> notes = new CopyOnWriteArrayList<>();
 
     /** Fails the check unless {@code ok}; {@code otherwise} says what was seen and what should have been. */
@@ -47,6 +53,14 @@ public abstract class Expectations {
             return expectType(what, type, e);
         }
         throw CheckFailure.of(what + " should throw " + type.getSimpleName() + ", and returned " + returned, null);
+    }
+
+    /** As {@link #expectThrows(String, Class, Callable)}, of a call that returns nothing. */
+    public <E extends Throwable> E expectThrows(String what, Class<E> type, Act call) throws InterruptedException {
+        return expectThrows(what, type, () -> {
+            call.run();
+            return "normally";
+        });
     }
 
     /** Fails the check unless the exception is such a one; returns it. */

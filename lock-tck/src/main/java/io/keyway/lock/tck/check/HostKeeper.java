@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client that stays open while checks run beside each other. Where the locks of a machine are served by one of the
- * processes that use them, this is the kit's then, and not one of those that a check kills or stops: a stopped server
+ * processes that use them, this is the TCK's then, and not one of those that a check kills or stops: a stopped server
  * would fail every other check.
  */
 final class HostKeeper implements AutoCloseable {

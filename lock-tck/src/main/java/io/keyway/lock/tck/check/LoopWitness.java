@@ -3,12 +3,9 @@ package io.keyway.lock.tck.check;
 
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.CheckResult;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.UnaryOperator;
 
 /** Counts how often the loops that backends run in the background end though their client goes on. */
 final class LoopWitness {
@@ -16,14 +13,14 @@ final class LoopWitness {
 
     /** The same backend, whose loops are counted. */
     LockBackend over(LockBackend backend) {
-        return altered(LockBackend.class, backend, "start", arguments -> {
+        return Altered.before(LockBackend.class, backend, "start", arguments -> {
             arguments[0] = heard((LockBackend.Signals) arguments[0]);
             return arguments;
         });
     }
 
     private LockBackend.Signals heard(LockBackend.Signals signals) {
-        return altered(LockBackend.Signals.class, signals, "background", arguments -> {
+        return Altered.before(LockBackend.Signals.class, signals, "background", arguments -> {
             arguments[1] = counted((String) arguments[0], (LockBackend.Loop) arguments[1]);
             return arguments;
         });
@@ -54,19 +51,5 @@ final class LoopWitness {
     synchronized Optional<String> note() {
         int times = ended.values().stream().mapToInt(Integer::intValue).sum();
         return ended.isEmpty() ? Optional.empty() : Optional.of(CheckResult.LOOPS_ENDED + times + " " + ended.keySet());
-    }
-
-    private static <T> T altered(Class<T> type, T to, String method, UnaryOperator<Object[]> arguments) {
-        Object altered = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, called, given) -> {
-            if (called.getName().equals("unwrap") && ((Class<?>) given[0]).isInstance(to)) {
-                return Optional.of(to);
-            }
-            try {
-                return called.invoke(to, called.getName().equals(method) ? arguments.apply(given) : given);
-            } catch (InvocationTargetException e) {
-                throw e.getCause() == null ? e : e.getCause();
-            }
-        });
-        return type.cast(altered);
     }
 }

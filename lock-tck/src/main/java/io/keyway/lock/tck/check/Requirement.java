@@ -20,7 +20,7 @@ public enum Requirement {
     FOOTPRINT,
     /** A client in a second process, which can be killed. */
     PROCESS,
-    /** A clock that the kit moves. */
+    /** A clock that the TCK moves. */
     VIRTUAL_TIME,
     /** The machine's clock: what the check looks at does not exist in virtual time. */
     REAL_TIME,

@@ -49,7 +49,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One run of the kit: looks at the subject, makes the checks that apply, and gathers what they found. */
+/** One run of the TCK: looks at the subject, makes the checks that apply, and gathers what they found. */
 public final class Run {
     private static final int FRAMES = 8;
 
@@ -257,7 +257,7 @@ public final class Run {
                 Optional<Lease> lease =
                         client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
                 if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
-                    throw new CannotOpen("the clock of " + url + " stands still: the kit moves one only through"
+                    throw new CannotOpen("the clock of " + url + " stands still: the TCK moves one only through"
                             + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the "
                             + "machine's clock");
                 }

@@ -86,17 +86,17 @@ record RunContext(
         return given || config.timeFactor() <= 1 ? options : options.withRequestTimeout(stretched(least));
     }
 
-    /** A term that is short and that the subject takes. */
+    /** A ttl that is short and that the subject takes. */
     Duration ttl() {
         Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : stretched(Duration.ofMillis(1200));
-        // Who counts in whole seconds grants no other term.
+        // Who counts in whole seconds grants no other ttl.
         boolean seconds =
                 guarantees.minTtl().toMillis() >= 1000 && guarantees.minTtl().toMillis() % 1000 == 0;
         Duration counted = seconds ? Duration.ofSeconds(wanted.plusMillis(999).toSeconds()) : wanted;
         return within(guarantees, counted);
     }
 
-    /** The nearest term that the provider grants. */
+    /** The nearest ttl that the provider grants. */
     static Duration within(Guarantees guarantees, Duration wanted) {
         Duration least = guarantees.minTtl();
         Duration most = guarantees.maxTtl();

@@ -27,7 +27,7 @@ abstract class TestTime extends Expectations {
         this.run = run;
     }
 
-    /** A short term that the subject takes. */
+    /** A short ttl that the subject takes. */
     public Duration ttl() {
         return run.ttl();
     }
@@ -44,7 +44,7 @@ abstract class TestTime extends Expectations {
         return wanted.compareTo(most) > 0 ? most : wanted;
     }
 
-    /** The nearest term that the subject grants. */
+    /** The nearest ttl that the subject grants. */
     public Duration granted(Duration term) {
         return RunContext.within(run.guarantees(), term);
     }
@@ -101,6 +101,14 @@ abstract class TestTime extends Expectations {
         if (!happens(limit, condition)) {
             throw CheckFailure.of("within " + text(limit) + " it did not happen that " + what, null);
         }
+    }
+
+    /**
+     * As {@link #until(String, Duration, Callable)}; {@code otherwise} says what was seen and what should have been.
+     */
+    public void expectWithin(Duration limit, String otherwise, Callable<Boolean> condition)
+            throws InterruptedException {
+        expect(happens(limit, condition), otherwise);
     }
 
     /** Lets time pass until the condition holds or the limit is reached; returns whether it holds. */
@@ -216,7 +224,17 @@ abstract class TestTime extends Expectations {
         return begin(new Task<>(this, what, work, false));
     }
 
-    /** As {@link #start}, on a virtual thread; for checks with {@link Requirement#VIRTUAL_THREADS}. */
+    /** As {@link #start(String, Callable)}, of a call that returns nothing. */
+    public Task<Boolean> start(String what, Act work) {
+        return start(what, () -> {
+            work.run();
+            return true;
+        });
+    }
+
+    /**
+     * As {@link #start(String, Callable)}, on a virtual thread; for checks with {@link Requirement#VIRTUAL_THREADS}.
+     */
     public <T> Task<T> startVirtual(String what, Callable<T> work) {
         return begin(new Task<>(this, what, work, true));
     }

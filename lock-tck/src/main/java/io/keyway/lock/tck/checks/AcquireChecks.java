@@ -72,8 +72,9 @@ final class AcquireChecks {
         for (LockClient client : List.of(second, prompt)) {
             Task<Optional<Lease>> attempt =
                     t.start("an attempt", () -> client.lock(t.name()).tryAcquire());
-            t.expect(
-                    t.endsWithin(t.ttl(1, 2), attempt),
+            t.expectEnd(
+                    t.ttl(1, 2),
+                    attempt,
                     "tryAcquire() of a lock that is held had not ended after half a ttl; a refusal needs one round "
                             + "trip");
             t.expect(attempt.get().isEmpty(), "a lock that is held was granted to another client");
@@ -85,10 +86,11 @@ final class AcquireChecks {
                     "after attempts that were refused the lock is shown with waiters: " + status);
         }
         held.release();
-        Optional<Lease> third = t.client("third").lock(t.name()).tryAcquire();
-        t.expect(third.isPresent(), "the lock was released, and is not free: a refused attempt has got it");
+        Lease third = t.expectGranted(
+                t.client("third").lock(t.name()).tryAcquire(),
+                "the lock was released, and is not free: a refused attempt has got it");
         t.pass(t.ttl(1, 4));
-        t.expect(third.orElseThrow().isHeld(), "a lease ended soon after it was granted");
+        t.expect(third.isHeld(), "a lease ended soon after it was granted");
     }
 
     @Check(rules = "LK-306")
@@ -99,11 +101,10 @@ final class AcquireChecks {
             often.lock(t.name()).acquire().release();
         }
         for (int i = 0; i < 5; i++) {
-            Optional<Lease> lease = t.client("other" + i).lock(t.name()).tryAcquire();
-            t.expect(
-                    lease.isPresent(),
+            Lease lease = t.expectGranted(
+                    t.client("other" + i).lock(t.name()).tryAcquire(),
                     "a lock that nobody holds or waits for, and that another client used often, was refused");
-            lease.orElseThrow().release();
+            lease.release();
             often.lock(t.name()).acquire().release();
         }
     }
@@ -113,7 +114,7 @@ final class AcquireChecks {
     void aLeaseHasTheTtlThatWasAsked(CheckContext t) throws Exception {
         for (int times = 1; times <= 3; times += 2) {
             Duration ttl = t.longer(times);
-            // A client of its own: some stores agree on one term for each connection.
+            // A client of its own: some stores agree on one ttl for each connection.
             LockClient client = t.client(
                     "asks" + times,
                     ClientOptions.defaults().withDefaults(LockOptions.none().withTtl(ttl)));
@@ -133,15 +134,13 @@ final class AcquireChecks {
         LockClient client = t.client("holder");
         LockClient rival = t.client("rival");
         // The thread that acquires it has ended when it is used.
-        Lease lease = t.call("an acquire", () -> client.lock(t.name()).acquire());
+        Lease lease = t.acquired("an acquire", client, t.name());
         t.pass(t.ttl(3, 2));
         t.expect(lease.isHeld(), "a lease ended after the thread that acquired it had ended");
-        t.expect(rival.lock(t.name()).tryAcquire().isEmpty(), "a lock came free when the thread of its holder ended");
+        t.expectTaken(rival, "a lock came free when the thread of its holder ended");
         ReleaseOutcome outcome = t.call("a release", lease::release);
         t.expectEqual("the release by another thread", ReleaseOutcome.RELEASED, outcome);
-        t.expect(
-                rival.lock(t.name()).tryAcquire().isPresent(),
-                "a lease was released by another thread, and the lock is not free");
+        t.expectFree(rival, "a lease was released by another thread, and the lock is not free");
     }
 
     @Check(rules = "LK-312", requires = Requirement.VIRTUAL_THREADS)
@@ -161,9 +160,7 @@ final class AcquireChecks {
                         return 1;
                     })));
         }
-        for (Task<Integer> task : all) {
-            task.get();
-        }
+        t.join(all);
         t.expectEqual("the number of times that two virtual threads held the lock at once", 0, entered[1]);
     }
 }

@@ -85,9 +85,7 @@ final class AdminChecks {
         t.expectEqual(
                 "the waiters shown", clients.stream().map(LockClient::name).toList(), shown);
         held.release();
-        for (Task<Lease> task : tasks) {
-            task.get().release();
-        }
+        t.releaseEach(tasks);
     }
 
     @Check(rules = "LK-1101", needs = Feature.LIST, from = Profile.SMOKE)
@@ -182,11 +180,7 @@ final class AdminChecks {
                 operator.admin().breakLease(t.key(t.name()), lease.token(), "for the TCK's sake"),
                 "a lease that is in force was not broken");
         t.until("the broken holder's lease is LOST", () -> lease.state() == Lease.State.LOST);
-        t.until(
-                "the broken holder is told",
-                () -> lease.lost().toCompletableFuture().isDone());
-        LeaseLoss loss = lease.lost().toCompletableFuture().join();
-        t.expectEqual("the cause of the loss", LeaseLoss.Cause.BROKEN, loss.cause());
+        LeaseLoss loss = t.expectLoss(LeaseLoss.Cause.BROKEN, lease);
         t.expect(
                 loss.detail().contains("for the TCK's sake"),
                 "the reason of the break is not in the detail of the loss: " + loss.detail());
@@ -205,14 +199,11 @@ final class AdminChecks {
         // The second of the same lock, by another reason.
         for (String reason : List.of(
                 "nicht nötig – 100 % für alle; 試験 \uD83D\uDD12 'a=b' \"c|d\" e+f", "once more, for another reason")) {
-            Lease lease = t.call("an acquire", () -> holder.lock(t.name()).acquire());
+            Lease lease = t.acquired("an acquire", holder, t.name());
             t.expect(
                     operator.admin().breakLease(t.key(t.name()), lease.token(), reason),
                     "a lease that is in force was not broken");
-            t.until(
-                    "the broken holder is told",
-                    () -> lease.lost().toCompletableFuture().isDone());
-            LeaseLoss loss = lease.lost().toCompletableFuture().join();
+            LeaseLoss loss = t.lossOf(lease);
             t.never(
                     !loss.detail().contains(reason),
                     "a lease was broken for the reason " + reason + ", and its holder was told: " + loss.detail());
@@ -292,9 +283,8 @@ final class AdminChecks {
         t.until("the broken lease is lost", () -> one.state() == Lease.State.LOST);
         t.pass(t.ttl(5, 4));
         t.expect(two.isHeld() && other.isHeld(), "the break of one reader's lease ended that of another reader");
-        t.expect(
-                t.client("writer").lock(t.name()).tryAcquire().isEmpty(),
-                "one of three readers was broken, and a writer was admitted beside the others");
+        t.expectTaken(
+                t.client("writer"), "one of three readers was broken, and a writer was admitted beside the others");
     }
 
     @Check(rules = "LK-506 LK-1104", needs = Feature.BREAK, requires = Requirement.LINK)
@@ -318,8 +308,8 @@ final class AdminChecks {
             t.expect(
                     lease.isHeld(),
                     "of three leases of one client one was broken, and another one ended: state " + lease.state());
-            t.expect(
-                    operator.lock(lease.name()).tryAcquire().isEmpty(),
+            t.expectTaken(
+                    operator.lock(lease.name()),
                     "of three leases of one client one was broken, and the lock of another one is free");
         }
     }

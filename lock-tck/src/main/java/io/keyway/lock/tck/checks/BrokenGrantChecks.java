@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Rules 1104 to 1106: a grant that was broken, until its holder has answered or its term is over. */
+/** Rules 1104 to 1106: a grant that was broken, until its holder has answered or its ttl is over. */
 final class BrokenGrantChecks {
     @Check(rules = "LK-1105 LK-302 LK-707", needs = Feature.BREAK)
     @Hint("Is the place of a broken grant kept in each mode until its holder has released it, and is its holder told "
@@ -73,10 +73,11 @@ final class BrokenGrantChecks {
     void aClientThatBreaksItsOwnGrantIsWaitedFor(CheckContext t) throws Exception {
         BackendProbe holder = t.probe("holder");
         long sent = t.now();
-        Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant grant = holder.take(t.name(), t.longer(8));
         t.expect(holder.breakGrant(grant, "of its own"), "a grant in force was not broken");
-        t.neverBefore(
-                sent + grant.ttl().toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                grant.ttl(),
                 t.client("rival").lock(t.name()).tryAcquire().isPresent(),
                 "a client broke a grant of its own, and before it had released it another client was given the lock: "
                         + "the work under it may still believe");
@@ -92,11 +93,12 @@ final class BrokenGrantChecks {
         t.expect(
                 operator.admin().breakLease(grant.key(), grant.token(), "to see who waits for its holder"),
                 "a grant in force was not broken");
-        t.neverBefore(
-                sent + grant.ttl().toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                grant.ttl(),
                 asks.call().isPresent(),
-                "the grant of " + who + " was broken, and before its holder had answered another client was given what"
-                        + " it held: the holder may still believe");
+                "the grant of " + who + " was broken, and before its holder had answered another client was given "
+                        + "what it held: the holder may still believe");
         Answer renewed = holder.renew(grant).get(0);
         t.never(
                 renewed == Answer.DONE,
@@ -107,11 +109,12 @@ final class BrokenGrantChecks {
                 holder.release(grant) == Answer.DONE,
                 "the grant of " + who
                         + " was broken, and its release was answered DONE, as if its holder had ended it");
-        t.expect(
-                t.happens(t.ttl(1, 2), () -> asks.call().isPresent()),
+        t.expectWithin(
+                t.ttl(1, 2),
                 "the holder of a broken grant has released it, and for half a ttl nobody was given what it held: it "
                         + "was "
-                        + who);
+                        + who,
+                () -> asks.call().isPresent());
     }
 
     @Check(rules = "LK-1104", needs = Feature.BREAK)
@@ -119,7 +122,7 @@ final class BrokenGrantChecks {
     void aBrokenGrantIsNotBrokenAgain(CheckContext t) throws Exception {
         BackendProbe holder = t.probe("holder");
         LockClient operator = t.client("operator");
-        Grant grant = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant grant = holder.take(t.name(), t.longer(8));
         t.expect(operator.admin().breakLease(grant.key(), grant.token(), "first"), "a grant in force was not broken");
         t.never(
                 operator.admin().breakLease(grant.key(), grant.token(), "second"),
@@ -133,8 +136,7 @@ final class BrokenGrantChecks {
     @Check(
             rules = "LK-1104",
             needs = Feature.BREAK,
-            statistical =
-                    "a break that is done twice is found if " + "it " + "happens at one of 20 breaks by two at once")
+            statistical = "a break that is done twice is found if it happens at one of 20 breaks by two at once")
     @Hint("Does who breaks a grant that another is breaking learn that it was not its doing?")
     void ofTwoBreaksAtOnceOneIsDone(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
@@ -165,8 +167,9 @@ final class BrokenGrantChecks {
         Task<Boolean> breaking =
                 t.start("breakLease", () -> operator.admin().breakLease(t.key(t.name()), lease.token(), "unheard"));
         Task<Lease> next = t.acquiring("the next client's acquire", t.client("next"), t.name());
-        t.expect(
-                t.endsWithin(t.ttl(3, 2), next),
+        t.expectEnd(
+                t.ttl(3, 2),
+                next,
                 "a grant was broken whose holder is not heard any more, and a ttl after that the lock is not free");
         t.expect(!lease.isHeld(), "the lock was granted while its former holder, whose grant was broken, believed");
         next.get().release();
@@ -189,8 +192,7 @@ final class BrokenGrantChecks {
         t.never(
                 again instanceof Attempt.Granted granted && granted.grant().token() == grant.token(),
                 "a grant was broken before its client had heard of it, and the client's next attempt was answered by "
-                        + "it:"
-                        + " who is handed it out never hears that it was broken");
+                        + "it: who is handed it out never hears that it was broken");
         holder.withdraw(request);
     }
 
@@ -206,23 +208,26 @@ final class BrokenGrantChecks {
                 t.client("operator").admin().breakLease(grant.key(), grant.token(), "before its attempt came again"),
                 "a grant in force was not broken");
         Attempt late = holder.attempt(request);
-        t.neverBefore(
-                sent + grant.ttl().toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                grant.ttl(),
                 late instanceof Attempt.Granted,
-                "a grant was broken, an attempt of its request came once more, and was granted anew: the holder of the"
-                        + " broken one may still believe");
-        t.neverBefore(
-                sent + grant.ttl().toNanos() / 100 * 98,
+                "a grant was broken, an attempt of its request came once more, and was granted anew: the holder of "
+                        + "the broken one may still believe");
+        t.neverWithin(
+                sent,
+                grant.ttl(),
                 rival.lock(t.name()).tryAcquire().isPresent(),
-                "a grant was broken, an attempt of its request came once more, and another client was given the lock:"
-                        + " the holder may still believe");
+                "a grant was broken, an attempt of its request came once more, and another client was given the "
+                        + "lock: the holder may still believe");
         holder.release(grant);
         holder.withdraw(request);
-        t.expect(
-                t.happens(t.ttl(1, 2), () -> rival.lock(t.name()).tryAcquire().isPresent()),
+        t.comesFree(
+                t.ttl(1, 2),
+                rival,
+                t.name(),
                 "the holder of a broken grant has released it, after an attempt of its request came late, and for "
-                        + "half a"
-                        + " ttl the lock was not free");
+                        + "half a ttl the lock was not free");
     }
 
     @Check(
@@ -239,8 +244,6 @@ final class BrokenGrantChecks {
         operator.admin().breakLease(t.key(t.name()), lease.token(), "in favour of the first");
         t.until("one of two that wait is granted after a break", () -> first.isDone() || second.isDone());
         t.never(second.isDone(), "after a break the second in the queue was granted before the first");
-        for (Task<Lease> task : List.of(first, second)) {
-            task.get().release();
-        }
+        t.releaseEach(List.of(first, second));
     }
 }

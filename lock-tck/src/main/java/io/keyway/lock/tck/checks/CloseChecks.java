@@ -80,9 +80,7 @@ final class CloseChecks {
         }
         t.expectEqual("name() of a closed client", name, client.name());
         client.close();
-        t.expect(
-                t.client("other").lock(t.name()).tryAcquire().isPresent(),
-                "calls of a closed client were refused, and the lock is taken");
+        t.expectFree(t.client("other"), "calls of a closed client were refused, and the lock is taken");
     }
 
     @Check(rules = "LK-1002 LK-1001", from = Profile.SMOKE)
@@ -107,7 +105,8 @@ final class CloseChecks {
             t.expectType("a request that waits when its client is closed", ClientClosedException.class, thrown);
         }
         t.until("the future of a closed client is completed", future::isDone);
-        Throwable thrown = t.expectThrows("the future of a closed client", ExecutionException.class, future::get);
+        Throwable thrown =
+                t.expectThrows("the future of a closed client", ExecutionException.class, () -> future.get());
         t.expectType(
                 "the future of a closed client",
                 ClientClosedException.class,
@@ -156,7 +155,7 @@ final class CloseChecks {
         }
         if (own.state() == Lease.State.LOST) {
             // On a busy machine it may have ended before.
-            LeaseLoss.Cause cause = LossChecks.lossOf(t, own).cause();
+            LeaseLoss.Cause cause = t.lossOf(own).cause();
             t.expect(
                     cause == LeaseLoss.Cause.CLIENT_CLOSED || cause == LeaseLoss.Cause.EXPIRED,
                     "the cause of the loss is " + cause);
@@ -174,7 +173,7 @@ final class CloseChecks {
         // Not the same one again: a client that caches it need ask nobody.
         DistributedLock lock = link.client().lock(t.name("other"));
         link.cut();
-        t.start("an attempt", lock::tryAcquire).outcome();
+        t.start("an attempt", () -> lock.tryAcquire()).outcome();
         CompletableFuture<Optional<Lease>> tries = returned(t, () -> lock.tryAcquireAsync(Duration.ZERO));
         t.until("an attempt over a link that is cut ends", tries::isDone);
         t.expect(tries.isCompletedExceptionally(), "an attempt over a link that is cut came to " + tries);
@@ -222,13 +221,10 @@ final class CloseChecks {
         t.pass(t.ttl(1, 4));
         t.expectEqual("the number of times that lost() told the loss", 1, told.get());
         for (Lease ended : List.of(lease, once)) {
-            LeaseLoss loss = LossChecks.lossOf(t, ended);
-            t.expectEqual("the cause of the loss", LeaseLoss.Cause.CLIENT_CLOSED, loss.cause());
+            t.expectLoss(LeaseLoss.Cause.CLIENT_CLOSED, ended);
             t.expectEqual("the release after close", ReleaseOutcome.ALREADY_LOST, ended.release());
-            LeaseLostException thrown = t.expectThrows("ensureHeld() after close", LeaseLostException.class, () -> {
-                ended.ensureHeld();
-                return "normally";
-            });
+            LeaseLostException thrown =
+                    t.expectThrows("ensureHeld() after close", LeaseLostException.class, ended::ensureHeld);
             t.expectEqual(
                     "the cause", LeaseLoss.Cause.CLIENT_CLOSED, thrown.loss().cause());
         }
@@ -250,16 +246,19 @@ final class CloseChecks {
         client.close();
         for (int i = 0; i < locks; i++) {
             String name = t.name("n" + i);
-            t.expect(
-                    t.happens(t.ttl(1, 2), () -> next.lock(name).tryAcquire().isPresent()),
+            t.comesFree(
+                    t.ttl(1, 2),
+                    next,
+                    name,
                     "half a ttl after its holder's client was closed, lock " + (i + 1) + " of " + locks
                             + " is not free");
         }
         if (t.has(Feature.SEMAPHORE)) {
             DistributedSemaphore permits = next.semaphore(t.name(), Capacity.of(3));
-            t.expect(
-                    t.happens(t.ttl(1, 2), () -> permits.tryAcquire(3).isPresent()),
-                    "half a ttl after their holder's client was closed, permits have not come back");
+            t.expectWithin(
+                    t.ttl(1, 2),
+                    "half a ttl after their holder's client was closed, permits have not come back",
+                    () -> permits.tryAcquire(3).isPresent());
         }
     }
 
@@ -272,21 +271,18 @@ final class CloseChecks {
         LockClient client = t.client("closed");
         LockClient next = t.client("next");
         client.lock(t.name()).acquire();
-        List<Task<String>> closers = List.of(close(t, client), close(t, client), close(t, client));
-        for (Task<String> closer : closers) {
-            closer.get();
-        }
+        List<Task<Boolean>> closers = List.of(close(t, client), close(t, client), close(t, client));
+        t.join(closers);
         client.close();
-        t.expect(
-                t.happens(t.ttl(1, 2), () -> next.lock(t.name()).tryAcquire().isPresent()),
+        t.comesFree(
+                t.ttl(1, 2),
+                next,
+                t.name(),
                 "a client was closed by three threads at once, and the lock that it held is not free");
     }
 
-    private static Task<String> close(CheckContext t, LockClient client) {
-        return t.start("close()", () -> {
-            client.close();
-            return "closed";
-        });
+    private static Task<Boolean> close(CheckContext t, LockClient client) {
+        return t.start("close()", () -> client.close());
     }
 
     @Check(rules = "LK-1004 LK-902", from = Profile.SMOKE)
@@ -323,10 +319,9 @@ final class CloseChecks {
                 closed.set(true);
             }
         });
-        Task<Boolean> taken = t.start("an acquire whose listener closes the client", () -> {
-            client.lock(t.name()).acquire();
-            return true;
-        });
+        Task<Lease> taken = t.start(
+                "an acquire whose listener closes the client",
+                () -> client.lock(t.name()).acquire());
         t.until("close() that a listener calls returns", closed::get);
         taken.outcome();
         t.expectThrows(
@@ -356,9 +351,10 @@ final class CloseChecks {
         try {
             client.lock(t.name()).acquire();
             close(t, client).get();
-            t.expect(
-                    t.happens(
-                            t.ttl(2, 1), () -> next.lock(t.name()).tryAcquire().isPresent()),
+            t.comesFree(
+                    t.ttl(2, 1),
+                    next,
+                    t.name(),
                     "a listener never returned, and the lock of the closed client did not come free within two ttl");
         } finally {
             end.countDown();
@@ -376,8 +372,7 @@ final class CloseChecks {
         t.expect(lease.isHeld(), "a client was closed, and that ended the lease of another");
         two.lock(t.name("more")).acquire().release();
         LockClient again = t.client("one");
-        t.expect(
-                again.lock(t.name()).tryAcquire().isEmpty(), "a client was closed, and that freed the lock of another");
+        t.expectTaken(again, "a client was closed, and that freed the lock of another");
         t.pass(t.ttl(5, 4));
         t.expect(lease.isHeld(), "after the close of one client another one's lease is not renewed any more");
         Lease reopened = again.lock(t.name("one")).acquire();

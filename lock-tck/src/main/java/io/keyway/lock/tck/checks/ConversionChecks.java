@@ -16,7 +16,6 @@ import java.time.Duration;
 
 /** Rules 502, 701, 1105, 1204, 1501 and 1502: conversions, asked of the verb of a {@code LockBackend}. */
 final class ConversionChecks {
-
     private static Grant reads(CheckContext t, BackendProbe probe) throws Exception {
         return reads(t, probe, t.longer(8));
     }
@@ -28,10 +27,7 @@ final class ConversionChecks {
     /** After 3/4 of a ttl the lock is still taken, if no more has passed since then. */
     private static void isKeptSince(CheckContext t, long sent, LockClient rival, String otherwise) throws Exception {
         t.pass(t.ttl(3, 4));
-        t.neverBefore(
-                sent + t.ttl().toNanos() / 100 * 98,
-                rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after " + otherwise);
+        t.neverWithin(sent, t.ttl(), rival.lock(t.name()).tryAcquire().isPresent(), "3/4 of a ttl after " + otherwise);
     }
 
     private static void breakIt(CheckContext t, Grant grant) throws Exception {
@@ -43,7 +39,7 @@ final class ConversionChecks {
     @Check(
             rules = "LK-502 LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE})
-    @Hint("From when does the term of a converted grant run: from its conversion, or from the grant that it was?")
+    @Hint("From when does the ttl of a converted grant run: from its conversion, or from the grant that it was?")
     void aConvertedGrantHasAWholeTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
@@ -51,7 +47,7 @@ final class ConversionChecks {
         t.pass(t.ttl(1, 2));
         long sent = t.now();
         Grant write = converted(t, probe, read, probe.request(t.name(), t.ttl()));
-        isKeptSince(t, sent, rival, "an upgrade another client has the lock: its term was that of the read grant");
+        isKeptSince(t, sent, rival, "an upgrade another client has the lock: its ttl was that of the read grant");
         probe.release(write);
     }
 
@@ -59,7 +55,7 @@ final class ConversionChecks {
             rules = "LK-1205 LK-502",
             needs = {Feature.READ_WRITE, Feature.UPGRADE})
     @Hint("For how long is the read grant kept that an upgrade becomes again when it is withdrawn: for the rest of "
-            + "the upgrade's term, or of its own?")
+            + "the upgrade's ttl, or of its own?")
     void theReadGrantOfAWithdrawnUpgradeHasTheTermOfTheUpgrade(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("reader");
         LockClient rival = t.client("rival");
@@ -73,7 +69,7 @@ final class ConversionChecks {
                 t,
                 sent,
                 rival,
-                "an upgrade that was withdrawn a writer has the lock: the read grant was given its old term, which "
+                "an upgrade that was withdrawn a writer has the lock: the read grant was given its old ttl, which "
                         + "its client had extended by the upgrade");
         probe.release(read);
     }
@@ -106,8 +102,9 @@ final class ConversionChecks {
         Grant read = reads(t, probe);
         breakIt(t, broken);
         Request wanted = probe.request(t.name(), t.longer(8));
-        t.neverBefore(
-                sent + broken.ttl().toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                broken.ttl(),
                 probe.convert(read, wanted) instanceof Attempt.Granted,
                 "a reader became the writer beside another one whose grant was broken and who had not answered yet: "
                         + "that one may still believe");
@@ -131,7 +128,7 @@ final class ConversionChecks {
         Grant again = converted(t, probe, read, wanted);
         t.expectEqual("the token of a repeated conversion", first.token(), again.token());
         isKeptSince(
-                t, sent, rival, "a conversion was repeated another client has the lock: the term did not begin anew");
+                t, sent, rival, "a conversion was repeated another client has the lock: the ttl did not begin anew");
         probe.release(again);
     }
 
@@ -164,8 +161,9 @@ final class ConversionChecks {
                     probe.breakGrant(read, "late"),
                     "a reader had become the writer, and a break by the token that it had before was said to be done");
         }
-        t.neverBefore(
-                sent + write.ttl().toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                write.ttl(),
                 rival.lock(t.name()).tryAcquire().isPresent(),
                 "a reader had become the writer, and a message by the token that it had before has ended its grant");
         t.expectEqual("the answer to the release by its own token", Answer.DONE, probe.release(write));
@@ -177,14 +175,13 @@ final class ConversionChecks {
     @Hint("Does the withdrawal of a downgrade end the grant that it has become?")
     void theWithdrawalOfADowngradeEndsTheGrant(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("writer");
-        Grant write = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant write = probe.take(t.name(), t.longer(8));
         Request wanted = probe.request(t.name(), LockMode.SHARED, t.longer(8));
         converted(t, probe, write, wanted);
         probe.withdraw(wanted);
-        t.takesSoon(
-                        t.client("rival"),
-                        t.name(),
-                        "a downgrade that had been granted was withdrawn, and the lock is still taken")
-                .close();
+        t.expectFreeSoon(
+                t.client("rival"),
+                t.name(),
+                "a downgrade that had been granted was withdrawn, and the lock is still taken");
     }
 }

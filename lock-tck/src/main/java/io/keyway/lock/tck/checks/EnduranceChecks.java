@@ -25,7 +25,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Rules 301, 310, 502, 506, 1202, 1205 and 1502 where a store does well for a while, or for a few. */
 final class EnduranceChecks {
-
     /** In virtual time an age costs nothing. */
     private static Duration time(CheckContext t, int smoke, int quick, int full) {
         return t.isVirtual() ? Duration.ofMinutes(1) : Duration.ofSeconds(t.rounds(smoke, quick, full));
@@ -52,7 +51,7 @@ final class EnduranceChecks {
     @Hint("Is there a number of renewals, or an age, after which a grant is not renewed?")
     void aGrantIsRenewedHoweverOften(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("renews");
-        Grant grant = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant grant = probe.take(t.name(), t.longer(8));
         int times = t.rounds(100, 300, 300);
         for (int i = 1; i <= times; i++) {
             t.expectEqual(
@@ -60,9 +59,7 @@ final class EnduranceChecks {
                     List.of(Answer.DONE),
                     probe.renew(grant));
         }
-        t.expect(
-                t.client("rival").lock(t.name()).tryAcquire().isEmpty(),
-                "a grant was renewed " + times + " times, and its lock is free");
+        t.expectTaken(t.client("rival"), "a grant was renewed " + times + " times, and its lock is free");
         probe.release(grant);
     }
 
@@ -88,9 +85,7 @@ final class EnduranceChecks {
         }
         t.pass(time(t, 1, 3, 8).dividedBy(t.isVirtual() ? 2 : 1));
         held.release();
-        for (Task<Boolean> each : waiting) {
-            each.get();
-        }
+        t.join(waiting);
         t.expectEqual(
                 "the order of grants of five that waited for long with a ttl of " + text(t.longer(8)),
                 List.of(0, 1, 2, 3, 4),
@@ -114,13 +109,13 @@ final class EnduranceChecks {
         for (int i = readers - 1; i > 0; i--) {
             clients.get(i % 2).release(all.get(i));
         }
-        t.neverBefore(
-                sent + t.longer(16).toNanos() / 100 * 98,
+        t.neverWithin(
+                sent,
+                t.longer(16),
                 writer.lock(t.name()).tryAcquire().isPresent(),
                 "all but the first of " + readers + " readers have left, and a writer was admitted");
         clients.get(0).release(all.get(0));
-        t.takesSoon(writer, t.name(), "all of " + readers + " readers have left, and a writer is refused")
-                .close();
+        t.expectFreeSoon(writer, t.name(), "all of " + readers + " readers have left, and a writer is refused");
     }
 
     @Check(rules = "LK-1502 LK-1402")
@@ -156,12 +151,11 @@ final class EnduranceChecks {
         t.pass(t.ttl(5, 2));
         t.expect(read.isHeld(), "a reader waited for its upgrade for 5/2 ttl, and its read lease was lost");
         t.expect(!upgrade.isDone(), "an upgrade beside another reader is over, and its time is not");
-        t.expect(writer.lock(t.name()).tryAcquire().isEmpty(), "a writer was admitted beside two readers");
+        t.expectTaken(writer, "a writer was admitted beside two readers");
         beside.release();
-        Optional<Lease> upgraded = upgrade.get();
-        t.expect(
-                upgraded.isPresent(),
+        Lease upgraded = t.expectGranted(
+                upgrade.get(),
                 "a reader waited for its upgrade for 5/2 ttl, the other reader left, and the upgrade was refused");
-        upgraded.orElseThrow().release();
+        upgraded.release();
     }
 }

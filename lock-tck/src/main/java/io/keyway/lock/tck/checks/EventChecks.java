@@ -23,7 +23,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Rules 901 to 906: listeners and events. */
 final class EventChecks {
-
     /** Has no stack: it is thrown often, and logged. */
     private static final class ThrownOnPurpose extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -114,9 +113,7 @@ final class EventChecks {
             told.incrementAndGet();
         });
         List<Task<Integer>> users = List.of(use(t, client, "a"), use(t, client, "b"), use(t, client, "c"));
-        for (Task<Integer> user : users) {
-            user.get();
-        }
+        t.join(users);
         t.until("all 60 grants and releases have been told", () -> told.get() >= 60);
         t.expectEqual("how many events were delivered at once", 1, most.get());
         t.expect(
@@ -176,8 +173,7 @@ final class EventChecks {
         Lease held = t.client("holder").lock(t.name()).acquire();
         LockClient waiter = t.client("waiter");
         Events events = t.events(waiter);
-        Task<Optional<Lease>> waits =
-                t.start("a wait with a limit", () -> waiter.lock(t.name()).tryAcquire(t.ttl(1, 2)));
+        Task<Optional<Lease>> waits = t.trying("a wait with a limit", waiter, t.name(), t.ttl(1, 2));
         t.expect(waits.get().isEmpty(), "a lock that is held was granted");
         t.until("the waiter's listener is told WITHDRAWN", () -> events.count(t.name(), LockEvent.Type.WITHDRAWN) > 0);
         t.pass(t.ttl(1, 4));

@@ -26,14 +26,13 @@ final class ExclusionChecks {
         t.expect(got.isEmpty(), "the second client was given a lock that the first one holds");
         t.expect(held.isHeld(), "the first client's lease is not held any more, though nothing happened to it");
         t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, held.release());
-        Optional<Lease> free = second.lock(t.name()).tryAcquire();
-        t.expect(free.isPresent(), "the lock was released, and a second client was refused");
+        t.expectGranted(second.lock(t.name()).tryAcquire(), "the lock was released, and a second client was refused");
     }
 
     @Check(
             rules = "LK-301 LK-302",
             from = Profile.SMOKE,
-            statistical = "a window of 1 ms between look and " + "take " + "is found in 99 of 100 runs")
+            statistical = "a window of 1 ms between look and take is found in 99 of 100 runs")
     @Hint("Is looking and taking one atomic step at the store?")
     void ofManyThatAskAtOnceOneIsGranted(CheckContext t) throws Exception {
         int clients = 6;
@@ -64,9 +63,9 @@ final class ExclusionChecks {
     void theHolderItselfWaitsAsAnyOther(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         Lease held = client.lock(t.name()).acquire();
-        t.expect(client.lock(t.name()).tryAcquire().isEmpty(), "the client that holds the lock was given it again");
-        Task<Optional<Lease>> waits = t.start(
-                "a second acquire by the holder", () -> client.lock(t.name()).tryAcquire(Duration.ofSeconds(30)));
+        t.expectTaken(client, "the client that holds the lock was given it again");
+        Task<Optional<Lease>> waits =
+                t.trying("a second acquire by the holder", client, t.name(), Duration.ofSeconds(30));
         t.pass(t.ttl(1, 4));
         t.expect(!waits.isDone(), "a second acquire by the holder did not wait");
         held.release();

@@ -47,7 +47,7 @@ final class ExpiryChecks {
     }
 
     @Check(rules = "LK-511", from = Profile.SMOKE)
-    @Hint("Is the term that the store granted the one that was asked for, and does anything end it early?")
+    @Hint("Is the ttl that the store granted the one that was asked for, and does anything end it early?")
     void aLeaseThatIsNotRenewedIsHeldForItsFirstTerm(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
@@ -68,10 +68,7 @@ final class ExpiryChecks {
         t.passUntil(t.now() + lease.remaining().toNanos() + 1);
         t.expect(!lease.isHeld(), "isHeld() says true when the time that remaining() told has passed");
         t.expectEqual("state() at the deadline", Lease.State.LOST, lease.state());
-        t.expectThrows("ensureHeld() at the deadline", LeaseLostException.class, () -> {
-            lease.ensureHeld();
-            return "normally";
-        });
+        t.expectThrows("ensureHeld() at the deadline", LeaseLostException.class, lease::ensureHeld);
     }
 
     @Check(rules = "LK-505 LK-902")
@@ -156,7 +153,7 @@ final class ExpiryChecks {
     }
 
     @Check(rules = "LK-502 LK-302", needs = Feature.READ_WRITE)
-    @Hint("Does a writer that waits shorten the terms of those that read?")
+    @Hint("Does a writer that waits shorten the ttls of those that read?")
     void noWriterIsGrantedWhileASilentReaderBelieves(CheckContext t) throws Exception {
         LockClient second = t.client("second");
         believesAlone(
@@ -212,8 +209,7 @@ final class ExpiryChecks {
                     .lock(name)
                     .with(t.unrenewed().withTtl(longer))
                     .acquire();
-            t.call("the acquire of a second client", () -> second.lock(name).acquire())
-                    .release();
+            t.acquired("the acquire of a second client", second, name).release();
             best = Math.min(best, t.now() - sent);
         }
         // One that was renewed after all, at half of the ttl, would take half as long again.
@@ -242,10 +238,8 @@ final class ExpiryChecks {
                 "a lease with maxHold " + text(limit) + " ended before that, state " + lease.state());
         t.passUntil(got + limit.toNanos() + 1);
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + text(limit));
-        LeaseLoss loss = LossChecks.lossOf(t, lease);
-        t.expectEqual("the cause of the loss", LeaseLoss.Cause.MAX_HOLD, loss.cause());
-        Task<Optional<Lease>> next = t.start(
-                "the acquire of a second client", () -> second.lock(t.name()).tryAcquire(t.patience()));
+        t.expectLoss(LeaseLoss.Cause.MAX_HOLD, lease);
+        Task<Optional<Lease>> next = t.trying("the acquire of a second client", second, t.name(), t.patience());
         t.expect(next.get().isPresent(), "the lock did not come free after the holder's maxHold");
         t.expectEqual("the release afterwards", ReleaseOutcome.ALREADY_LOST, lease.release());
     }
@@ -265,16 +259,13 @@ final class ExpiryChecks {
                 "remaining() says " + text(remaining) + ", more than the maxHold of " + text(limit));
         t.passUntil(got + limit.toNanos() + 1);
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold of a quarter of the ttl");
-        t.expectEqual(
-                "the cause of the loss",
-                LeaseLoss.Cause.MAX_HOLD,
-                LossChecks.lossOf(t, lease).cause());
+        t.expectLoss(LeaseLoss.Cause.MAX_HOLD, lease);
     }
 
     @Check(
             rules = "LK-505 LK-802",
-            statistical = "an end that is told twice, or by two causes, is found if " + "it "
-                    + "happens in one of 20 releases at the deadline")
+            statistical = "an end that is told twice, or by two causes, is found if it happens in one of 20 releases "
+                    + "at the deadline")
     @Hint("Is the step from held to its one end atomic?")
     void aReleaseAtTheDeadlineEndsTheLeaseOnce(CheckContext t) throws Exception {
         LockClient client = t.client("holder");
@@ -296,14 +287,12 @@ final class ExpiryChecks {
             }));
         }
         t.pass(t.ttl(1, 50));
-        for (Task<ReleaseOutcome> task : releases) {
-            task.get();
-        }
+        t.join(releases);
         t.pass(t.ttl(1, 4));
         for (Lease lease : all) {
             ReleaseOutcome outcome = lease.release();
             Lease.State state = lease.state();
-            boolean told = LossChecks.toldNow(lease);
+            boolean told = t.isToldLost(lease);
             boolean lost = state == Lease.State.LOST;
             t.expect(
                     state == Lease.State.LOST || state == Lease.State.RELEASED,

@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 
 /** What holds for every lease, tried on readers and on permits: rules 401, 406, 409, 512, 801 and 802. */
 final class FormChecks {
-
     /** How such a lease is asked for. */
     private interface Form {
         Lease acquire(LockClient client, LockOptions options) throws InterruptedException;
@@ -90,9 +89,8 @@ final class FormChecks {
                         t.goesOnAt(before + limit.toNanos() * 3 / 4, waits, before + limit.toNanos()),
                         "a wait of " + text(limit) + " for what is held ended within 3/4 of that");
             }
-            t.expect(
-                    t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + text(wait) + " for what is held had not ended half a ttl later");
+            t.expectEnd(
+                    t.ttl(1, 2), waits, "a wait of " + text(wait) + " for what is held had not ended half a ttl later");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of what another client holds");
         }
         CompletableFuture<Lease> cancelled = form.acquireAsync(client);
@@ -126,10 +124,7 @@ final class FormChecks {
         long got = t.now();
         t.passUntil(got + limit.toNanos() + 1);
         t.expect(!lease.isHeld(), "a lease is held for longer than its maxHold, " + text(limit));
-        t.expectEqual(
-                "the cause of the loss",
-                LeaseLoss.Cause.MAX_HOLD,
-                LossChecks.lossOf(t, lease).cause());
+        t.expectLoss(LeaseLoss.Cause.MAX_HOLD, lease);
         LockClient next = t.client("next");
         t.until(
                 "what was held is free after the holder's maxHold",

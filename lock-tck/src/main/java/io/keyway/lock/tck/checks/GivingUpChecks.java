@@ -21,7 +21,6 @@ import java.util.concurrent.TimeoutException;
 
 /** Rules 402, 403, 406 and 408: what becomes of a request whose caller gives up, and of those behind it. */
 final class GivingUpChecks {
-
     /** A request that waits, and how its caller ends it. */
     private interface Waiter {
         /** Ends it; returns when the caller knows that it has no lease. */
@@ -34,8 +33,7 @@ final class GivingUpChecks {
 
     /** A wait that ends by itself; its limit is long enough for others to queue behind it. */
     private static Waiter timesOut(CheckContext t, LockClient client, String name) {
-        Task<Optional<Lease>> task =
-                t.start("a wait with a limit", () -> client.lock(name).tryAcquire(t.ttl(3, 2)));
+        Task<Optional<Lease>> task = t.trying("a wait with a limit", client, name, t.ttl(3, 2));
         return () -> t.expect(task.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
     }
 
@@ -52,9 +50,8 @@ final class GivingUpChecks {
     }
 
     private static Waiter interruptedWithLimit(CheckContext t, LockClient client, String name) {
-        Task<Optional<Lease>> task = t.start(
-                "the wait of an interrupted thread",
-                () -> client.lock(name).tryAcquire(t.patience().multipliedBy(3)));
+        Task<Optional<Lease>> task = t.trying(
+                "the wait of an interrupted thread", client, name, t.patience().multipliedBy(3));
         return () -> interrupt(t, task);
     }
 
@@ -237,8 +234,8 @@ final class GivingUpChecks {
         boolean prompt = !t.isVirtual() || !t.has(Feature.WAKE_UP) || t.happens(t.ttl(1, 8), second::isDone);
         t.expect(
                 prompt,
-                who + " left, and the one behind it, for which there was enough, was not granted within an eighth of"
-                        + " the ttl");
+                who + " left, and the one behind it, for which there was enough, was not granted within an eighth of "
+                        + "the ttl");
         second.get().release();
     }
 
@@ -270,8 +267,8 @@ final class GivingUpChecks {
             boolean prompt = !t.isVirtual() || !t.has(Feature.WAKE_UP) || t.happens(t.ttl(1, 4), task::isDone);
             t.expect(
                     prompt,
-                    "one in the queue left, then the holder released, and the next was not granted within a"
-                            + " quarter of the ttl");
+                    "one in the queue left, then the holder released, and the next was not granted within a quarter "
+                            + "of the ttl");
             task.get();
         }
         if (t.has(Feature.FIFO)) {

@@ -22,7 +22,6 @@ import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Rules 520 to 522: a lock that is kept for some time at the least. That it passed on too early is certain however slow
@@ -32,7 +31,7 @@ final class HoldAtLeastChecks {
     @Check(rules = "LK-520", needs = Feature.HOLD_AT_LEAST, from = Profile.SMOKE)
     @Hint("Does LockBackend.keep leave the place, and does the store end it by its own time?")
     void aReleasedLockIsKeptForItsTime(CheckContext t) throws Exception {
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Duration atLeast = t.ttl(3, 2);
         long sent = t.now();
         Lease lease = acquired(t, t.client("holder"), atLeast);
@@ -44,7 +43,7 @@ final class HoldAtLeastChecks {
     @Check(rules = "LK-520", needs = Feature.HOLD_AT_LEAST)
     @Hint("Does a client that closes end its grants by LockBackend.keep too?")
     void theCloseOfItsClientLeavesItKept(CheckContext t) throws Exception {
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         LockClient holder = t.client("holder");
         Duration atLeast = t.ttl(3, 2);
         long sent = t.now();
@@ -56,7 +55,7 @@ final class HoldAtLeastChecks {
     @Check(rules = "LK-520 LK-513", needs = Feature.HOLD_AT_LEAST, requires = Requirement.LINK)
     @Hint("Does the store itself keep the place of a grant whose ttl has ended?")
     void theDeathOfItsHolderLeavesItKept(CheckContext t) throws Exception {
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         ClientLink link = t.link("holder");
         Duration atLeast = t.ttl().multipliedBy(3);
         long sent = t.now();
@@ -71,7 +70,7 @@ final class HoldAtLeastChecks {
     @Check(rules = "LK-521", needs = Feature.HOLD_AT_LEAST)
     @Hint("Is the time counted from the grant, whatever was renewed since?")
     void aLockThatWasHeldForLongerIsFreeAtItsRelease(CheckContext t) throws Exception {
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Lease lease = acquired(t, t.client("holder"), t.ttl());
         t.pass(t.ttl(3, 2));
         t.expect(lease.isHeld(), "a lease was not renewed until the time that it was to be held at least");
@@ -83,7 +82,7 @@ final class HoldAtLeastChecks {
     @Hint("Can a message of the former holder find the place that is kept?")
     void aKeptPlaceIsNoGrant(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("holder");
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Duration atLeast = t.ttl(3, 2);
         Request request = probe.heldAtLeast(t.name(), t.ttl(), atLeast);
         long sent = t.now();
@@ -100,17 +99,15 @@ final class HoldAtLeastChecks {
     @Hint("Do release and withdraw end such a grant as any other?")
     void aGrantThatReachedNobodyIsEndedAtOnce(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("holder");
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Duration atLeast = t.longer(16);
         Grant released = probe.granted(probe.heldAtLeast(t.name(), t.ttl(), atLeast), "a free lock was not granted");
         t.expectEqual("the answer to a release", Answer.DONE, probe.release(released));
-        t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.release, and its place was kept")
-                .release();
+        t.expectFreeSoon(rival, t.name(), "a grant was ended by LockBackend.release, and its place was kept");
         Request withdrawn = probe.heldAtLeast(t.name(), t.ttl(), atLeast);
         probe.grantedInTime(withdrawn, "a free lock was not granted");
         probe.withdraw(withdrawn);
-        t.takesSoon(rival, t.name(), "a grant was ended by LockBackend.withdraw, and its place was kept")
-                .release();
+        t.expectFreeSoon(rival, t.name(), "a grant was ended by LockBackend.withdraw, and its place was kept");
     }
 
     @Check(
@@ -119,7 +116,7 @@ final class HoldAtLeastChecks {
     @Hint("Does a break look at places that are kept, and end them at once, since nobody has to stop?")
     void aBreakEndsWhatIsKept(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Lease lease = acquired(t, holder, t.longer(16));
         lease.release();
         List<LockStatus.Holder> shown = t.status(rival, t.key(t.name())).holders();
@@ -146,20 +143,14 @@ final class HoldAtLeastChecks {
                 .acquire();
         lease.release();
         LockClient rival = t.client("rival");
-        Optional<Lease> other = rival.semaphore(t.name(), two).tryAcquire();
-        t.expect(other.isPresent(), "one permit of two is kept, and the other one was refused");
+        t.expectGranted(
+                rival.semaphore(t.name(), two).tryAcquire(),
+                "one permit of two is kept, and the other one was refused");
         Task<Long> taken = t.start("the acquire of the permit that is kept", () -> {
             rival.semaphore(t.name(), two).acquire();
             return t.now();
         });
         isKept(t, taken, sent, atLeast, "a permit that was released at once");
-    }
-
-    /** One that has been connected: what it then asks takes no longer than it must. */
-    private static LockClient atWork(CheckContext t) throws InterruptedException {
-        LockClient rival = t.client("rival");
-        rival.lock(t.freshName()).acquire().close();
-        return rival;
     }
 
     private static Lease acquired(CheckContext t, LockClient client, Duration atLeast) throws InterruptedException {
@@ -189,8 +180,9 @@ final class HoldAtLeastChecks {
         }
         long early = taken.isDone() ? end - taken.get() : 0;
         t.never(early > 0, kept + " went to the next " + text(Duration.ofNanos(early)) + " too early");
-        t.expect(
-                t.endsWithin(t.ttl(1, 2).plus(atLeast.dividedBy(50)), taken),
+        t.expectEnd(
+                t.ttl(1, 2).plus(atLeast.dividedBy(50)),
+                taken,
                 kept + " is not free when that time has passed, and half a ttl more");
     }
 }

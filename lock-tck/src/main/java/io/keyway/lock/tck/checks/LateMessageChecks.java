@@ -17,7 +17,6 @@ import io.keyway.lock.tck.check.Task;
 
 /** Rules 701 and 707: messages about a grant that arrive when it is over, and perhaps another stands in its place. */
 final class LateMessageChecks {
-
     private static ClientOptions prompt(CheckContext t) {
         return ClientOptions.defaults().withRequestTimeout(t.ttl(1, 4));
     }
@@ -30,16 +29,13 @@ final class LateMessageChecks {
         ClientLink link = t.link("lapsed", prompt(t));
         Lease lapsed = link.client().lock(t.name()).acquire();
         link.cut();
-        Lease lease = t.call(
-                "the acquire of the next holder", () -> next.lock(t.name()).acquire());
+        Lease lease = t.acquired("the acquire of the next holder", next, t.name());
         t.expect(!lapsed.isHeld(), "the lock was granted while a holder that was cut off believed");
         link.heal();
         for (int i = 0; i < 4; i++) {
             t.pass(t.ttl(1, 2));
             t.expect(lease.isHeld(), "the late release of a lapsed lease ended the lease of the next holder");
-            t.expect(
-                    rival.lock(t.name()).tryAcquire().isEmpty(),
-                    "the late release of a lapsed lease freed the lock of the next holder");
+            t.expectTaken(rival, "the late release of a lapsed lease freed the lock of the next holder");
         }
         t.expectEqual("the outcome of the release of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
         t.expectEqual("the outcome of the next holder's release", ReleaseOutcome.RELEASED, lease.release());

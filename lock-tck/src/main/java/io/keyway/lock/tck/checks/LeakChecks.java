@@ -6,6 +6,7 @@ import static io.keyway.lock.tck.check.Expectations.text;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.check.Check;
@@ -50,7 +51,7 @@ final class LeakChecks {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.isAlive() && !before.contains(thread))
                 .map(Thread::getName)
-                // The kit's own, and the JVM's.
+                // The TCK's own, and the JVM's.
                 .filter(name ->
                         !name.startsWith("tck-") && !name.startsWith("Attach") && !name.startsWith("process reaper"))
                 .collect(Collectors.toSet());
@@ -191,17 +192,13 @@ final class LeakChecks {
         Network network = t.network();
         LockClient client = network.client("closed");
         // Several at once, for a pool to grow.
-        List<Task<Boolean>> users = new ArrayList<>();
+        List<Task<ReleaseOutcome>> users = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             String name = t.name("n" + i);
-            users.add(t.start("a user of the client", () -> {
-                client.lock(name).acquire().release();
-                return true;
-            }));
+            users.add(t.start(
+                    "a user of the client", () -> client.lock(name).acquire().release()));
         }
-        for (Task<Boolean> user : users) {
-            user.get();
-        }
+        t.join(users);
         client.lock(t.name()).acquire();
         int before = network.connections();
         client.close();

@@ -33,14 +33,12 @@ final class LinkChecks {
         Lease lease = client.lock(t.name()).acquire();
         for (int i = 0; i < 3; i++) {
             network.reset();
-            t.expect(
-                    rival.lock(t.name()).tryAcquire().isEmpty(),
-                    "a reset of the holder's connection has freed its lock");
+            t.expectTaken(rival, "a reset of the holder's connection has freed its lock");
             t.pass(t.ttl(1, 2));
             t.expect(lease.isHeld(), "a reset of the holder's connection has ended its lease");
         }
         t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, lease.release());
-        t.expect(rival.lock(t.name()).tryAcquire().isPresent(), "the lock was released, and is not free");
+        t.expectFree(rival, "the lock was released, and is not free");
     }
 
     @Check(rules = "LK-501 LK-502 LK-801", requires = Requirement.PROXY, from = Profile.SMOKE)
@@ -80,11 +78,7 @@ final class LinkChecks {
         Task<Lease> next = t.acquiring("the rival's acquire", rival, t.name());
         Lease after = next.get();
         t.expect(!lease.isHeld(), "another client was granted the lock while the holder that was cut off believed");
-        t.until(
-                "the holder that was cut off is told",
-                () -> lease.lost().toCompletableFuture().isDone());
-        LeaseLoss loss = lease.lost().toCompletableFuture().join();
-        t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
+        t.expectLoss(LeaseLoss.Cause.EXPIRED, lease);
         network.reset();
         network.heal();
         t.pass(t.ttl(3, 2));
@@ -163,9 +157,7 @@ final class LinkChecks {
         network.heal();
         Lease lease = acquire.get();
         t.expect(lease.isHeld(), "an acquire that outlasted a lost reply returned a lease that is not held");
-        t.expect(
-                t.client("rival").lock(t.name()).tryAcquire().isEmpty(),
-                "after an acquire with a lost reply a second client was given the lock");
+        t.expectTaken(t.client("rival"), "after an acquire with a lost reply a second client was given the lock");
         t.pass(t.ttl(3, 2));
         t.expect(
                 lease.isHeld(),
@@ -221,9 +213,8 @@ final class LinkChecks {
         LockClient client = network.client("asker", SHORT);
         client.lock(t.name("before")).acquire().release();
         network.disconnect();
-        Task<Optional<Lease>> attempt = t.start(
-                "an attempt while no server can be reached",
-                () -> client.lock(t.name()).tryAcquire(t.ttl(1, 4)));
+        Task<Optional<Lease>> attempt =
+                t.trying("an attempt while no server can be reached", client, t.name(), t.ttl(1, 4));
         Optional<Throwable> thrown = attempt.outcome();
         t.expect(thrown.isPresent(), "an attempt while no server could be reached was answered: " + thrown);
         LockException e =
@@ -273,10 +264,7 @@ final class LinkChecks {
         attempt.outcome();
         Task<ReleaseOutcome> release = t.start("release() while nothing answers", lease::release);
         release.get();
-        Task<Boolean> close = t.start("close() while nothing answers", () -> {
-            client.close();
-            return true;
-        });
+        Task<Boolean> close = t.start("close() while nothing answers", () -> client.close());
         close.get();
         t.note("tryAcquire, release and close took " + (t.now() - before) / 1_000_000 + " ms while nothing answered");
     }

@@ -72,13 +72,8 @@ final class ListingChecks {
             held.add(LockKey.lock(LockName.of(name)));
             held.add(LockKey.semaphore(LockName.of(name)));
         }
-        List<LockKey> listed = new ArrayList<>();
-        Optional<String> after = Optional.empty();
-        do {
-            LockPage page = client.admin().list(t.name(""), after, 1);
-            page.locks().forEach(status -> listed.add(status.key()));
-            after = page.next();
-        } while (after.isPresent() && listed.size() <= held.size());
+        List<LockKey> listed =
+                t.listed(client, t.name(""), 1).stream().map(LockStatus::key).toList();
         t.expectEqual("the number of keys that pages of one list", held.size(), listed.size());
         t.expectEqual("the keys that pages of one list", held, Set.copyOf(listed));
     }
@@ -101,13 +96,9 @@ final class ListingChecks {
 
     /** All pages, sorted; names and prefix without what all names of the check begin with. */
     private static List<String> listed(CheckContext t, LockClient client, String prefix) throws InterruptedException {
-        List<String> listed = new ArrayList<>();
-        Optional<String> after = Optional.empty();
-        do {
-            LockPage page = client.admin().list(t.name(prefix), after, 10);
-            page.locks().forEach(status -> listed.add(inner(t, status)));
-            after = page.next();
-        } while (after.isPresent());
+        List<String> listed = t.listed(client, t.name(prefix), 10).stream()
+                .map(status -> inner(t, status))
+                .toList();
         listed.forEach(name ->
                 t.never(!name.startsWith(prefix), "a listing of the prefix " + prefix + " shows the name " + name));
         return listed.stream().sorted().toList();
@@ -153,7 +144,7 @@ final class ListingChecks {
     void aLockThatIsOnlyWaitedForIsListed(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("waiter");
         LockClient onlooker = t.client("onlooker");
-        Grant held = probe.granted(probe.request(t.name(), t.longer(4)), "a free lock was not granted");
+        Grant held = probe.take(t.name(), t.longer(4));
         Request waits = probe.request(t.name(), t.longer(4));
         t.expect(!probe.isGranted(waits), "a lock that is held was granted again");
         // The waiter does not ask again: the store knows of it, and of nobody else.

@@ -25,7 +25,6 @@ import java.util.List;
  * silent.
  */
 final class LongWaitChecks {
-
     /**
      * When turns come, in sixteenths of a ttl after the first question. A turn that comes sooner is made good by the
      * first renewal.
@@ -38,7 +37,7 @@ final class LongWaitChecks {
     }
 
     @Check(rules = "LK-410 LK-408 LK-513", requires = Requirement.LINK, from = Profile.SMOKE)
-    @Hint("Does a repeated attempt write the place of a waiter with its term again, or without any?")
+    @Hint("Does a repeated attempt write the place of a waiter with its ttl again, or without any?")
     void aSilentWaiterThatAskedOftenStopsNobody(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient second = t.client("second");
@@ -50,8 +49,9 @@ final class LongWaitChecks {
         t.pass(longWait(t));
         link.cut();
         held.release();
-        t.expect(
-                t.endsWithin(t.ttl().multipliedBy(2), stays),
+        t.expectEnd(
+                t.ttl().multipliedBy(2),
+                stays,
                 "a waiter that had asked for " + text(longWait(t))
                         + " and is not heard any more held up the next one for two ttl");
         stays.get().release();
@@ -61,7 +61,7 @@ final class LongWaitChecks {
     }
 
     @Check(rules = "LK-513 LK-502", requires = Requirement.LINK, from = Profile.SMOKE)
-    @Hint("Has the grant of one that had waited for long a term, as that of one that had not?")
+    @Hint("Has the grant of one that had waited for long a ttl, as that of one that had not?")
     void aSilentHolderThatHadWaitedLongIsOver(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient next = t.client("next");
@@ -73,8 +73,9 @@ final class LongWaitChecks {
         Lease silent = waits.get();
         link.cut();
         Task<Lease> takes = t.acquiring("the next client's acquire", next, t.name());
-        t.expect(
-                t.endsWithin(t.ttl().multipliedBy(2), takes),
+        t.expectEnd(
+                t.ttl().multipliedBy(2),
+                takes,
                 "a holder that had waited for " + text(longWait(t))
                         + " is not heard any more, and two ttl later its lock is not free");
         t.never(silent.isHeld(), "the silent holder believes, and another has the lock");
@@ -84,7 +85,7 @@ final class LongWaitChecks {
     }
 
     @Check(rules = "LK-501 LK-302 LK-502", needs = Feature.WAKE_UP)
-    @Hint("If the store tells unasked that a turn has come (Signals.granted): does the age say when the term of that "
+    @Hint("If the store tells unasked that a turn has come (Signals.granted): does the age say when the ttl of that "
             + "grant began, at the last attempt of its place?")
     void aTurnThatComesLateMakesNoTwoBelieve(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");

@@ -26,23 +26,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Chapter 800: that a loss is told, to whom, how often and when. */
 final class LossChecks {
-    /** Waits until the lease says by {@code lost()} how it was lost. */
-    static LeaseLoss lossOf(CheckContext t, Lease lease) throws InterruptedException {
-        CopyOnWriteArrayList<LeaseLoss> told = new CopyOnWriteArrayList<>();
-        lease.lost().whenComplete((loss, failure) -> {
-            if (loss != null) {
-                told.add(loss);
-            }
-        });
-        t.until("lost() of a lease that has ended completes", () -> !told.isEmpty());
-        return told.get(0);
-    }
-
-    /** Whether {@code lost()} is complete. */
-    static boolean toldNow(Lease lease) {
-        return lease.lost().toCompletableFuture().isDone();
-    }
-
     @Check(rules = "LK-802 LK-801", from = Profile.SMOKE)
     @Hint("Who completes lost() when a lease lapses, and can that happen twice, or for those who ask later not at all?")
     void aLossIsToldOnceToEachWhoAsks(CheckContext t) throws Exception {
@@ -53,7 +36,7 @@ final class LossChecks {
         lease.lost().thenAccept(early::add);
         lease.lost().thenAccept(second::add);
         t.until("lost() completes for a lease that nobody renews", () -> !early.isEmpty() && !second.isEmpty());
-        LeaseLoss late = lossOf(t, lease);
+        LeaseLoss late = t.lossOf(lease);
         t.pass(t.ttl(3, 2));
         lease.release();
         t.pass(t.ttl(1, 4));
@@ -69,7 +52,7 @@ final class LossChecks {
     void aLossSaysHowLongTheLeaseWasHeld(CheckContext t) throws Exception {
         long sent = t.now();
         Lease lease = t.client("holder").lock(t.name()).with(t.unrenewed()).acquire();
-        LeaseLoss loss = lossOf(t, lease);
+        LeaseLoss loss = t.lossOf(lease);
         Duration most = Duration.ofNanos(t.now() - sent);
         t.expect(
                 loss.heldFor().compareTo(most) <= 0,
@@ -119,7 +102,7 @@ final class LossChecks {
             // Nothing to complete, then.
             return;
         }
-        t.expect(!toldNow(lease), "a user cancelled his future of lost(), and another user was told of a loss");
+        t.expect(!t.isToldLost(lease), "a user cancelled his future of lost(), and another user was told of a loss");
         t.expect(lease.isHeld(), "a user cancelled his future of lost(), and the lease ended");
     }
 
@@ -184,18 +167,12 @@ final class LossChecks {
         released.ensureHeld();
         released.release();
         IllegalStateException over =
-                t.expectThrows("ensureHeld() of a released lease", IllegalStateException.class, () -> {
-                    released.ensureHeld();
-                    return "normally";
-                });
+                t.expectThrows("ensureHeld() of a released lease", IllegalStateException.class, released::ensureHeld);
         t.expect(over.getMessage() != null, "ensureHeld() of a released lease throws without a message");
         long got = t.now();
         t.passUntil(got + lost.ttl().toNanos() * 3 / 4 + 1);
         LeaseLostException gone =
-                t.expectThrows("ensureHeld() of a lease that lapsed", LeaseLostException.class, () -> {
-                    lost.ensureHeld();
-                    return "normally";
-                });
+                t.expectThrows("ensureHeld() of a lease that lapsed", LeaseLostException.class, lost::ensureHeld);
         t.expectEqual("the token that the exception names", lost.token(), gone.token());
         t.expectEqual(
                 "the cause in the exception",
@@ -263,9 +240,7 @@ final class LossChecks {
                     "the name of the lease that the work was given",
                     t.name(),
                     lease.name().value());
-            t.expect(
-                    second.lock(t.name()).tryAcquire().isEmpty(),
-                    "while callLocked ran its work another client was granted the lock");
+            t.expectTaken(second, "while callLocked ran its work another client was granted the lock");
             return "done";
         });
         t.expectEqual("what callLocked returned", "done", result);

@@ -97,7 +97,7 @@ final class LostAnswerChecks {
     }
 
     /**
-     * The connection stands, with all that a grant of that term needs, so that the steps of a round are those of an
+     * The connection stands, with all that a grant of that ttl needs, so that the steps of a round are those of an
      * attempt alone.
      */
     private static void prepare(CheckContext t, BackendProbe probe, Duration term) throws InterruptedException {
@@ -133,14 +133,17 @@ final class LostAnswerChecks {
             if (whole) {
                 attempt.get().orElseThrow().release();
             }
-            Task<Lease> takes = t.acquiring("the acquire of another client", next, name);
-            t.expect(
-                    t.endsWithin(t.ttl(5, 2), takes),
-                    which(lost) + ", and what it had left was still in the way " + text(t.ttl(5, 2))
-                            + " after the link was healed: it was not given back, but left to its ttl of "
-                            + text(longer));
-            takes.get().release();
-            // The connection stands again, with all that a grant of that term needs.
+            t.expectAcquired(
+                            t.ttl(5, 2),
+                            "the acquire of another client",
+                            next,
+                            name,
+                            which(lost) + ", and what it "
+                                    + "had left was still in the way " + text(t.ttl(5, 2))
+                                    + " after the link was healed: it was not given back, but left to its ttl of "
+                                    + text(longer))
+                    .release();
+            // The connection stands again, with all that a grant of that ttl needs.
             t.call(
                             "an acquire over the healed link",
                             () -> client.lock(t.freshName()).with(lasting).acquire())

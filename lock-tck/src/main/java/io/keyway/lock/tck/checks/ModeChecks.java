@@ -25,19 +25,15 @@ final class ModeChecks {
         LockClient one = t.client("one");
         LockClient other = t.client("other");
         Lease plain = one.lock(t.name()).acquire();
-        t.expect(
-                other.readWriteLock(t.name()).read().tryAcquire().isEmpty(),
-                "a reader was admitted beside the holder of lock(n)");
-        t.expect(
-                other.readWriteLock(t.name()).write().tryAcquire().isEmpty(),
-                "a writer was admitted beside the holder of lock(n)");
+        t.expectTaken(other.readWriteLock(t.name()).read(), "a reader was admitted beside the holder of lock(n)");
+        t.expectTaken(other.readWriteLock(t.name()).write(), "a writer was admitted beside the holder of lock(n)");
         t.expectEqual("the mode of lock(n)", LockMode.EXCLUSIVE, plain.mode());
         plain.release();
         Lease read = other.readWriteLock(t.name()).read().acquire();
         t.expectEqual("the mode of a read lease", LockMode.SHARED, read.mode());
-        t.expect(one.lock(t.name()).tryAcquire().isEmpty(), "lock(n) was granted beside a reader");
+        t.expectTaken(one, "lock(n) was granted beside a reader");
         read.release();
-        t.expect(one.lock(t.name()).tryAcquire().isPresent(), "lock(n) was refused after the reader had left");
+        t.expectFree(one, "lock(n) was refused after the reader had left");
     }
 
     @Check(rules = "LK-1202", needs = Feature.READ_WRITE, from = Profile.SMOKE)
@@ -47,18 +43,17 @@ final class ModeChecks {
         LockClient other = t.client("other");
         List<Lease> readers = new ArrayList<>();
         for (LockClient client : List.of(one, other, one)) {
-            Optional<Lease> lease = client.readWriteLock(t.name()).read().tryAcquire();
-            t.expect(lease.isPresent(), "a reader was refused while only " + readers.size() + " readers held the lock");
-            readers.add(lease.orElseThrow());
+            Lease lease = t.expectGranted(
+                    client.readWriteLock(t.name()).read().tryAcquire(),
+                    "a reader was refused while only " + readers.size() + " readers held the lock");
+            readers.add(lease);
         }
         readers.get(0).release();
-        t.expect(
-                t.client("writer").lock(t.name()).tryAcquire().isEmpty(),
-                "one of three readers has left, and a writer was admitted");
+        t.expectTaken(t.client("writer"), "one of three readers has left, and a writer was admitted");
         t.expect(readers.get(1).isHeld() && readers.get(2).isHeld(), "the release of one reader ended another");
         readers.get(1).release();
         readers.get(2).release();
-        t.expect(t.client("last").lock(t.name()).tryAcquire().isPresent(), "all readers left, and a writer is refused");
+        t.expectFree(t.client("last"), "all readers left, and a writer is refused");
     }
 
     @Check(rules = "LK-301 LK-1202", needs = Feature.READ_WRITE)
@@ -71,7 +66,7 @@ final class ModeChecks {
         t.until("the reader that does not renew has lost its lease", () -> silent.state() == Lease.State.LOST);
         t.pass(t.ttl());
         t.expect(renewed.isHeld(), "the end of one reader's lease ended another's, which is renewed");
-        t.expect(t.client("writer").lock(t.name()).tryAcquire().isEmpty(), "a writer was admitted beside a reader");
+        t.expectTaken(t.client("writer"), "a writer was admitted beside a reader");
         renewed.release();
         t.until(
                 "a writer is admitted when the last reader has left",
@@ -90,12 +85,10 @@ final class ModeChecks {
         Lease read = reader.readWriteLock(t.name()).read().acquire();
         Task<Lease> writes = t.acquiring("the writer's acquire", writer, t.name());
         t.untilWaiting(reader, t.name(), 1);
-        t.expect(
-                late.readWriteLock(t.name()).read().tryAcquire().isEmpty(),
-                "a reader was admitted before a writer that had asked earlier");
-        Task<Lease> reads = t.start(
-                "the late reader's acquire",
-                () -> late.readWriteLock(t.name()).read().acquire());
+        t.expectTaken(
+                late.readWriteLock(t.name()).read(), "a reader was admitted before a writer that had asked earlier");
+        Task<Lease> reads = t.acquiring(
+                "the late reader's acquire", late.readWriteLock(t.name()).read());
         t.untilWaiting(reader, t.name(), 2);
         read.release();
         Lease written = writes.get();
@@ -117,9 +110,10 @@ final class ModeChecks {
         t.untilWaiting(reader, t.name(), 1);
         // The recall of what a cache lends is on its way for a moment.
         Duration moment = t.has(Feature.CACHING) ? t.patience() : Duration.ZERO;
-        t.expect(
-                t.happens(moment, () -> isRefused(lock)),
-                "a second reader, of a client that reads already, was admitted before a writer that had asked earlier");
+        t.expectWithin(
+                moment,
+                "a second reader, of a client that reads already, was admitted before a writer that had asked earlier",
+                () -> isRefused(lock));
         Task<Lease> again = t.start("the second reader's acquire", lock::acquire);
         t.pass(t.ttl(1, 2));
         t.expect(
@@ -149,9 +143,8 @@ final class ModeChecks {
         List<Task<Lease>> readers = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             LockClient reader = t.client("reader-" + i);
-            readers.add(t.start(
-                    "the acquire of reader " + i,
-                    () -> reader.readWriteLock(t.name()).read().acquire()));
+            readers.add(t.acquiring(
+                    "the acquire of reader " + i, reader.readWriteLock(t.name()).read()));
             t.untilWaiting(writer, t.name(), i + 1);
         }
         written.release();

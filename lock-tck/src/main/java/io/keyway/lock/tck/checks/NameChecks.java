@@ -5,7 +5,6 @@ import io.keyway.lock.Capacity;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockPage;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
@@ -112,13 +111,12 @@ final class NameChecks {
         Optional<Lease> second = client.lock(two).tryAcquire();
         t.expect(first.isPresent(), "a free lock with a name of 512 bytes was refused");
         t.expect(second.isPresent(), "two names of 512 bytes that differ in the last one are taken for one lock");
-        t.expect(
-                t.client("other").lock(one).tryAcquire().isEmpty(),
-                "a lock with a name of 512 bytes is held, and a second client was given it");
+        t.expectTaken(
+                t.client("other"), one, "a lock with a name of 512 bytes is held, and a second client was given it");
         String wide = t.prefix() + "/" + "é".repeat((510 - t.prefix().length()) / 2);
-        t.expect(client.lock(wide).tryAcquire().isPresent(), "a name of 512 bytes in two-byte characters was refused");
+        t.expectFree(client, wide, "a name of 512 bytes in two-byte characters was refused");
         String deep = t.prefix() + "/a".repeat(16 - t.prefix().split("/", -1).length);
-        t.expect(client.lock(deep).tryAcquire().isPresent(), "a name of 16 segments was refused");
+        t.expectFree(client, deep, "a name of 16 segments was refused");
     }
 
     @Check(rules = "LK-106 LK-101 LK-102", from = Profile.SMOKE)
@@ -161,13 +159,9 @@ final class NameChecks {
         for (String name : names) {
             held.add(client.lock(name).acquire());
         }
-        List<String> shown = new ArrayList<>();
-        Optional<String> after = Optional.empty();
-        do {
-            LockPage page = client.admin().list(t.prefix() + "/", after, 20);
-            page.locks().forEach(status -> shown.add(status.key().name().value()));
-            after = page.next();
-        } while (after.isPresent());
+        List<String> shown = t.listed(client, t.prefix() + "/", 20).stream()
+                .map(status -> status.key().name().value())
+                .toList();
         for (String name : names) {
             t.expect(shown.contains(name), "the lock \"" + name + "\" is held, and is listed nowhere by that name");
         }
@@ -196,12 +190,12 @@ final class NameChecks {
             String root = t.freshName();
             List<Lease> held = new ArrayList<>();
             for (String member : order) {
-                Optional<Lease> lease = client.lock(root + member).tryAcquire();
-                t.expect(
-                        lease.isPresent(),
-                        "the lock n" + member + " was refused, while only these are held: "
+                Lease lease = t.expectGranted(
+                        client.lock(root + member).tryAcquire(),
+                        "the lock n" + member + " was "
+                                + "refused, while only these are held: "
                                 + names(order, held.size()));
-                held.add(lease.orElseThrow());
+                held.add(lease);
             }
             for (int i = 0; i < held.size(); i++) {
                 if (t.has(Feature.LIST)) {

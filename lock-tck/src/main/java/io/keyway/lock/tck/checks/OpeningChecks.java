@@ -72,7 +72,7 @@ final class OpeningChecks {
         Duration middle = small.multipliedBy(2);
         Duration large = small.multipliedBy(3);
         if (large.compareTo(t.guarantees().maxTtl()) > 0) {
-            throw t.skipped(io.keyway.lock.tck.Verdict.NOT_APPLICABLE, "the provider has no room for three terms");
+            throw t.skipped(io.keyway.lock.tck.Verdict.NOT_APPLICABLE, "the provider has no room for three ttls");
         }
         LockUrl url = t.url().options().containsKey("ttl") || t.url().isOpaque()
                 ? t.url()

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.BackendProbe;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Expectations.Act;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.util.ArrayList;
@@ -21,33 +22,27 @@ import java.util.List;
  * other of its client.
  */
 final class OtherGrantChecks {
-
-    private interface Renewal {
-        void send() throws Exception;
-    }
-
     @Check(rules = "LK-701 LK-513")
     @Hint("Which grants does a renewal extend: the one of its id and token, or all that its client has?")
     void aRenewalExtendsNoOtherGrantOfItsClient(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("renews");
         LockMode mode = t.has(Feature.READ_WRITE) ? LockMode.SHARED : LockMode.EXCLUSIVE;
         List<String> silent = new ArrayList<>(List.of(t.name("elsewhere")));
-        Grant renewed = probe.granted(probe.request(t.name(), mode, t.ttl()), "a free lock was not granted");
+        Grant renewed = probe.take(t.name(), mode, t.ttl());
         if (mode == LockMode.SHARED) {
             probe.granted(probe.request(t.name(), mode, t.ttl()), "a second reader was not granted");
             silent.add(t.name());
         }
-        probe.granted(probe.request(t.name("elsewhere"), t.ttl()), "a free lock was not granted");
+        probe.take(t.name("elsewhere"), t.ttl());
         LockClient rival = afterATermOfSilence(t, () -> probe.renew(renewed));
         probe.release(renewed);
         for (String name : silent) {
-            t.takesSoon(
-                            rival,
-                            name,
-                            "a client renewed one of its grants and was silent about another, of "
-                                    + (name.equals(t.name()) ? "the same lock" : "another lock")
-                                    + "; its term is over, and it is still in force")
-                    .close();
+            t.expectFreeSoon(
+                    rival,
+                    name,
+                    "a client renewed one of its grants and was silent about another, of "
+                            + (name.equals(t.name()) ? "the same lock" : "another lock")
+                            + "; its ttl is over, and it is still in force");
         }
     }
 
@@ -55,26 +50,24 @@ final class OtherGrantChecks {
     @Hint("Does a renewal compare the token, or find its grant by the id of the request alone?")
     void aRenewalByAnotherTokenChangesNothing(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("renews");
-        Grant grant = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant grant = probe.take(t.name(), t.ttl());
         Grant other = byAnotherToken(t, grant);
         t.never(
                 probe.renew(other).contains(Answer.DONE),
                 "a renewal was answered DONE whose token is not that of the grant: its holder would believe in what "
                         + "it does not have");
         LockClient rival = afterATermOfSilence(t, () -> probe.renew(other));
-        t.takesSoon(
-                        rival,
-                        t.name(),
-                        "a grant was renewed by a token that is not its own; its term is over, and it is still in "
-                                + "force")
-                .close();
+        t.expectFreeSoon(
+                rival,
+                t.name(),
+                "a grant was renewed by a token that is not its own; its ttl is over, and it is still in force");
     }
 
     @Check(rules = "LK-701")
     @Hint("Does a release compare the token, or find its grant by the id of the request alone?")
     void aReleaseByAnotherTokenEndsNothing(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("releases");
-        Grant grant = probe.granted(probe.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant grant = probe.take(t.name(), t.longer(8));
         long end = t.now() + t.longer(8).toNanos() / 100 * 90;
         t.never(
                 probe.release(byAnotherToken(t, grant)) == Answer.DONE,
@@ -98,13 +91,13 @@ final class OtherGrantChecks {
      * Sends renewals until what another client has taken, and does not renew, has surely ended: everything that was
      * granted before, and was not renewed, is over as well. Returns one who may ask for it.
      */
-    private static LockClient afterATermOfSilence(CheckContext t, Renewal renewal) throws Exception {
+    private static LockClient afterATermOfSilence(CheckContext t, Act renewal) throws Exception {
         BackendProbe silent = t.probe("silent");
         LockClient rival = t.client("rival");
-        Grant control = silent.granted(silent.request(t.name("control"), t.ttl()), "a free lock was not granted");
+        Grant control = silent.take(t.name("control"), t.ttl());
         Task<Lease> takes = t.acquiring("an acquire", rival, t.name("control"));
         for (int i = 0; i < 12 && !takes.isDone(); i++) {
-            renewal.send();
+            renewal.run();
             t.pass(t.ttl(1, 4));
         }
         if (!takes.isDone()) {
@@ -123,7 +116,7 @@ final class OtherGrantChecks {
             List<Grant> grants = new ArrayList<>();
             List<Answer> expected = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                grants.add(probe.granted(probe.request(t.freshName(), t.longer(8)), "a free lock was not granted"));
+                grants.add(probe.take(t.freshName(), t.longer(8)));
                 expected.add(i == gone ? Answer.NOT_HELD : Answer.DONE);
             }
             probe.release(grants.get(gone));

@@ -52,14 +52,13 @@ final class PermitChecks {
         Lease three = one.acquire(3);
         t.expectEqual("the available permits with a lease of 3 of 5 out", 2, two.availablePermits());
         t.expect(two.tryAcquire(3).isEmpty(), "with a lease of 3 permits of 5 out, 3 more were granted");
-        Optional<Lease> rest = two.tryAcquire(2);
-        t.expect(rest.isPresent(), "with a lease of 3 permits of 5 out, 2 were refused");
+        Lease rest = t.expectGranted(two.tryAcquire(2), "with a lease of 3 permits of 5 out, 2 were refused");
         t.expect(one.tryAcquire(1).isEmpty(), "with leases of 3 and 2 permits of 5 out, a sixth was granted");
         three.release();
         t.until(
                 "the 3 permits of a lease that was released can be had at once",
                 () -> one.tryAcquire(3).isPresent());
-        rest.orElseThrow().release();
+        rest.release();
     }
 
     @Check(rules = "LK-1301", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
@@ -70,22 +69,21 @@ final class PermitChecks {
         t.expect(
                 client.semaphore(t.name(), Capacity.of(1)).tryAcquire().isEmpty(),
                 "a second permit was granted to a caller that stated a capacity of 1");
-        Optional<Lease> two =
-                t.client("wider").semaphore(t.name(), Capacity.of(2)).tryAcquire();
-        t.expect(two.isPresent(), "a caller that stated a capacity of 2 was refused while 1 permit was out");
+        Lease two = t.expectGranted(
+                t.client("wider").semaphore(t.name(), Capacity.of(2)).tryAcquire(),
+                "a caller that stated a capacity of 2 was refused while 1 permit was out");
         AtomicInteger resources = new AtomicInteger(1);
         DistributedSemaphore elastic = t.client("elastic").semaphore(t.name(), Capacity.perResource(2, resources::get));
         t.expect(
                 elastic.tryAcquire().isEmpty(),
                 "with 2 permits out, and 2 for each of 1 resource, a third was granted");
         resources.set(2);
-        Optional<Lease> three = elastic.tryAcquire();
-        t.expect(
-                three.isPresent(),
+        Lease three = t.expectGranted(
+                elastic.tryAcquire(),
                 "the capacity was not asked for again: with 2 resources of 2 permits a third was refused");
         one.release();
-        two.orElseThrow().release();
-        three.orElseThrow().release();
+        two.release();
+        three.release();
     }
 
     @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
@@ -138,9 +136,9 @@ final class PermitChecks {
         Lease two = semaphore.acquire(2);
         t.expectEqual("the permits of the lease", 2, two.permits());
         t.expect(semaphore.tryAcquire(2).isEmpty(), "2 permits were granted while 1 of 3 was left");
-        Optional<Lease> one = semaphore.tryAcquire(1);
-        t.expect(one.isPresent(), "an attempt for 2 permits that was refused has taken the one that was left");
-        one.orElseThrow().release();
+        Lease one = t.expectGranted(
+                semaphore.tryAcquire(1), "an attempt for 2 permits that was refused has taken the one that was left");
+        one.release();
         LockClient other = t.client("other");
         Task<Lease> all = t.start(
                 "an acquire of all 3 permits",
@@ -168,8 +166,8 @@ final class PermitChecks {
         t.pass(t.ttl(1, 4));
         t.expect(
                 small.tryAcquire(1).isEmpty(),
-                "one waits for 3 permits, of which 1 is left, and a later request for 1 was granted: with a stream of"
-                        + " small requests the large one would wait for ever");
+                "one waits for 3 permits, of which 1 is left, and a later request for 1 was granted: with a stream "
+                        + "of small requests the large one would wait for ever");
         two.release();
         large.get().release();
     }

@@ -11,9 +11,9 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
-import io.keyway.lock.tck.check.RemoteClient;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
+import io.keyway.lock.tck.process.ClientProcess;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -23,22 +23,20 @@ final class ProcessChecks {
     @Check(rules = "LK-301 LK-602", requires = Requirement.PROCESS, from = Profile.SMOKE)
     @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.scope")
     void twoProcessesExcludeEachOther(CheckContext t) throws Exception {
-        RemoteClient remote = t.process("remote");
+        ClientProcess remote = t.process("remote");
         LockClient here = t.client("here");
         OptionalLong token = remote.acquire(t.name(), t.patience());
         t.expect(token.isPresent(), "a client in another process was refused a free lock");
-        t.expect(
-                here.lock(t.name()).tryAcquire().isEmpty(),
-                "another process holds the lock, and a client of this one was given it");
+        t.expectTaken(here, "another process holds the lock, and a client of this one was given it");
         t.expect(remote.isHeld(t.name()), "the other process does not hold its lease any more");
         t.expectEqual("the outcome of the other process's release", ReleaseOutcome.RELEASED, remote.release(t.name()));
-        Optional<Lease> lease = here.lock(t.name()).tryAcquire(t.patience());
-        t.expect(lease.isPresent(), "another process has released the lock, and a client of this one is refused");
+        Lease lease = t.expectGranted(
+                here.lock(t.name()).tryAcquire(t.patience()),
+                "another process has released the lock, and a client of this one is refused");
         if (t.has(Feature.FENCING)) {
             t.expect(
-                    lease.orElseThrow().token() > token.orElseThrow(),
-                    "token " + lease.orElseThrow().token() + " was granted after " + token.orElseThrow()
-                            + " of another process");
+                    lease.token() > token.orElseThrow(),
+                    "token " + lease.token() + " was granted after " + token.orElseThrow() + " of another process");
         }
         t.expect(
                 remote.acquire(t.name(), Duration.ZERO).isEmpty(),
@@ -48,7 +46,7 @@ final class ProcessChecks {
     @Check(rules = "LK-513 LK-502", requires = Requirement.PROCESS, from = Profile.SMOKE)
     @Hint("Does the store end a grant by itself when its ttl has passed, and not when a connection breaks?")
     void theLockOfAKilledProcessIsFreeAfterItsTtlAndNotBefore(CheckContext t) throws Exception {
-        RemoteClient remote = t.process("remote");
+        ClientProcess remote = t.process("remote");
         LockClient here = t.client("here");
         t.expect(
                 remote.acquire(t.name(), t.patience()).isPresent(),
@@ -57,7 +55,7 @@ final class ProcessChecks {
         // longer.
         long heldAt = t.now();
         t.expect(remote.isHeld(t.name()), "the other process does not hold its lease");
-        remote.kill();
+        remote.jvm().kill9();
         Task<Lease> waits = t.acquiring("an acquire after the holder was killed", here, t.name());
         Lease lease = waits.get();
         long waited = t.now() - heldAt;
@@ -77,7 +75,7 @@ final class ProcessChecks {
     @Check(rules = "LK-410 LK-408", requires = Requirement.PROCESS, needs = Feature.LIST)
     @Hint("Does a waiter leave the queue when nothing is heard of it for its ttl?")
     void aWaiterThatWasKilledStopsNobody(CheckContext t) throws Exception {
-        RemoteClient remote = t.process("remote");
+        ClientProcess remote = t.process("remote");
         LockClient here = t.client("here");
         Lease held = here.lock(t.name()).acquire();
         Thread waiting = new Thread(
@@ -97,7 +95,7 @@ final class ProcessChecks {
         t.untilWaiting(here, t.name(), 2);
         // It has asked again by then, more than once.
         t.pass(t.ttl());
-        remote.kill();
+        remote.jvm().kill9();
         // A queue may show the dead one for as long as its authority keeps a silent client, which is up to maxTtl.
         t.pass(t.ttl());
         held.release();
@@ -107,19 +105,19 @@ final class ProcessChecks {
     @Check(rules = "LK-503 LK-807 LK-302", requires = Requirement.PROCESS, from = Profile.SMOKE)
     @Hint("Is isHeld() computed from the clock at each call, or a flag that a timer sets?")
     void aProcessThatStoodStillKnowsAtItsFirstQuestion(CheckContext t) throws Exception {
-        RemoteClient remote = t.process("remote");
+        ClientProcess remote = t.process("remote");
         LockClient here = t.client("here");
         t.expect(
                 remote.acquire(t.name(), t.patience()).isPresent(),
                 "a client in another process was refused a free lock");
-        remote.stop();
+        remote.jvm().stop();
         Lease lease;
         try {
             Task<Lease> waits = t.acquiring("an acquire while the holder stands still", here, t.name());
             lease = waits.get();
             t.pass(t.ttl());
         } finally {
-            remote.cont();
+            remote.jvm().cont();
         }
         t.expect(
                 !remote.isHeld(t.name()),
@@ -138,7 +136,7 @@ final class ProcessChecks {
         LockClient here = t.client("here");
         for (int i = 0; i < t.rounds(1, 1, 3); i++) {
             String name = t.freshName();
-            RemoteClient remote = t.process("remote-" + i);
+            ClientProcess remote = t.process("remote-" + i);
             t.expect(
                     remote.acquire(name, t.patience()).isPresent(),
                     "a client in another process was refused a free lock");

@@ -42,13 +42,13 @@ final class QueueChecks {
     }
 
     /**
-     * So many wait, or as many as come in an eighth of their term; at each release those who stand behind the first ask
+     * So many wait, or as many as come in an eighth of their ttl; at each release those who stand behind the first ask
      * before it.
      */
     private static void servesInOrder(CheckContext t, int most) throws Exception {
         List<BackendProbe> clients = List.of(t.probe("one"), t.probe("two"));
         BackendProbe holder = t.probe("holder");
-        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
+        Grant held = holder.take(t.name(), t.longer(16));
         Deque<Request> queue = new ArrayDeque<>();
         long begun = t.now();
         for (int i = 0; i < most && (i < 3 || t.now() - begun < t.longer(16).toNanos() / 8); i++) {
@@ -84,7 +84,7 @@ final class QueueChecks {
         BackendProbe one = t.probe("one");
         BackendProbe two = t.probe("two");
         long begun = t.now();
-        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
+        Grant held = holder.take(t.name(), t.longer(16));
         Request first = one.request(t.name(), t.longer(16));
         Request second = two.request(t.name(), t.longer(16));
         t.expect(!one.isGranted(first) && !two.isGranted(second), DOUBLE);
@@ -101,7 +101,7 @@ final class QueueChecks {
         BackendProbe holder = t.probe("holder");
         BackendProbe other = t.probe("other");
         long begun = t.now();
-        Grant held = holder.granted(holder.request(t.name(), t.longer(16)), "a free lock was not granted");
+        Grant held = holder.take(t.name(), t.longer(16));
         Request own = holder.request(t.name(), t.longer(16));
         Request second = other.request(t.name(), t.longer(16));
         t.expect(!holder.isGranted(own) && !other.isGranted(second), DOUBLE);
@@ -120,8 +120,7 @@ final class QueueChecks {
         BackendProbe one = t.probe("one");
         BackendProbe two = t.probe("two");
         long begun = t.now();
-        Grant read =
-                reader.granted(reader.request(t.name(), LockMode.SHARED, t.longer(16)), "a free lock was not granted");
+        Grant read = reader.take(t.name(), LockMode.SHARED, t.longer(16));
         Request first = one.request(t.name(), t.longer(16));
         Request second = two.request(t.name(), t.longer(16));
         t.expect(!one.isGranted(first) && !two.isGranted(second), "a writer was granted beside a reader");
@@ -137,8 +136,9 @@ final class QueueChecks {
     private static void overtakes(
             CheckContext t, long begun, BackendProbe client, Request request, int served, int before) throws Exception {
         boolean granted = client.isGranted(request);
-        String seen = "after " + served + " of those that waited had been served the lock came free, and it was granted"
-                + " to one that had " + before + " before it in the queue, all alive, because it asked before them";
+        String seen = "after " + served + " of those that waited had been served the lock came free, and it was "
+                + "granted to one that had " + before + " before it in the queue, all alive, because it asked before "
+                + "them";
         boolean alive = t.now() - begun < t.longer(16).toNanos() / 2;
         t.never(granted && alive, seen);
         t.expect(!granted, seen);
@@ -163,8 +163,8 @@ final class QueueChecks {
         t.until("one of two that wait is granted", () -> first.isDone() || second.isDone());
         t.expect(
                 first.isDone(),
-                "the connection of the first in the queue broke and stood again, and one that had asked later was"
-                        + " granted before it");
+                "the connection of the first in the queue broke and stood again, and one that had asked later was "
+                        + "granted before it");
         first.get().release();
         second.get().release();
     }

@@ -10,6 +10,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
+import io.keyway.lock.tck.check.Expectations.Act;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Task;
 import java.time.Duration;
@@ -70,28 +71,22 @@ final class RaceChecks {
             Lease lease = race.outcome();
             if (lease == null) {
                 won++;
-                t.takesSoon(third, name, what + " came together with the grant and won, and the lock stayed taken")
-                        .release();
+                t.expectFreeSoon(
+                        third, name, what + " came together with the grant and won, and the lock stayed taken");
             } else {
                 t.expect(lease.isHeld(), what + " came together with the grant and lost, and the lease is not held");
-                t.expect(
-                        third.lock(name).tryAcquire().isEmpty(),
+                t.expectTaken(
+                        third,
+                        name,
                         what + " came together with the grant and lost, and another client was granted the lock too");
                 lease.release();
-                t.takesSoon(
-                                third,
-                                name,
-                                what
-                                        + " came together with the grant, the lease was released, and the lock "
-                                        + "stayed taken")
-                        .release();
+                t.expectFreeSoon(
+                        third,
+                        name,
+                        what + " came together with the grant, the lease was released, and the lock stayed taken");
             }
         }
         t.note("of " + rounds + " races the grant won " + (rounds - won));
-    }
-
-    private interface Act {
-        void run() throws Exception;
     }
 
     /** The release and the leaving, as nearly at the same moment as two threads can; returns when both are done. */
@@ -102,12 +97,9 @@ final class RaceChecks {
             acts.add(t.start(act == release ? "the release" : "leaving", () -> {
                 both.await();
                 act.run();
-                return true;
             }));
         }
-        for (Task<Boolean> act : acts) {
-            act.get();
-        }
+        t.join(acts);
     }
 
     private static void pause(boolean wanted) {
@@ -130,8 +122,8 @@ final class RaceChecks {
                 @Override
                 public @Nullable Lease outcome() throws InterruptedException {
                     Optional<Throwable> thrown = task.outcome();
-                    thrown.ifPresent(e -> context.expect(
-                            e instanceof InterruptedException, "an interrupted acquire " + "threw " + e));
+                    thrown.ifPresent(e ->
+                            context.expect(e instanceof InterruptedException, "an interrupted acquire threw " + e));
                     return thrown.isPresent() ? null : task.get();
                 }
             };
@@ -173,8 +165,7 @@ final class RaceChecks {
             String name = t.freshName();
             Lease held = holder.lock(name).acquire();
             long before = t.now();
-            Task<Optional<Lease>> waits =
-                    t.start("a wait with a limit", () -> waiter.lock(name).tryAcquire(wait));
+            Task<Optional<Lease>> waits = t.trying("a wait with a limit", waiter, name, wait);
             long jitter = t.random().nextLong(-1_500_000, 1_500_000);
             t.passUntil(before + wait.toNanos() + (t.isVirtual() && i % 2 == 0 ? 0 : jitter));
             held.release();
@@ -187,13 +178,13 @@ final class RaceChecks {
             if (got.isPresent()) {
                 Lease lease = got.orElseThrow();
                 t.expect(lease.isHeld(), "a wait ended with a lease that is not held");
-                t.expect(
-                        third.lock(name).tryAcquire().isEmpty(),
+                t.expectTaken(
+                        third,
+                        name,
                         "a wait ended with a lease at its limit, and another client was granted the lock too");
                 lease.release();
             }
-            t.takesSoon(third, name, "a wait ended at about the time of the release, and the lock stayed taken")
-                    .release();
+            t.expectFreeSoon(third, name, "a wait ended at about the time of the release, and the lock stayed taken");
         }
     }
 
@@ -215,8 +206,8 @@ final class RaceChecks {
             } else {
                 t.expect(!waits.get().isHeld(), "a lease of a client that is closed says that it is held");
             }
-            t.takesSoon(third, name, "a client was closed at about the time of its grant, and the lock stayed taken")
-                    .release();
+            t.expectFreeSoon(
+                    third, name, "a client was closed at about the time of its grant, and the lock stayed taken");
         }
     }
 
@@ -272,18 +263,18 @@ final class RaceChecks {
                     return status.holders().isEmpty() && status.waiters().isEmpty();
                 };
                 // A server that lags shows for a moment what was there.
-                t.expect(
-                        t.happens(t.ttl(1, 2), empty),
+                t.expectWithin(
+                        t.ttl(1, 2),
                         "of " + RIVALS
                                 + " that tried at once one was granted and has released, and half a ttl later this "
                                 + "is left: "
-                                + t.status(clients.get(0), t.key(name)));
+                                + t.status(clients.get(0), t.key(name)),
+                        empty);
             }
-            t.takesSoon(
-                            clients.get(i % RIVALS),
-                            name,
-                            "of several that tried at once the winner has released, and the lock stayed taken")
-                    .release();
+            t.expectFreeSoon(
+                    clients.get(i % RIVALS),
+                    name,
+                    "of several that tried at once the winner has released, and the lock stayed taken");
         }
     }
 }

@@ -84,10 +84,10 @@ final class RandomChecks {
         hands.held.forEach(Lease::release);
         for (int i = 0; i < 2; i++) {
             String name = t.name("n" + i);
-            t.expect(
-                    t.happens(
-                            t.ttl(5, 4),
-                            () -> clients.get(0).lock(name).tryAcquire().isPresent()),
+            t.comesFree(
+                    t.ttl(5, 4),
+                    clients.get(0),
+                    name,
                     "after random use by three clients, all of which have released, a lock is not free");
         }
     }
@@ -171,9 +171,7 @@ final class RandomChecks {
         for (int i = 0; i < 3; i++) {
             String name = t.name("n" + i);
             LockClient last = t.client("last" + i);
-            t.expect(
-                    t.happens(t.ttl(5, 4), () -> last.lock(name).tryAcquire().isPresent()),
-                    "after random use, when all users had left, a lock is not free");
+            t.comesFree(t.ttl(5, 4), last, name, "after random use, when all users had left, a lock is not free");
         }
     }
 
@@ -231,13 +229,9 @@ final class RandomChecks {
         hands.pending.forEach(future -> future.cancel(false));
         hands.take();
         hands.held.forEach(Lease::close);
-        t.expect(
-                t.happens(
-                        t.ttl(5, 4),
-                        () -> clients.get(0)
-                                .semaphore(t.name(), capacity)
-                                .tryAcquire(5)
-                                .isPresent()),
-                "after random use, when all were given back, not all permits are there");
+        t.expectWithin(
+                t.ttl(5, 4),
+                "after random use, when all were given back, not all permits are there",
+                () -> clients.get(0).semaphore(t.name(), capacity).tryAcquire(5).isPresent());
     }
 }

@@ -34,20 +34,13 @@ final class ReleaseChecks {
         t.expectEqual("the first release", ReleaseOutcome.RELEASED, first.release());
         Lease next = second.lock(t.name()).acquire();
         t.expectEqual("a repeated release", ReleaseOutcome.RELEASED, first.release());
-        t.expectEqual("a repeated release", ReleaseOutcome.RELEASED, await(t, first));
+        t.expectEqual("a repeated release", ReleaseOutcome.RELEASED, t.releaseAsync(first));
         first.close();
-        t.expect(
-                third.lock(t.name()).tryAcquire().isEmpty(),
-                "the first holder released twice, and the second release freed the grant of the next holder");
+        t.expectTaken(
+                third, "the first holder released twice, and the second release freed the grant of the next holder");
         t.expect(next.isHeld(), "the first holder released twice, and the next holder's lease ended");
         t.pass(t.ttl(5, 4));
         t.expect(next.isHeld(), "after a repeated release by an earlier holder the next one's lease was not renewed");
-    }
-
-    private static ReleaseOutcome await(CheckContext t, Lease lease) throws InterruptedException {
-        CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync().toCompletableFuture();
-        t.until("releaseAsync() completes", outcome::isDone);
-        return outcome.join();
     }
 
     @Check(rules = "LK-701", from = Profile.SMOKE)
@@ -57,7 +50,7 @@ final class ReleaseChecks {
         LockClient second = t.client("second");
         DistributedLock lock = client.lock(t.name());
         Lease held = lock.acquire();
-        t.expect(lock.tryAcquire().isEmpty(), "a second attempt of the holder's client was granted");
+        t.expectTaken(lock, "a second attempt of the holder's client was granted");
         Optional<Lease> waited = t.call("a wait of the holder's client", () -> lock.tryAcquire(t.ttl(3, 4)));
         t.expect(waited.isEmpty(), "a second wait of the holder's client was granted");
         CompletableFuture<Lease> cancelled = lock.acquireAsync();
@@ -65,9 +58,7 @@ final class ReleaseChecks {
         cancelled.cancel(false);
         t.pass(t.ttl(1, 16));
         t.expect(held.isHeld(), "a request of the same client was given up, and that ended the lease that it holds");
-        t.expect(
-                second.lock(t.name()).tryAcquire().isEmpty(),
-                "a request of the holder's client was given up, and that freed the lock for others");
+        t.expectTaken(second, "a request of the holder's client was given up, and that freed the lock for others");
         t.pass(t.ttl(5, 4));
         t.expect(held.isHeld(), "after a request of the same client was given up its lease is not renewed any more");
     }
@@ -81,14 +72,13 @@ final class ReleaseChecks {
         Lease other = lock.read().acquire();
         t.expect(one.token() != other.token(), "two shared leases of one client have the same token, " + one.token());
         t.expectEqual("the release of one of two shared leases", ReleaseOutcome.RELEASED, one.release());
-        t.expect(
-                write.tryAcquire().isEmpty(),
-                "a client released one of its two shared leases, and a writer was granted beside the other");
+        t.expectTaken(
+                write, "a client released one of its two shared leases, and a writer was granted beside the other");
         t.expect(other.isHeld(), "a client released one of its two shared leases, and the other one ended too");
         t.pass(t.ttl(5, 4));
         t.expect(other.isHeld(), "after the release of one of two shared leases the other one is not renewed any more");
         t.expectEqual("the release of the other one", ReleaseOutcome.RELEASED, other.release());
-        t.expect(write.tryAcquire().isPresent(), "both shared leases are released, and the lock is not free");
+        t.expectFree(write, "both shared leases are released, and the lock is not free");
     }
 
     @Check(rules = "LK-701 LK-1305", needs = Feature.SEMAPHORE, from = Profile.SMOKE)
@@ -102,8 +92,7 @@ final class ReleaseChecks {
         one.release();
         one.release();
         t.expect(others.tryAcquire(2).isEmpty(), "one permit of three came back, and two were granted");
-        Optional<Lease> single = others.tryAcquire(1);
-        t.expect(single.isPresent(), "one permit of three came back, and one was refused");
+        t.expectGranted(others.tryAcquire(1), "one permit of three came back, and one was refused");
         t.expect(two.isHeld(), "the release of one lease of a client ended its other one");
         two.release();
         t.expect(others.tryAcquire(2).isPresent(), "two permits came back, and two were refused");
@@ -135,14 +124,11 @@ final class ReleaseChecks {
         LockClient one = t.client("one", same);
         LockClient two = t.client("two", same);
         Lease held = one.lock(t.name()).acquire();
-        t.expect(
-                two.lock(t.name()).tryAcquire().isEmpty(), "a client of the same name was granted a lock that is held");
+        t.expectTaken(two, "a client of the same name was granted a lock that is held");
         Lease other = two.lock(t.name("other")).acquire();
         two.close();
         t.expect(held.isHeld(), "a client of the same name was closed, and that ended this one's lease");
-        t.expect(
-                t.client("third").lock(t.name()).tryAcquire().isEmpty(),
-                "a client of the same name was closed, and that freed this one's lock");
+        t.expectTaken(t.client("third"), "a client of the same name was closed, and that freed this one's lock");
         t.expect(!other.isHeld(), "the lease of a closed client is held");
     }
 
@@ -159,12 +145,12 @@ final class ReleaseChecks {
             for (Task<ReleaseOutcome> call : calls) {
                 t.expectEqual("the outcome of one of three releases at once", ReleaseOutcome.RELEASED, call.get());
             }
-            t.expectEqual("releaseAsync() afterwards", ReleaseOutcome.RELEASED, await(t, lease));
+            t.expectEqual("releaseAsync() afterwards", ReleaseOutcome.RELEASED, t.releaseAsync(lease));
             t.expectEqual("the state afterwards", Lease.State.RELEASED, lease.state());
         }
         Lease lapsed = client.lock(t.name()).with(t.unrenewed()).acquire();
         t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
-        t.expectEqual("releaseAsync() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, await(t, lapsed));
+        t.expectEqual("releaseAsync() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, t.releaseAsync(lapsed));
         t.expectEqual("release() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
         t.expectEqual("release() of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
     }
@@ -179,7 +165,7 @@ final class ReleaseChecks {
         released.close();
         released.close();
         t.expectEqual("the state after close()", Lease.State.RELEASED, released.state());
-        t.expect(t.client("second").lock(t.name()).tryAcquire().isPresent(), "close() of a lease did not release it");
+        t.expectFree(t.client("second"), "close() of a lease did not release it");
         t.until("a lease that is not renewed ends", () -> !lapsed.isHeld());
         lapsed.close();
         t.expectEqual("the state of a lapsed lease after close()", Lease.State.LOST, lapsed.state());
@@ -205,9 +191,7 @@ final class ReleaseChecks {
             });
             t.expectEqual("the release by an interrupted thread", ReleaseOutcome.RELEASED, task.get());
             t.expect(task.interruptedAtEnd(), "the release took the interrupt flag of its thread away");
-            t.expect(
-                    second.lock(name).tryAcquire().isPresent(),
-                    "an interrupted thread released a lease, and the lock is not free");
+            t.expectFree(second, name, "an interrupted thread released a lease, and the lock is not free");
         }
     }
 
@@ -220,10 +204,8 @@ final class ReleaseChecks {
             CompletableFuture<ReleaseOutcome> outcome = lease.releaseAsync().toCompletableFuture();
             t.expect(!lease.isHeld(), "releaseAsync() was called, and the lease says that it is held");
             t.expectEqual("remaining() after the call of releaseAsync()", Duration.ZERO, lease.remaining());
-            t.expectThrows("ensureHeld() after the call of releaseAsync()", IllegalStateException.class, () -> {
-                lease.ensureHeld();
-                return "normally";
-            });
+            t.expectThrows(
+                    "ensureHeld() after the call of releaseAsync()", IllegalStateException.class, lease::ensureHeld);
             t.until("releaseAsync() completes", outcome::isDone);
             t.expectEqual("the outcome", ReleaseOutcome.RELEASED, outcome.join());
         }
@@ -238,13 +220,11 @@ final class ReleaseChecks {
         for (LockClient next : List.of(first, t.client("second"))) {
             String name = t.freshName();
             Lease lapsed = first.lock(name).with(t.unrenewed()).acquire();
-            Lease later = t.call("the next acquire", () -> next.lock(name).acquire());
+            Lease later = t.acquired("the next acquire", next, name);
             t.expectEqual("the release of a lapsed lease", ReleaseOutcome.ALREADY_LOST, lapsed.release());
             lapsed.close();
             t.expect(later.isHeld(), "the release of a lapsed lease ended the next holder's");
-            t.expect(
-                    third.lock(name).tryAcquire().isEmpty(),
-                    "the release of a lapsed lease freed the lock, which the next holder has");
+            t.expectTaken(third, name, "the release of a lapsed lease freed the lock, which the next holder has");
             t.pass(t.ttl());
             t.expect(later.isHeld(), "after the release of a lapsed lease the next holder's is not renewed any more");
         }
@@ -261,11 +241,12 @@ final class ReleaseChecks {
         for (int i = 0; i < t.rounds(5, 30, 200); i++) {
             String name = t.freshName();
             Lease lease = client.lock(name).with(lasting).acquire();
-            ReleaseOutcome outcome = i % 2 == 0 ? lease.release() : await(t, lease);
+            ReleaseOutcome outcome = i % 2 == 0 ? lease.release() : t.releaseAsync(lease);
             t.expectEqual("the release", ReleaseOutcome.RELEASED, outcome);
-            Optional<Lease> next = second.lock(name).tryAcquire();
-            t.expect(next.isPresent(), "a lease was RELEASED, and an attempt of another client right after it refused");
-            next.orElseThrow().release();
+            Lease next = t.expectGranted(
+                    second.lock(name).tryAcquire(),
+                    "a lease was RELEASED, and an attempt of another client right after it refused");
+            next.release();
         }
     }
 }

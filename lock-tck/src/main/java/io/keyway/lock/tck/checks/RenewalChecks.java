@@ -39,12 +39,12 @@ final class RenewalChecks {
         t.expect(
                 remaining.compareTo(lease.ttl().multipliedBy(3).dividedBy(4)) <= 0,
                 "remaining() is " + remaining + ", more than 3/4 of the ttl, " + lease.ttl());
-        t.expect(!LossChecks.toldNow(lease), "lost() of a lease that is held is complete");
+        t.expect(!t.isToldLost(lease), "lost() of a lease that is held is complete");
         t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
         t.expectEqual("the state after the release", Lease.State.RELEASED, lease.state());
         t.expect(!lease.isHeld(), "a released lease says that it is held");
         t.expectEqual("remaining() after the release", Duration.ZERO, lease.remaining());
-        t.expect(!LossChecks.toldNow(lease), "lost() of a released lease is complete");
+        t.expect(!t.isToldLost(lease), "lost() of a released lease is complete");
     }
 
     @Check(rules = "LK-506 LK-502 LK-508", from = Profile.SMOKE)
@@ -58,13 +58,11 @@ final class RenewalChecks {
             t.expect(
                     lease.isHeld(),
                     "a lease that nobody released ended after " + (i + 1) + " half ttl, state " + lease.state());
-            t.expect(
-                    second.lock(t.name()).tryAcquire().isEmpty(),
-                    "a second client was granted a lock that has been held for " + (i + 1) + " half ttl");
+            t.expectTaken(second, "a second client was granted a lock that has been held for " + (i + 1) + " half ttl");
             t.expectEqual("the token after renewals", token, lease.token());
         }
         t.expectEqual("the release after renewals", ReleaseOutcome.RELEASED, lease.release());
-        t.expect(second.lock(t.name()).tryAcquire().isPresent(), "released after renewals, and not free");
+        t.expectFree(second, "released after renewals, and not free");
     }
 
     @Check(rules = "LK-506")
@@ -74,9 +72,7 @@ final class RenewalChecks {
         CompletableFuture<Lease> future = t.client("holder").lock(t.name()).acquireAsync();
         t.until("the future of a free lock completes", future::isDone);
         t.pass(t.ttl(5, 2));
-        t.expect(
-                second.lock(t.name()).tryAcquire().isEmpty(),
-                "a lease whose future nobody looked at was not renewed: another client has the lock now");
+        t.expectTaken(second, "a lease whose future nobody looked at was not renewed: another client has the lock now");
         t.expect(future.join().isHeld(), "a lease whose future nobody looked at was lost");
     }
 
@@ -89,7 +85,7 @@ final class RenewalChecks {
         // More than one message of renewals can hold.
         int leases = t.rounds(20, 300, 600);
         for (int i = 0; i < leases; i++) {
-            // Different terms, so that no one period fits all.
+            // Different ttls, so that no one period fits all.
             Duration ttl = t.ttl(2 + i % 3, 2);
             Duration longest = t.guarantees().maxTtl();
             futures.add(client.lock(t.name("n" + i))
@@ -135,7 +131,7 @@ final class RenewalChecks {
         long got = t.now();
         Lease also = client.lock(t.name("also")).acquire();
         t.passUntil(got + once.ttl().toNanos() * 3 / 4 + 1);
-        t.expect(!once.isHeld(), "a lease with Renewal.NONE outlived its term beside one that is renewed");
+        t.expect(!once.isHeld(), "a lease with Renewal.NONE outlived its ttl beside one that is renewed");
         t.pass(t.ttl());
         t.expect(renewed.isHeld() && also.isHeld(), "leases that are renewed ended beside one with Renewal.NONE");
     }

@@ -15,6 +15,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.ClientLink.Silence;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
@@ -42,7 +43,7 @@ final class SilenceChecks {
     }
 
     @Check(rules = "LK-502 LK-513 LK-1203", requires = Requirement.LINK, needs = Feature.READ_WRITE)
-    @Hint("Does a writer that waits shorten the terms of those that read?")
+    @Hint("Does a writer that waits shorten the ttls of those that read?")
     void aSilentReaderKeepsAWriterOutForItsTtlAndNoLonger(CheckContext t) throws Exception {
         keepsItForItsTtlAndNoLonger(
                 t,
@@ -51,7 +52,7 @@ final class SilenceChecks {
     }
 
     @Check(rules = "LK-502 LK-513 LK-1301", requires = Requirement.LINK, needs = Feature.SEMAPHORE)
-    @Hint("Does one that waits for permits shorten the terms of those that have them?")
+    @Hint("Does one that waits for permits shorten the ttls of those that have them?")
     void aSilentHolderKeepsItsPermitsForItsTtlAndNoLonger(CheckContext t) throws Exception {
         Form permit = (client, name) -> client.semaphore(name, Capacity.of(1)).acquire();
         keepsItForItsTtlAndNoLonger(t, permit, permit);
@@ -81,8 +82,9 @@ final class SilenceChecks {
                     !t.goesOnAt(earliest - MILLISECOND, waits, earliest),
                     "the next client was granted the lock before the ttl of the silent holder, " + text(t.ttl())
                             + " from the last renewal that it was answered, was over");
-            t.expect(
-                    t.endsWithin(t.ttl(1, 2), waits),
+            t.expectEnd(
+                    t.ttl(1, 2),
+                    waits,
                     "the lock of a holder that is not heard any more is not free half a ttl after its ttl, "
                             + text(t.ttl()) + ", was over");
             Lease after = waits.get();
@@ -97,16 +99,12 @@ final class SilenceChecks {
     @Check(rules = "LK-501 LK-503 LK-801", requires = Requirement.LINK)
     @Hint("What moves the deadline: an answer of the store, or the sending of a renewal?")
     void aHolderThatHearsNothingStopsInTime(CheckContext t) throws Exception {
-        for (boolean lost : new boolean[] {false, true}) {
+        for (Silence silence : Silence.values()) {
             String name = t.freshName();
-            ClientLink link = t.link(lost ? "unanswered" : "silent");
+            ClientLink link = t.link(silence.role());
             Lease lease = link.client().lock(name).acquire();
             t.pass(t.ttl(5, 8));
-            if (lost) {
-                link.loseReplies();
-            } else {
-                link.cut();
-            }
+            link.begin(silence);
             // Whatever was answered had been sent by now.
             t.passUntil(t.now() + lease.ttl().toNanos() * 3 / 4 + 1);
             t.expect(
@@ -114,21 +112,14 @@ final class SilenceChecks {
                     "3/4 of the ttl after the last answer that it can have heard a holder believes, with "
                             + text(lease.remaining()) + " remaining");
             t.expectEqual("the state", Lease.State.LOST, lease.state());
-            LeaseLoss loss = LossChecks.lossOf(t, lease);
-            t.expectEqual("the cause of the loss", LeaseLoss.Cause.EXPIRED, loss.cause());
-            if (lost) {
-                link.keepReplies();
-            } else {
-                link.heal();
-            }
+            t.expectLoss(LeaseLoss.Cause.EXPIRED, lease);
+            link.end(silence);
             for (int i = 0; i < 6; i++) {
                 t.pass(t.ttl(1, 4));
                 t.expectEqual("the state of a lost lease after the link was healed", Lease.State.LOST, lease.state());
             }
             t.expectEqual("the release", ReleaseOutcome.ALREADY_LOST, lease.release());
-            t.call(
-                            "an acquire after the link was healed",
-                            () -> link.client().lock(name).acquire())
+            t.acquired("an acquire after the link was healed", link.client(), name)
                     .release();
         }
     }
@@ -228,8 +219,8 @@ final class SilenceChecks {
         link.cut();
         t.pass(t.ttl(3, 2));
         t.expect(reader.isHeld(), "a reader was lost with another one that was not heard any more");
-        Task<Lease> writes = t.start(
-                "the writer", () -> other.readWriteLock(t.name()).write().acquire());
+        Task<Lease> writes =
+                t.acquiring("the writer", other.readWriteLock(t.name()).write());
         t.pass(t.ttl(1, 2));
         t.expect(!writes.isDone(), "a writer was granted beside a reader");
         reader.release();
@@ -251,9 +242,8 @@ final class SilenceChecks {
         t.untilWaiting(holder, t.name(), 2);
         link.cut();
         held.release();
-        t.expect(
-                t.endsWithin(t.ttl().multipliedBy(2), stays),
-                "a waiter that is not heard any more held up the next one for two ttl");
+        t.expectEnd(
+                t.ttl().multipliedBy(2), stays, "a waiter that is not heard any more held up the next one for two ttl");
         Lease lease = stays.get();
         t.expect(!silent.isDone(), "a waiter was granted a lock over a link that is cut");
         if (t.has(Feature.LIST)) {
@@ -317,12 +307,15 @@ final class SilenceChecks {
                 "an acquire whose thread was interrupted",
                 InterruptedException.class,
                 acquire.outcome().orElseThrow(() -> t.failure("an acquire whose thread was interrupted returned")));
-        Task<Lease> takes = t.acquiring("the acquire of another client", next, t.name());
-        t.expect(
-                t.endsWithin(t.ttl(5, 2), takes),
-                "an acquire whose thread was interrupted still stands in the way " + text(t.ttl(5, 2))
-                        + " after the link was healed");
-        takes.get().release();
+        t.expectAcquired(
+                        t.ttl(5, 2),
+                        "the acquire of another client",
+                        next,
+                        t.name(),
+                        "an acquire whose thread was "
+                                + "interrupted still stands in the way " + text(t.ttl(5, 2))
+                                + " after the link was healed")
+                .release();
         t.pass(t.ttl());
     }
 
@@ -339,11 +332,12 @@ final class SilenceChecks {
         t.untilWaiting(holder, t.name(), 1);
         link.cut();
         LockClient other = t.client("other");
-        Task<Lease> reads = t.start(
+        Task<Lease> reads = t.acquiring(
                 "the acquire of a reader behind it",
-                () -> other.readWriteLock(t.name()).read().acquire());
-        t.expect(
-                t.endsWithin(t.ttl(3, 2), reads),
+                other.readWriteLock(t.name()).read());
+        t.expectEnd(
+                t.ttl(3, 2),
+                reads,
                 "a writer that waited is not heard any more, and half a ttl after its ttl readers are still kept out");
         reads.get().release();
         read.release();

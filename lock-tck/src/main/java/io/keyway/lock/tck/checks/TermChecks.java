@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.CheckSteps.surely;
 import static io.keyway.lock.tck.check.Expectations.text;
 
 import io.keyway.lock.Lease;
@@ -26,8 +27,8 @@ import java.util.Map;
 
 /**
  * Rules 502, 513 and 701: how long the store keeps a grant of which it hears nothing, asked of the verbs of a {@code
- * LockBackend}. That a term was too short is certain however slow the machine, since a client sees it longer than it
- * was. Where grants live on with their client's session no term ends while its link stands.
+ * LockBackend}. That a ttl was too short is certain however slow the machine, since a client sees it longer than it
+ * was. Where grants live on with their client's session no ttl ends while its link stands.
  */
 final class TermChecks {
     private static final int TIMES = 6;
@@ -38,12 +39,12 @@ final class TermChecks {
     @Hint("Does the store keep the ttl that was asked for as it is, or rounded to seconds, cut, or less a reserve?")
     void aGrantLastsForAllOfItsTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         // Whoever counts in seconds makes it shorter.
         Duration seconds = Duration.ofSeconds(t.ttl().plusMillis(550).toSeconds());
         Duration term = t.granted(seconds.plusMillis(450));
         long sent = t.now();
-        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
+        Grant grant = probe.take(t.name(), term);
         isNotFreeBefore(t, rival, sent, term, "its attempt");
         probe.release(grant);
     }
@@ -52,10 +53,10 @@ final class TermChecks {
     @Hint("Is each of several grants that are renewed by one message extended by the ttl of its own request?")
     void aRenewalAmongOthersExtendsByItsOwnTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         Duration term = t.longer(2);
-        Grant brief = probe.granted(probe.request(t.name("brief"), t.ttl()), "a free lock was not granted");
-        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
+        Grant brief = probe.take(t.name("brief"), t.ttl());
+        Grant grant = probe.take(t.name(), term);
         long sent = t.now();
         t.expectEqual(
                 "the answers to two renewals in one call",
@@ -66,7 +67,7 @@ final class TermChecks {
     }
 
     @Check(rules = "LK-502 LK-309", from = Profile.FULL, limits = 2)
-    @Hint("Is there a longest term in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a "
+    @Hint("Is there a longest ttl in the store, below the maxTtl of Guarantees, to which longer ones are cut, or a "
             + "fixed one for renewals?")
     void aLongTermIsNotCut(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
@@ -74,15 +75,15 @@ final class TermChecks {
         // A store that restarts may be closed for the longest ttl that it has granted.
         boolean restarts = t.subject().kill().isPresent();
         Duration term = t.granted(t.isVirtual() ? LockOptions.MAX_TTL : Duration.ofSeconds(restarts ? 16 : 90));
-        Grant grant = probe.granted(probe.request(t.name(), term), "a free lock was not granted");
-        Grant renewed = probe.granted(probe.request(t.name("renewed"), term), "a free lock was not granted");
+        Grant grant = probe.take(t.name(), term);
+        Grant renewed = probe.take(t.name("renewed"), term);
         long sent = t.now();
         probe.renew(renewed);
         t.passUntil(sent + term.toNanos() * 3 / 4);
         for (Grant each : List.of(grant, renewed)) {
             boolean free = rival.lock(each.key().name()).tryAcquire().isPresent();
             t.neverBefore(
-                    sent + shortest(term) - Duration.ofSeconds(1).toNanos(),
+                    sent + surely(term) - Duration.ofSeconds(1).toNanos(),
                     free,
                     "a grant with a ttl of " + text(term)
                             + (each.equals(renewed) ? ", which was renewed," : "")
@@ -92,7 +93,7 @@ final class TermChecks {
     }
 
     @Check(rules = "LK-309 LK-513")
-    @Hint("Is the term that the store keeps longer than the ttl that it says: rounded up, raised, or with a reserve?")
+    @Hint("Does the store keep a grant for longer than the ttl that it says: rounded up, raised, or with a reserve?")
     void aGrantDoesNotOutlastItsTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
         BackendProbe rival = t.probe("rival");
@@ -105,10 +106,10 @@ final class TermChecks {
             String name = t.freshName();
             boolean again = i % 2 == 1;
             if (again) {
-                probe.release(probe.granted(probe.request(name, t.longer(8)), "a free lock was not granted"));
+                probe.release(probe.take(name, t.longer(8)));
             }
             long sent = t.now();
-            Grant grant = probe.granted(probe.request(name, term), "a free lock was not granted");
+            Grant grant = probe.take(name, term);
             left.add(new Begun(grant, sent, again));
             t.pass(term.dividedBy(2L * TIMES));
         }
@@ -141,20 +142,8 @@ final class TermChecks {
                             + ", begun one after the other and never renewed,"
                             + (again ? " of locks that had been held with a longer ttl before," : "")
                             + " each lasted at least " + text(Duration.ofNanos(least))
-                            + ": its term is not the ttl that it says");
+                            + ": that is not the ttl that it says");
         }
-    }
-
-    /** Less what clocks may differ by, and the unit in which a store counts. */
-    private static long shortest(Duration term) {
-        return term.toNanos() / 100 * 98;
-    }
-
-    /** One that has been connected: what it then asks takes no longer than it must. */
-    private static LockClient atWork(CheckContext t) throws InterruptedException {
-        LockClient rival = t.client("rival");
-        rival.lock(t.freshName()).acquire().close();
-        return rival;
     }
 
     private static Task<Long> timeOfTaking(CheckContext t, LockClient rival, String name) {
@@ -172,7 +161,7 @@ final class TermChecks {
         }
         long lasted = taken.get() - sent;
         t.never(
-                lasted < shortest(term),
+                lasted < surely(term),
                 "a grant with a ttl of " + text(term) + " was over within "
                         + text(Duration.ofNanos(lasted)) + " of " + from
                         + ": another client has the lock, and the holder may believe");
@@ -180,17 +169,17 @@ final class TermChecks {
 
     @Check(rules = "LK-513 LK-511", requires = Requirement.LINK)
     @Hint("Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take "
-            + "a default or another grant's? Is there a least term, which minTtl must say?")
+            + "a default or another grant's? Is there a least ttl, which minTtl must say?")
     void aGrantThatWasRenewedEndsOneTermLater(CheckContext t) throws Exception {
-        LockClient rival = atWork(t);
+        LockClient rival = t.connected("rival");
         ClientLink link = t.link("silent");
         BackendProbe probe = t.probe(link, "silent");
-        Grant first = probe.granted(probe.request(t.name("first"), t.longer(8)), "a free lock was not granted");
+        Grant first = probe.take(t.name("first"), t.longer(8));
         long begun = t.now();
-        Grant once = probe.granted(probe.request(t.name("once"), t.longer(3)), "a free lock was not granted");
-        Grant brief = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
+        Grant once = probe.take(t.name("once"), t.longer(3));
+        Grant brief = probe.take(t.name(), t.ttl());
         if (once.ttl().minus(brief.ttl()).compareTo(t.ttl(3, 2)) < 0) {
-            throw t.skipped(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same term whatever is asked for");
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same ttl whatever is asked for");
         }
         for (int i = 0; i < TIMES; i++) {
             probe.renew(first, brief);
@@ -220,12 +209,12 @@ final class TermChecks {
     }
 
     @Check(rules = "LK-701 LK-513")
-    @Hint("Does the store look at the end of a grant's term when a renewal of it arrives?")
+    @Hint("Does the store look at the end of a grant's ttl when a renewal of it arrives?")
     void aRenewalRevivesNothing(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
         LockClient rival = t.client("rival");
-        Grant over = probe.granted(probe.request(t.name(), t.ttl()), "a free lock was not granted");
-        Grant later = probe.granted(probe.request(t.name("later"), t.ttl()), "a free lock was not granted");
+        Grant over = probe.take(t.name(), t.ttl());
+        Grant later = probe.take(t.name("later"), t.ttl());
         Task<Lease> takes = t.acquiring("an acquire", rival, later.key().name().value());
         if (!t.happens(t.ttl().multipliedBy(3), takes::isDone)) {
             probe.release(over);
@@ -233,12 +222,12 @@ final class TermChecks {
             throw t.skipped(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
         }
         takes.get();
-        // Nobody has asked for the first lock since, so that only its renewal can find that its term is over.
+        // Nobody has asked for the first lock since, so that only its renewal can find that its ttl is over.
         List<Answer> answers = probe.renew(over);
         t.never(
                 answers.contains(Answer.DONE),
-                "a grant was renewed whose term was over: one of the same ttl that was made after it had ended, and "
+                "a grant was renewed whose ttl was over: one of the same ttl that was made after it had ended, and "
                         + "another client has that lock");
-        t.takesSoon(rival, t.name(), "a grant whose term is over was renewed in vain, and the lock is not free");
+        t.takesSoon(rival, t.name(), "a grant whose ttl is over was renewed in vain, and the lock is not free");
     }
 }

@@ -42,15 +42,13 @@ final class UpgradeChecks {
         t.expect(write.isHeld(), "the lease of a successful upgrade is not held");
         t.expectEqual("the state of the read lease after the upgrade", Lease.State.RELEASED, read.state());
         t.expect(write.token() != read.token(), "the upgrade kept the token of the read lease");
-        t.expect(
-                t.client("other").readWriteLock(t.name()).read().tryAcquire().isEmpty(),
+        t.expectTaken(
+                t.client("other").readWriteLock(t.name()).read(),
                 "another reader was admitted beside the upgraded writer");
         t.pass(t.ttl(3, 2));
         t.expect(write.isHeld(), "the upgraded lease was lost within 3/2 ttl: is it renewed?");
         write.release();
-        t.expect(
-                t.client("next").lock(t.name()).tryAcquire().isPresent(),
-                "the upgraded lease was released, and the lock is not free");
+        t.expectFree(t.client("next"), "the upgraded lease was released, and the lock is not free");
     }
 
     @Check(
@@ -67,8 +65,8 @@ final class UpgradeChecks {
         Task<Optional<Lease>> waits = t.start("an upgrade that waits", () -> lock.tryUpgrade(read, t.ttl(1, 2)));
         t.expect(waits.get().isEmpty(), "a reader became the writer beside another reader");
         t.pass(t.ttl(1, 16));
-        t.expect(
-                t.client("third").readWriteLock(t.name()).read().tryAcquire().isPresent(),
+        t.expectFree(
+                t.client("third").readWriteLock(t.name()).read(),
                 "after an upgrade that timed out a further reader is refused");
         t.pass(t.ttl(3, 2));
         t.expect(read.isHeld() && other.isHeld(), "an upgrade that timed out ended a read lease");
@@ -89,9 +87,10 @@ final class UpgradeChecks {
         Task<Optional<Lease>> a = t.start("the first upgrade", () -> upgradeOrLeave(one, first, t.patience()));
         t.pass(t.ttl(1, 4));
         Task<Optional<Lease>> b = t.start("the second upgrade", () -> upgradeOrLeave(two, second, t.patience()));
-        t.expect(
-                t.happens(t.patience().dividedBy(2), () -> a.isDone() || b.isDone()),
-                "two upgrades of one lock wait for each other; one should be refused at once");
+        t.expectWithin(
+                t.patience().dividedBy(2),
+                "two upgrades of one lock wait for each other; one should be refused at once",
+                () -> a.isDone() || b.isDone());
         Optional<Lease> won = a.get();
         Optional<Lease> lost = b.get();
         t.expect(won.isPresent() || lost.isPresent(), "of two upgrades, of which the refused one left, none succeeded");
@@ -147,8 +146,8 @@ final class UpgradeChecks {
         DistributedReadWriteLock lock = client.readWriteLock(t.name());
         Lease write = lock.write().acquire();
         LockClient other = t.client("other");
-        Task<Lease> waits = t.start(
-                "a reader's acquire", () -> other.readWriteLock(t.name()).read().acquire());
+        Task<Lease> waits =
+                t.acquiring("a reader's acquire", other.readWriteLock(t.name()).read());
         t.untilWaiting(client, t.name(), 1);
         Lease read = lock.downgrade(write);
         Lease beside = waits.get();
@@ -168,12 +167,12 @@ final class UpgradeChecks {
         Lease read = lock.read().acquire();
         Task<Lease> waits = t.acquiring("a writer's acquire", writer, t.name());
         t.untilWaiting(reader, t.name(), 1);
-        Optional<Lease> upgraded = t.call("the only reader's upgrade", () -> lock.tryUpgrade(read, t.patience()));
-        t.expect(
-                upgraded.isPresent(),
-                "a writer waits for the only reader, and that waited in vain for its upgrade: each waits for the "
+        Lease upgraded = t.expectGranted(
+                t.call("the only reader's upgrade", () -> lock.tryUpgrade(read, t.patience())),
+                "a writer waits for the only reader, and "
+                        + "that waited in vain for its upgrade: each waits for the "
                         + "other");
-        upgraded.orElseThrow().release();
+        upgraded.release();
         waits.get().release();
     }
 
@@ -181,7 +180,7 @@ final class UpgradeChecks {
             rules = "LK-410 LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             requires = Requirement.LINK)
-    @Hint("Does the wait for an upgrade end with the read grant it was for, and with its own term?")
+    @Hint("Does the wait for an upgrade end with the read grant it was for, and with its own ttl?")
     void theUpgradeOfASilentReaderStopsNobody(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         ClientLink link = t.link("silent");
@@ -196,17 +195,19 @@ final class UpgradeChecks {
         Task<Lease> third = t.start(
                 "a further reader's acquire",
                 () -> t.client("third").readWriteLock(t.name()).read().acquire());
-        t.expect(
-                t.endsWithin(t.ttl().multipliedBy(2), third),
+        t.expectEnd(
+                t.ttl().multipliedBy(2),
+                third,
                 "a reader that waited for its upgrade is not heard any more, and for two ttl nobody was admitted");
         third.get().release();
-        Optional<Lease> won = other.readWriteLock(t.name()).tryUpgrade(beside, t.patience());
-        t.expect(won.isPresent(), "a reader that waited for its upgrade has died, and another's upgrade is refused");
+        Lease won = t.expectGranted(
+                other.readWriteLock(t.name()).tryUpgrade(beside, t.patience()),
+                "a reader that waited for its upgrade has died, and another's upgrade is refused");
         link.heal();
         upgrade.outcome();
         t.pass(t.ttl(1, 4));
-        t.expect(won.orElseThrow().isHeld(), "the upgrade of a reader that had died ended the lease of the writer");
-        won.orElseThrow().release();
+        t.expect(won.isHeld(), "the upgrade of a reader that had died ended the lease of the writer");
+        won.release();
     }
 
     @Check(
@@ -217,8 +218,7 @@ final class UpgradeChecks {
     void anUpgradeThatIsWithdrawnUnheardLeavesTheReadGrant(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("reader");
         LockClient other = t.client("other");
-        Grant read =
-                probe.granted(probe.request(t.name(), LockMode.SHARED, t.longer(4)), "a free lock was not granted");
+        Grant read = probe.take(t.name(), LockMode.SHARED, t.longer(4));
         Request wanted = probe.request(t.name(), t.longer(4));
         Attempt upgraded = probe.convert(read, wanted);
         t.expect(upgraded instanceof Attempt.Granted, "the upgrade of the only reader came to " + upgraded);
@@ -229,16 +229,15 @@ final class UpgradeChecks {
                 "the answer to a renewal of the read grant, after an upgrade that had been granted was withdrawn,",
                 List.of(Answer.DONE),
                 probe.renew(List.of(read)));
-        t.expect(
-                other.lock(t.name()).tryAcquire().isEmpty(),
-                "an upgrade that had been granted was withdrawn, and a writer was admitted beside the reader");
+        t.expectTaken(
+                other, "an upgrade that had been granted was withdrawn, and a writer was admitted beside the reader");
         DistributedLock reads = other.readWriteLock(t.name()).read();
-        t.expect(
-                t.happens(t.ttl(1, 2), () -> isAdmitted(reads)),
-                "an upgrade that had been granted was withdrawn, and other readers are still refused");
+        t.expectWithin(
+                t.ttl(1, 2),
+                "an upgrade that had been granted was withdrawn, and other readers are still refused",
+                () -> isAdmitted(reads));
         t.expectEqual("the answer to the release of the read grant", Answer.DONE, probe.release(read));
-        t.takesSoon(other, t.name(), "the reader whose upgrade was withdrawn has left, and the lock is taken")
-                .close();
+        t.expectFreeSoon(other, t.name(), "the reader whose upgrade was withdrawn has left, and the lock is taken");
     }
 
     private static boolean isAdmitted(DistributedLock lock) throws InterruptedException {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.CheckSteps.surely;
 import static io.keyway.lock.tck.check.Expectations.text;
 
 import io.keyway.lock.Feature;
@@ -21,18 +22,12 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /**
- * Rules 1501 and 1502, and what others say of a grant's term and of the queue, asked of the verbs of a {@code
+ * Rules 1501 and 1502, and what others say of a grant's ttl and of the queue, asked of the verbs of a {@code
  * LockBackend}.
  */
 final class VerbChecks {
-
-    /** Until when a grant that was asked for at that reading, or later, is in force; less what clocks may differ by. */
-    private static long wholeTerm(long sent, Duration term) {
-        return sent + term.toNanos() / 100 * 98;
-    }
-
     @Check(rules = "LK-1501 LK-502", from = Profile.SMOKE)
-    @Hint("Does an attempt that finds its own grant begin its term anew? The kit believes in it from the attempt "
+    @Hint("Does an attempt that finds its own grant begin its ttl anew? The kit believes in it from the attempt "
             + "that told it.")
     void aRepeatedAttemptBringsTheSameGrantAnew(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("holder");
@@ -44,10 +39,11 @@ final class VerbChecks {
         Grant again = probe.granted(request, "the same request was not granted again while its grant was in force");
         t.expectEqual("the token of a repeated attempt of one request", first.token(), again.token());
         t.pass(t.ttl(3, 4));
-        t.neverBefore(
-                wholeTerm(sent, t.ttl()),
+        t.neverWithin(
+                sent,
+                t.ttl(),
                 rival.lock(t.name()).tryAcquire().isPresent(),
-                "3/4 of a ttl after an attempt was answered with its grant another client has the lock: the term is "
+                "3/4 of a ttl after an attempt was answered with its grant another client has the lock: the ttl is "
                         + "shorter than the ttl, or a repeated attempt did not begin it anew");
         probe.release(again);
     }
@@ -69,7 +65,7 @@ final class VerbChecks {
         t.never(
                 probe.isGranted(waiter),
                 "a request was granted again after its withdrawal had ended its grant of token " + held.token());
-        t.takesSoon(rival, t.name(), "what was withdrawn was still in the way").close();
+        t.expectFreeSoon(rival, t.name(), "what was withdrawn was still in the way");
         Request late = probe.request(t.name("late"), t.longer(4));
         probe.withdraw(late);
         t.pass(t.ttl(1, 4));
@@ -129,12 +125,11 @@ final class VerbChecks {
                     probe.isGranted(request),
                     "an attempt and the withdrawal of its request were under way together, and when both had ended "
                             + "another attempt was granted");
-            t.takesSoon(
-                            rival,
-                            request.key().name().value(),
-                            "an attempt and the withdrawal of its request were under way together, the attempt was "
-                                    + (granted ? "" : "not ") + "granted, and both have ended: the lock is not free")
-                    .close();
+            t.expectFreeSoon(
+                    rival,
+                    request.key().name().value(),
+                    "an attempt and the withdrawal of its request were under way together, the attempt was "
+                            + (granted ? "" : "not ") + "granted, and both have ended: the lock is not free");
         }
     }
 
@@ -143,8 +138,8 @@ final class VerbChecks {
     void theWithdrawalOfOneRequestLeavesTheOthers(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("asker");
         BackendProbe late = t.probe("late");
-        long end = wholeTerm(t.now(), t.longer(4));
-        Grant held = probe.granted(probe.request(t.name(), t.longer(4)), "a free lock was not granted");
+        long end = t.now() + surely(t.longer(4));
+        Grant held = probe.take(t.name(), t.longer(4));
         Request given = probe.request(t.name(), t.longer(4));
         Request kept = probe.request(t.name(), t.longer(4));
         t.neverBefore(end, probe.isGranted(given) || probe.isGranted(kept), "a lock that is held was granted again");
@@ -163,7 +158,7 @@ final class VerbChecks {
     }
 
     @Check(rules = "LK-502 LK-1501", from = Profile.SMOKE)
-    @Hint("From when does the term of a grant run that had to wait: from this attempt, or from an earlier one?")
+    @Hint("From when does the ttl of a grant run that had to wait: from this attempt, or from an earlier one?")
     void aGrantThatHadToWaitHasAWholeTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("waiter");
         LockClient holder = t.client("holder");
@@ -176,10 +171,11 @@ final class VerbChecks {
             long released = t.now();
             Grant grant = probe.grantedInTime(request, "a lock was not granted to the only one that waits for it");
             t.pass(t.ttl(3, 4));
-            t.neverBefore(
-                    wholeTerm(released, t.ttl()),
+            t.neverWithin(
+                    released,
+                    t.ttl(),
                     rival.lock(t.name()).tryAcquire().isPresent(),
-                    "3/4 of a ttl after a waiter was granted another client has the lock: its term is shorter than "
+                    "3/4 of a ttl after a waiter was granted another client has the lock: its ttl is shorter than "
                             + "its ttl, or began when it still waited");
             probe.release(grant);
         }
@@ -190,7 +186,7 @@ final class VerbChecks {
     void anAttemptDoesNotWaitForAHolder(CheckContext t) throws Exception {
         BackendProbe holder = t.probe("holder");
         BackendProbe probe = t.probe("asker");
-        Grant held = holder.granted(holder.request(t.name(), t.longer(8)), "a free lock was not granted");
+        Grant held = holder.take(t.name(), t.longer(8));
         Request waits = probe.request(t.name(), t.longer(8));
         Map<String, Duration> best = new LinkedHashMap<>();
         for (int i = 0; i < 5; i++) {

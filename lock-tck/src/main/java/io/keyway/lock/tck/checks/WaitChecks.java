@@ -40,9 +40,7 @@ final class WaitChecks {
             t.expect(
                     t.goesOnAt(before + limit.toNanos() * 7 / 8, waits, before + limit.toNanos()),
                     "a wait of " + text(limit) + " for a lock that is held ended within 7/8 of that");
-            t.expect(
-                    t.endsWithin(t.ttl(1, 2), waits),
-                    "a wait of " + text(limit) + " had not ended 3/8 of the ttl after that");
+            t.expectEnd(t.ttl(1, 2), waits, "a wait of " + text(limit) + " had not ended 3/8 of the ttl after that");
             t.expect(waits.get().isEmpty(), "a wait ended with a lease of a lock that another client holds");
         }
         t.expect(held.isHeld(), "somebody waited for a lock, and its holder's lease ended");
@@ -67,10 +65,9 @@ final class WaitChecks {
             t.untilWaiting(holder, name, 1);
             t.expect(!waits.isDone(), "a wait for a lock that is held ended");
             held.release();
-            Optional<Lease> got = waits.get();
-            t.expect(got.isPresent(), "the lock came free during a wait, and the waiter was refused");
-            t.expect(got.orElseThrow().isHeld(), "a waiter was given a lease that is not held");
-            got.orElseThrow().release();
+            Lease got = t.expectGranted(waits.get(), "the lock came free during a wait, and the waiter was refused");
+            t.expect(got.isHeld(), "a waiter was given a lease that is not held");
+            got.release();
         }
     }
 
@@ -85,10 +82,10 @@ final class WaitChecks {
             Optional<Lease> free = t.call("a wait of " + wait, () -> lock.tryAcquire(wait));
             t.expect(free.isPresent(), "tryAcquire(" + wait + ") of a free lock was refused");
             free.orElseThrow().release();
-            Optional<Lease> later =
-                    t.call("a wait of " + wait, () -> lock.tryAcquireAsync(wait).get());
-            t.expect(later.isPresent(), "tryAcquireAsync(" + wait + ") of a free lock was refused");
-            later.orElseThrow().release();
+            Lease later = t.expectGranted(
+                    t.call("a wait of " + wait, () -> lock.tryAcquireAsync(wait).get()),
+                    "tryAcquireAsync(" + wait + ") of a free lock was refused");
+            later.release();
         }
         Lease held = holder.lock(t.name()).acquire();
         for (Duration wait : waits) {
@@ -98,8 +95,9 @@ final class WaitChecks {
                             "tryAcquireAsync(" + wait + ")",
                             () -> lock.tryAcquireAsync(wait).get()));
             for (Task<Optional<Lease>> task : both) {
-                t.expect(
-                        t.endsWithin(t.ttl(1, 2), task),
+                t.expectEnd(
+                        t.ttl(1, 2),
+                        task,
                         "a wait of " + wait + " for a lock that is held had not ended after half a ttl");
                 t.expect(task.get().isEmpty(), "a wait of " + wait + " took a lock that another client holds");
             }
@@ -114,7 +112,7 @@ final class WaitChecks {
         LockClient client = t.client("waits");
         List<Task<Optional<Lease>>> all = new ArrayList<>();
         for (Duration wait : List.of(Duration.ofDays(365_000), Duration.ofSeconds(Long.MAX_VALUE))) {
-            all.add(t.start("a wait of " + wait, () -> client.lock(t.name()).tryAcquire(wait)));
+            all.add(t.trying("a wait of " + wait, client, t.name(), wait));
         }
         t.pass(t.ttl(1, 4));
         for (Task<Optional<Lease>> task : all) {
@@ -156,9 +154,9 @@ final class WaitChecks {
                     "a call by a thread whose interrupt flag was set should throw InterruptedException, and "
                             + outcome.map(thrown -> "threw " + thrown).orElse("returned"));
             t.expect(!task.interruptedAtEnd(), "InterruptedException was thrown, and the interrupt flag is still set");
-            Optional<Lease> free = other.lock(t.name()).tryAcquire();
-            t.expect(free.isPresent(), "an interrupted thread asked for a lock, and it is not free");
-            free.orElseThrow().release();
+            Lease free = t.expectGranted(
+                    other.lock(t.name()).tryAcquire(), "an interrupted thread asked for a lock, and it is not free");
+            free.release();
         }
     }
 
@@ -184,9 +182,7 @@ final class WaitChecks {
             t.untilWaiting(holder, t.name(), i + 1);
         }
         held.release();
-        for (Task<Integer> task : all) {
-            task.get();
-        }
+        t.join(all);
         t.expectEqual("the order of grants", asked, order);
     }
 

@@ -13,6 +13,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
+import io.keyway.lock.tck.check.Expectations.Act;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
@@ -31,16 +32,12 @@ final class WakeUpChecks {
 
     private static final String BEST = "the best of several turns is judged";
 
-    private interface Step {
-        void take() throws Exception;
-    }
-
     /**
      * @param asked when the first of those that wait asked, or before
      * @param waiting those that wait
      * @param turn makes it their turn
      */
-    private record Queue(long asked, List<Task<Lease>> waiting, Step turn) {}
+    private record Queue(long asked, List<Task<Lease>> waiting, Act turn) {}
 
     private interface Round {
         Queue begin(String name) throws Exception;
@@ -50,17 +47,15 @@ final class WakeUpChecks {
      * One prompt round is enough. A round that took its time to begin is not judged: one that waits may then happen to
      * ask again just when its turn comes, which is no wake-up.
      */
-    private static void wakes(CheckContext t, Round round, String otherwise) throws Exception {
+    private static void wakes(CheckContext t, String otherwise, Round round) throws Exception {
         Duration limit = t.ttl(1, 10);
         int judged = 0;
         for (int i = 0; i < ROUNDS && !(t.isVirtual() && i > 0); i++) {
             Queue queue = round.begin(t.freshName());
-            queue.turn().take();
+            queue.turn().run();
             boolean fresh = t.now() - queue.asked() <= limit.toNanos();
             boolean prompt = t.happens(limit, () -> queue.waiting().stream().allMatch(Task::isDone));
-            for (Task<Lease> task : queue.waiting()) {
-                task.get().release();
-            }
+            t.releaseEach(queue.waiting());
             if (fresh && prompt) {
                 return;
             }
@@ -70,8 +65,8 @@ final class WakeUpChecks {
             throw t.skipped(
                     Verdict.INCONCLUSIVE,
                     "in " + ROUNDS + " rounds it took longer than " + text(limit)
-                            + " until those that wait had"
-                            + " asked: a wake-up cannot be told from another question of theirs");
+                            + " until those that wait had asked: a wake-up cannot be told from another question of "
+                            + "theirs");
         }
         throw t.failure(otherwise + " within " + text(limit) + "; rounds judged: " + judged + "; WAKE_UP is declared");
     }
@@ -81,7 +76,7 @@ final class WakeUpChecks {
     void aReleaseWakesTheWaiter(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
-        wakes(t, name -> behind(t, holder, waiter, name), "a holder released, and the waiter was not granted");
+        wakes(t, "a holder released, and the waiter was not granted", name -> behind(t, holder, waiter, name));
     }
 
     @Check(
@@ -102,16 +97,14 @@ final class WakeUpChecks {
                 t.pass(t.ttl(1, 2));
                 link.heal();
             }
-            t.call(
-                            "an acquire after the connection broke",
-                            () -> link.client().lock(t.freshName()).acquire())
+            t.acquired("an acquire after the connection broke", link.client(), t.freshName())
                     .release();
             t.pass(t.ttl(1, 2));
         }
         wakes(
                 t,
-                name -> behind(t, holder, link.client(), name),
-                "a holder released, and the waiter, whose connection had broken and stands again, was not granted");
+                "a holder released, and the waiter, whose connection had broken and stands again, was not granted",
+                name -> behind(t, holder, link.client(), name));
     }
 
     private static Queue behind(CheckContext t, LockClient holder, LockClient waiter, String name) throws Exception {
@@ -120,7 +113,7 @@ final class WakeUpChecks {
     }
 
     /** Of one that waits behind what that holder has. */
-    private static Queue of(CheckContext t, LockClient holder, String name, Callable<Lease> acquire, Step turn)
+    private static Queue of(CheckContext t, LockClient holder, String name, Callable<Lease> acquire, Act turn)
             throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start("the waiter's acquire", acquire);
@@ -134,8 +127,8 @@ final class WakeUpChecks {
         LockClient client = t.client("only");
         wakes(
                 t,
-                name -> behind(t, client, client, name),
-                "a holder released, and another request of its client was not granted");
+                "a holder released, and another request of its client was not granted",
+                name -> behind(t, client, client, name));
     }
 
     @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST)
@@ -143,15 +136,12 @@ final class WakeUpChecks {
     void aSecondReleaseWakesTheWaiterToo(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
-        wakes(
-                t,
-                name -> {
-                    Queue first = behind(t, holder, waiter, name);
-                    first.turn().take();
-                    first.waiting().get(0).get().release();
-                    return behind(t, holder, waiter, name);
-                },
-                "a holder released, and the waiter, whom a release had woken before, was not granted");
+        wakes(t, "a holder released, and the waiter, whom a release had woken before, was not granted", name -> {
+            Queue first = behind(t, holder, waiter, name);
+            first.turn().run();
+            first.waiting().get(0).get().release();
+            return behind(t, holder, waiter, name);
+        });
     }
 
     @Check(rules = "LK-411", needs = Feature.WAKE_UP, statistical = BEST, limits = 3)
@@ -166,14 +156,14 @@ final class WakeUpChecks {
             all.add(behind(t, holder, waiter, t.freshName()));
         }
         for (Queue queue : all) {
-            queue.turn().take();
+            queue.turn().run();
             queue.waiting().get(0).get().release();
         }
         for (LockClient waiter : crowd) {
             wakes(
                     t,
-                    name -> behind(t, holder, waiter, name),
-                    CROWD + " clients have waited, and " + waiter.name() + " was not granted when a holder released");
+                    CROWD + " clients have waited, and " + waiter.name() + " was not granted when a holder released",
+                    name -> behind(t, holder, waiter, name));
         }
     }
 
@@ -186,22 +176,14 @@ final class WakeUpChecks {
         LockClient one = t.client("reader-1");
         LockClient two = t.client("reader-2");
         LockClient writer = t.client("writer");
-        wakes(
-                t,
-                name -> {
-                    Lease first = one.readWriteLock(name).read().acquire();
-                    Lease second = two.readWriteLock(name).read().acquire();
-                    return of(
-                            t,
-                            one,
-                            name,
-                            () -> writer.readWriteLock(name).write().acquire(),
-                            () -> {
-                                first.release();
-                                second.release();
-                            });
-                },
-                "the last of two readers left, and the writer that waited was not granted");
+        wakes(t, "the last of two readers left, and the writer that waited was not granted", name -> {
+            Lease first = one.readWriteLock(name).read().acquire();
+            Lease second = two.readWriteLock(name).read().acquire();
+            return of(t, one, name, () -> writer.readWriteLock(name).write().acquire(), () -> {
+                first.release();
+                second.release();
+            });
+        });
     }
 
     @Check(
@@ -212,13 +194,10 @@ final class WakeUpChecks {
     void permitsThatComeBackWakeWhoWaits(CheckContext t) throws Exception {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
-        wakes(
-                t,
-                name -> {
-                    Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
-                    return ofPermits(t, waiter, name, held::release);
-                },
-                "two permits came back, and who waited for one was not granted");
+        wakes(t, "two permits came back, and who waited for one was not granted", name -> {
+            Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
+            return ofPermits(t, waiter, name, held::release);
+        });
     }
 
     @Check(
@@ -230,15 +209,12 @@ final class WakeUpChecks {
         LockClient one = t.client("holder-1");
         LockClient two = t.client("holder-2");
         LockClient waiter = t.client("waiter");
-        wakes(
-                t,
-                name -> {
-                    // Given back by the close of its client.
-                    var unused = one.semaphore(name, Capacity.of(2)).acquire();
-                    Lease second = two.semaphore(name, Capacity.of(2)).acquire();
-                    return ofPermits(t, waiter, name, second::release);
-                },
-                "one of two permits came back, the other is out, and who waited for one was not granted");
+        wakes(t, "one of two permits came back, the other is out, and who waited for one was not granted", name -> {
+            // Given back by the close of its client.
+            var unused = one.semaphore(name, Capacity.of(2)).acquire();
+            Lease second = two.semaphore(name, Capacity.of(2)).acquire();
+            return ofPermits(t, waiter, name, second::release);
+        });
     }
 
     @Check(
@@ -250,20 +226,17 @@ final class WakeUpChecks {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient other = t.client("other");
-        wakes(
-                t,
-                name -> {
-                    Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
-                    Queue first = ofPermits(t, waiter, name, held::release);
-                    Queue second = ofPermits(t, other, name, held::release);
-                    List<Task<Lease>> both =
-                            List.of(first.waiting().get(0), second.waiting().get(0));
-                    return new Queue(first.asked(), both, held::release);
-                },
-                "two permits came back, and two that waited for one each were not both granted");
+        wakes(t, "two permits came back, and two that waited for one each were not both granted", name -> {
+            Lease held = holder.semaphore(name, Capacity.of(2)).acquire(2);
+            Queue first = ofPermits(t, waiter, name, held::release);
+            Queue second = ofPermits(t, other, name, held::release);
+            List<Task<Lease>> both =
+                    List.of(first.waiting().get(0), second.waiting().get(0));
+            return new Queue(first.asked(), both, held::release);
+        });
     }
 
-    private static Queue ofPermits(CheckContext t, LockClient waiter, String name, Step turn) throws Exception {
+    private static Queue ofPermits(CheckContext t, LockClient waiter, String name, Act turn) throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start(
                 "the acquire of who waits",
@@ -280,20 +253,13 @@ final class WakeUpChecks {
     void aDowngradeWakesTheReader(CheckContext t) throws Exception {
         LockClient writer = t.client("writer");
         LockClient reader = t.client("reader");
-        wakes(
-                t,
-                name -> {
-                    DistributedReadWriteLock lock = writer.readWriteLock(name);
-                    Lease written = lock.write().acquire();
-                    // The reader it becomes is given back by the close of its client.
-                    return of(
-                            t,
-                            writer,
-                            name,
-                            () -> reader.readWriteLock(name).read().acquire(),
-                            () -> lock.downgrade(written));
-                },
-                "a writer became a reader, and the reader that waited was not granted");
+        wakes(t, "a writer became a reader, and the reader that waited was not granted", name -> {
+            DistributedReadWriteLock lock = writer.readWriteLock(name);
+            Lease written = lock.write().acquire();
+            // The reader it becomes is given back by the close of its client.
+            return of(
+                    t, writer, name, () -> reader.readWriteLock(name).read().acquire(), () -> lock.downgrade(written));
+        });
     }
 
     @Check(
@@ -306,18 +272,15 @@ final class WakeUpChecks {
         LockClient holder = t.client("holder");
         LockClient waiter = t.client("waiter");
         LockClient operator = t.client("operator");
-        wakes(
-                t,
-                name -> {
-                    Lease held = holder.lock(name).acquire();
-                    return of(
-                            t,
-                            holder,
-                            name,
-                            () -> waiter.lock(name).acquire(),
-                            () -> operator.admin().breakLease(t.key(name), held.token(), "in favour of the waiter"));
-                },
-                "a grant was broken and its holder is there to answer, and the waiter was not granted");
+        wakes(t, "a grant was broken and its holder is there to answer, and the waiter was not granted", name -> {
+            Lease held = holder.lock(name).acquire();
+            return of(
+                    t,
+                    holder,
+                    name,
+                    () -> waiter.lock(name).acquire(),
+                    () -> operator.admin().breakLease(t.key(name), held.token(), "in favour of the waiter"));
+        });
     }
 
     @Check(
@@ -330,19 +293,19 @@ final class WakeUpChecks {
         List<LockClient> readers = List.of(t.client("reader-0"), t.client("reader-1"), t.client("reader-2"));
         wakes(
                 t,
+                "a writer released, and the three readers that waited one behind the other were not all granted",
                 name -> {
                     Lease written = writer.lock(name).acquire();
                     long asked = t.now();
                     List<Task<Lease>> waiting = new ArrayList<>();
                     for (LockClient reader : readers) {
-                        waiting.add(t.start(
+                        waiting.add(t.acquiring(
                                 "the acquire of " + reader.name(),
-                                () -> reader.readWriteLock(name).read().acquire()));
+                                reader.readWriteLock(name).read()));
                         t.untilWaiting(writer, name, waiting.size());
                     }
                     return new Queue(asked, waiting, written::release);
-                },
-                "a writer released, and the three readers that waited one behind the other were not all granted");
+                });
     }
 
     @Check(
@@ -356,19 +319,19 @@ final class WakeUpChecks {
         LockClient reader = t.client("reader");
         wakes(
                 t,
+                "a writer that waited for a reader gave up, and the reader behind it, which nobody was in the way of "
+                        + "any more, was not granted",
                 name -> {
                     // Given back by the close of its client.
                     var unused = holder.readWriteLock(name).read().acquire();
                     CompletableFuture<Lease> leaves = writer.lock(name).acquireAsync();
                     t.untilWaiting(holder, name, 1);
                     long asked = t.now();
-                    Task<Lease> behind = t.start(
+                    Task<Lease> behind = t.acquiring(
                             "the acquire of the reader behind the writer",
-                            () -> reader.readWriteLock(name).read().acquire());
+                            reader.readWriteLock(name).read());
                     t.untilWaiting(holder, name, 2);
                     return new Queue(asked, List.of(behind), () -> leaves.cancel(false));
-                },
-                "a writer that waited for a reader gave up, and the reader behind it, which nobody was in the way of"
-                        + " any more, was not granted");
+                });
     }
 }

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.command;
 
 import io.keyway.lock.tck.TckConfig;
+import io.keyway.lock.tck.command.Wire.Message;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -19,12 +20,15 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link TckChild} seen from its parent: its reports, one by one, and its end. What the provider prints goes to a log. */
+/**
+ * A {@link TckChild} seen from its parent: its reports, one by one, and its end. What the provider prints goes to a
+ * log.
+ */
 final class Child implements AutoCloseable {
     private static final long EXIT_SECONDS = 10;
 
     private final Process process;
-    private final BlockingQueue<Optional<List<String>>> reports = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Optional<Message>> reports = new LinkedBlockingQueue<>();
     private final Path log;
 
     private Child(Process process, Path log) {
@@ -48,14 +52,11 @@ final class Child implements AutoCloseable {
         Thread reader = new Thread(child::read, "tck-child-" + process.pid());
         reader.setDaemon(true);
         reader.start();
-        List<String> order = new ArrayList<>(List.of(url));
-        order.addAll(Wire.config(config));
-        order.add(log.toAbsolutePath().toString());
-        order.addAll(commands.fields());
+        Message order = new Message.Order(url, config, log.toAbsolutePath().toString(), commands.fields());
         try {
             // Kept open: its end tells the child that the parent is gone.
             OutputStream in = process.getOutputStream();
-            in.write((Wire.line("run", order) + "\n").getBytes(StandardCharsets.UTF_8));
+            in.write((Wire.line(order) + "\n").getBytes(StandardCharsets.UTF_8));
             in.flush();
         } catch (IOException e) {
             // It has ended already, and its reports will say so.
@@ -67,7 +68,7 @@ final class Child implements AutoCloseable {
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                Optional<List<String>> report = Wire.parse(line);
+                Optional<Message> report = Wire.parse(line);
                 if (report.isPresent()) {
                     reports.add(report);
                 } else {
@@ -83,7 +84,7 @@ final class Child implements AutoCloseable {
     /** What a wait for a report brought. */
     sealed interface News {
         /** A report. */
-        record Report(List<String> fields) implements News {}
+        record Report(Message message) implements News {}
 
         /** There will be no more. */
         record End(int exitCode) implements News {}
@@ -94,7 +95,7 @@ final class Child implements AutoCloseable {
 
     /** Waits for the next report. */
     News next(Duration limit) throws InterruptedException {
-        Optional<List<String>> report = reports.poll(limit.toMillis(), TimeUnit.MILLISECONDS);
+        Optional<Message> report = reports.poll(limit.toMillis(), TimeUnit.MILLISECONDS);
         if (report == null) {
             close();
             return new News.Silence();

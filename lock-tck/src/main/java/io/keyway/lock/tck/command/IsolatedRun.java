@@ -11,6 +11,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckResult.Trouble;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.command.Wire.Message;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,7 +28,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run in child JVMs. If the provider ends one, another goes on with the checks that are left. Several checks run at once, so those that ran at the time are made again one by one, to find the guilty one.
+ * A run in child JVMs. If the provider ends one, another goes on with the checks that are left. Several checks run at
+ * once, so those that ran at the time are made again one by one, to find the guilty one.
  */
 final class IsolatedRun {
     private static final int DEATHS = 5;
@@ -145,28 +146,26 @@ final class IsolatedRun {
     private Outcome follow(Child from, Set<String> batch) throws InterruptedException {
         Duration patience = Duration.ofMillis((long) (3 * config.checkLimit().toMillis() * config.timeFactor()));
         running.clear();
-        String why = "";
-        String stack = "";
+        Optional<Message.Dying> lastWords = Optional.empty();
         while (!cancelled) {
             Child.News news = from.next(patience);
-            if (news instanceof Child.News.Report report) {
-                Iterator<String> fields = report.fields().iterator();
-                switch (fields.next()) {
-                    case "opened" -> opened(Wire.subject(fields));
-                    case "started" -> started(fields.next());
-                    case "finished" -> finished(Wire.check(fields), batch);
-                    case "dying" -> {
-                        why = fields.next();
-                        stack = fields.next();
-                    }
-                    case "broken" -> throw new IllegalStateException("the TCK itself failed: " + fields.next());
-                    default -> {
-                        from.finish();
-                        return new Outcome(Wire.subject(fields), null);
-                    }
-                }
+            if (!(news instanceof Child.News.Report report)) {
+                return new Outcome(null, death(news, lastWords));
+            }
+            Message message = report.message();
+            if (message instanceof Message.Opened opened) {
+                opened(opened.subject());
+            } else if (message instanceof Message.Started started) {
+                started(started.id());
+            } else if (message instanceof Message.Finished finished) {
+                finished(finished.check(), batch);
+            } else if (message instanceof Message.Dying dying) {
+                lastWords = Optional.of(dying);
+            } else if (message instanceof Message.Ended ended) {
+                from.finish();
+                return new Outcome(ended.subject(), null);
             } else {
-                return new Outcome(null, death(news, why, stack));
+                throw new IllegalStateException("the TCK itself failed: " + message);
             }
         }
         return new Outcome(null, null);
@@ -201,11 +200,10 @@ final class IsolatedRun {
         listener.finished(check);
     }
 
-    private Death death(Child.News news, String why, String stack) {
+    private Death death(Child.News news, Optional<Message.Dying> lastWords) {
         if (news instanceof Child.News.End end) {
-            if (why.equals("signal")) {
-                cancelled = true;
-            }
+            cancelled |= lastWords.filter(Message.Dying::signal).isPresent();
+            String stack = lastWords.map(Message.Dying::stack).orElse("");
             boolean crash = end.exitCode() == 134 || end.exitCode() == 139;
             String how = "the provider ended the JVM (exit code " + end.exitCode() + ")";
             return new Death(how, stack, !stack.isEmpty() || crash);

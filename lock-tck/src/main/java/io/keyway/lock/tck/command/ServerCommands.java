@@ -5,14 +5,14 @@ import io.keyway.lock.tck.TckSubject;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands of a shell by which the kit ends and starts, and stops and continues, a provider's server. What they print goes to the provider's log.
+ * The commands of a shell by which the TCK ends and starts, and stops and continues, a provider's server. What they
+ * print goes to the provider's log.
  *
  * @param kill ends the server as a crash would; null, as {@code start}, if it cannot be killed
  * @param start starts it again as its operator would
@@ -44,21 +44,19 @@ record ServerCommands(
         return new ServerCommands(null, null, null, null);
     }
 
-    /** As fields of a {@link Wire}. */
+    /** All four; empty text for none. */
     List<String> fields() {
-        List<String> fields = new ArrayList<>();
-        for (String command : new String[] {kill, start, pause, resume}) {
-            fields.add(command == null ? "" : command);
-        }
-        return fields;
+        return Stream.of(kill, start, pause, resume)
+                .map(command -> command == null ? "" : command)
+                .toList();
     }
 
-    static ServerCommands of(Iterator<String> fields) {
-        return new ServerCommands(next(fields), next(fields), next(fields), next(fields));
+    static ServerCommands of(List<String> fields) {
+        return new ServerCommands(
+                given(fields.get(0)), given(fields.get(1)), given(fields.get(2)), given(fields.get(3)));
     }
 
-    private static @Nullable String next(Iterator<String> fields) {
-        String command = fields.next();
+    private static @Nullable String given(String command) {
         return command.isEmpty() ? null : command;
     }
 

@@ -7,6 +7,7 @@ import io.keyway.lock.tck.TckListener;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.command.Wire.Message;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -18,13 +19,13 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The JVM that a provider is tested in. It is told the URL and the configuration on standard input, so that no secret stands on a command line, and reports on the standard output that it was given; what the provider
- * prints goes to standard error. When the parent is gone, it ends.
+ * The JVM that a provider is tested in. It is told the URL and the configuration on standard input, so that no secret
+ * stands on a command line, and reports on the standard output that it was given; what the provider prints goes to
+ * standard error. When the parent is gone, it ends.
  */
 final class TckChild {
     private final PrintStream wire;
@@ -39,13 +40,9 @@ final class TckChild {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         System.setOut(System.err);
         System.setIn(InputStream.nullInputStream());
-        Iterator<String> order = Wire.parse(in.readLine()).orElseThrow().iterator();
-        order.next();
-        String url = order.next();
-        TckConfig config = Wire.config(order);
-        Path log = Path.of(order.next());
-        TckSubject subject = ServerCommands.of(order).onto(TckSubject.of(url), log);
-        new TckChild(wire).run(in, subject, config);
+        Message.Order order = (Message.Order) Wire.parse(in.readLine()).orElseThrow();
+        TckSubject subject = ServerCommands.of(order.server()).onto(TckSubject.of(order.url()), Path.of(order.log()));
+        new TckChild(wire).run(in, subject, order.config());
     }
 
     private void run(BufferedReader in, TckSubject subject, TckConfig config) throws InterruptedException {
@@ -54,12 +51,12 @@ final class TckChild {
         try {
             TckResult result = TckRunner.run(subject, config, listener());
             done = true;
-            say("result", Wire.subject(result));
+            say(new Message.Ended(result.ended(result.took(), result.trouble(), List.of())));
         } catch (RuntimeException | Error e) {
             StringWriter stack = new StringWriter();
             e.printStackTrace(new PrintWriter(stack));
             done = true;
-            say("broken", List.of(stack.toString()));
+            say(new Message.Broken(stack.toString()));
         }
         System.exit(0);
     }
@@ -68,23 +65,23 @@ final class TckChild {
         return new TckListener() {
             @Override
             public void opened(TckResult subject) {
-                say("opened", Wire.subject(subject));
+                say(new Message.Opened(subject));
             }
 
             @Override
             public void started(String id) {
-                say("started", List.of(id));
+                say(new Message.Started(id));
             }
 
             @Override
             public void finished(CheckResult check) {
-                say("finished", Wire.check(check));
+                say(new Message.Finished(check));
             }
         };
     }
 
-    private void say(String word, List<String> fields) {
-        String line = Wire.line(word, fields);
+    private void say(Message message) {
+        String line = Wire.line(message);
         synchronized (wire) {
             wire.print(line + "\n");
             wire.flush();
@@ -123,7 +120,7 @@ final class TckChild {
             }
             signal |= entry.getKey().getName().matches("SIG(INT|TERM|HUP) handler");
         }
-        say("dying", List.of(culprit.isEmpty() && signal ? "signal" : "exit", culprit));
+        say(new Message.Dying(culprit.isEmpty() && signal, culprit));
     }
 
     /** The index of the frame that asked for the end; negative if there is none. */

@@ -73,7 +73,7 @@ public final class TckCommand implements Callable<Integer> {
     @Option(
             names = "--time-factor",
             paramLabel = "X",
-            description = "stretches terms and patience, for slow machines; 1 to 100")
+            description = "stretches ttls and patience, for slow machines; 1 to 100")
     private double timeFactor = 1;
 
     @Option(names = "--parallel", paramLabel = "N", description = "how many checks run at once; 8")

@@ -14,7 +14,7 @@ public final class TckMain {
 
     private TckMain() {}
 
-    /** Runs the kit as the arguments say and exits with its code; 2 for wrong arguments, 70 if the kit itself fails. */
+    /** Runs the TCK as the arguments say and exits with its code; 2 for wrong arguments, 70 if the TCK itself fails. */
     public static void main(String[] args) {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);

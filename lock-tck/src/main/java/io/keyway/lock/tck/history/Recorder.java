@@ -6,6 +6,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.RecordingClient.RecordingLease;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Writes down what several clients of one JVM do with locks, on one clock, and judges it by the rules that no history
@@ -35,7 +37,7 @@ public final class Recorder {
 
     /** Returns a client that does what the given one does, and is written down under that name. */
     public LockClient record(String who, LockClient client) {
-        return new RecordingClient(this, who, client);
+        return RecordingClient.of(this, who, client);
     }
 
     /**
@@ -112,18 +114,31 @@ public final class Recorder {
                 lost(hold, loss);
             }
         });
-        return recorded;
+        return recorded.shown();
     }
 
-    /** A lease was handed to work, after which the client itself releases it. */
-    <T, X extends Exception> T during(RecordedHold hold, Lease lease, LockedFunction<T, X> work) throws X {
-        Lease shown = granted(hold, lease);
-        try {
-            return work.apply(shown);
-        } finally {
-            shown.isHeld();
-            releasing(hold);
-        }
+    /** Work to which a lease is handed, after which the client itself releases it. */
+    <T, X extends Exception> LockedFunction<T, X> around(
+            RecordedHold hold, UnaryOperator<Lease> granted, LockedFunction<T, X> work) {
+        return lease -> {
+            Lease shown = granted.apply(lease);
+            try {
+                return work.apply(shown);
+            } finally {
+                shown.isHeld();
+                releasing(hold);
+            }
+        };
+    }
+
+    /** As {@link #around(RecordedHold, UnaryOperator, LockedFunction)}. */
+    <X extends Exception> LockedAction<X> aroundAction(
+            RecordedHold hold, UnaryOperator<Lease> granted, LockedAction<X> work) {
+        LockedFunction<Boolean, X> recorded = around(hold, granted, lease -> {
+            work.run(lease);
+            return true;
+        });
+        return recorded::apply;
     }
 
     private synchronized void lost(RecordedHold hold, LeaseLoss loss) {

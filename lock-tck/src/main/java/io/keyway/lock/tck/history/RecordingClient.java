@@ -9,234 +9,168 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
-import io.keyway.lock.LockName;
 import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
-import io.keyway.lock.tck.wrap.ForwardingClient;
-import io.keyway.lock.tck.wrap.ForwardingLease;
-import io.keyway.lock.tck.wrap.ForwardingLock;
-import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
-import io.keyway.lock.tck.wrap.ForwardingSemaphore;
-import io.keyway.lock.tck.wrap.LeaseFutures;
-import java.time.Duration;
+import io.keyway.lock.tck.wrap.Proxies;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
-/** A client whose requests and leases are written down. */
-final class RecordingClient extends ForwardingClient {
+/**
+ * A client whose requests and leases are written down. Its locks are proxies: whatever call hands out a lease, or runs
+ * work under one, is a request.
+ */
+final class RecordingClient {
+    /** What is done instead of a call; null arguments are none. */
+    private interface Instead {
+        @Nullable
+        Object call(Method method, @Nullable Object[] arguments) throws Throwable;
+    }
+
+    private static final Capacity ONE = Capacity.of(1);
+
     private final Recorder recorder;
     private final String who;
 
-    RecordingClient(Recorder recorder, String who, LockClient to) {
-        super(to);
+    private RecordingClient(Recorder recorder, String who) {
         this.recorder = recorder;
         this.who = who;
     }
 
-    @Override
-    public DistributedLock lock(LockName name) {
-        return new RecordingLock(super.lock(name), LockMode.EXCLUSIVE);
+    static LockClient of(Recorder recorder, String who, LockClient client) {
+        RecordingClient recording = new RecordingClient(recorder, who);
+        return shown(LockClient.class, (method, arguments) -> {
+            Object result = Proxies.pass(client, method, arguments);
+            if (result instanceof DistributedLock lock) {
+                return recording.lock(lock, LockMode.EXCLUSIVE);
+            }
+            if (result instanceof DistributedReadWriteLock lock) {
+                return recording.readWriteLock(lock);
+            }
+            return result instanceof DistributedSemaphore semaphore
+                    ? recording.semaphore(semaphore, (Capacity) arguments[1])
+                    : result;
+        });
     }
 
-    @Override
-    public DistributedReadWriteLock readWriteLock(LockName name) {
-        return new RecordingReadWriteLock(super.readWriteLock(name));
+    private DistributedLock lock(DistributedLock to, LockMode mode) {
+        return shown(
+                DistributedLock.class,
+                (method, arguments) -> method.getName().equals("with")
+                        ? lock((DistributedLock) result(to, method, arguments), mode)
+                        : recorded(to, method, arguments, LockKey.lock(to.name()), mode, ONE));
     }
 
-    @Override
-    public DistributedSemaphore semaphore(LockName name, Capacity capacity) {
-        return new RecordingSemaphore(super.semaphore(name, capacity), capacity);
+    private DistributedReadWriteLock readWriteLock(DistributedReadWriteLock to) {
+        return shown(DistributedReadWriteLock.class, (method, arguments) -> switch (method.getName()) {
+            case "read" -> lock((DistributedLock) result(to, method, arguments), LockMode.SHARED);
+            case "write" -> lock((DistributedLock) result(to, method, arguments), LockMode.EXCLUSIVE);
+            case "tryUpgrade", "downgrade" -> {
+                LockMode mode = method.getName().equals("downgrade") ? LockMode.SHARED : LockMode.EXCLUSIVE;
+                arguments[0] = arguments[0] instanceof Shown shown ? shown.bare() : arguments[0];
+                yield recorded(to, method, arguments, LockKey.lock(to.name()), mode, ONE);
+            }
+            default -> Proxies.pass(to, method, arguments);
+        });
     }
 
-    private RecordedHold asked(LockKey key, LockMode mode, int permits, int capacity) {
-        return recorder.asked(who, key, mode, permits, capacity);
+    private DistributedSemaphore semaphore(DistributedSemaphore to, Capacity capacity) {
+        return shown(DistributedSemaphore.class, (method, arguments) -> {
+            if (method.getName().equals("with")) {
+                return semaphore((DistributedSemaphore) result(to, method, arguments), capacity);
+            }
+            return recorded(to, method, arguments, LockKey.semaphore(to.name()), LockMode.PERMITS, capacity);
+        });
     }
 
-    private static Lease bare(Lease lease) {
-        return lease instanceof ForwardingLease recorded ? recorded.to() : lease;
-    }
-
-    private final class RecordingLock extends ForwardingLock {
-        private final LockMode mode;
-
-        RecordingLock(DistributedLock to, LockMode mode) {
-            super(to);
-            this.mode = mode;
+    /** Makes the call, and writes down what it came to if it was a request. */
+    private @Nullable Object recorded(
+            Object to, Method method, @Nullable Object[] arguments, LockKey key, LockMode mode, Capacity capacity)
+            throws Throwable {
+        Class<?> type = method.getReturnType();
+        boolean works = takesWork(method);
+        if (!works && type != Lease.class && type != Optional.class && type != CompletableFuture.class) {
+            return Proxies.pass(to, method, arguments);
         }
-
-        @Override
-        protected DistributedLock around(DistributedLock other) {
-            return new RecordingLock(other, mode);
-        }
-
-        private RecordedHold asked() {
-            return RecordingClient.this.asked(LockKey.lock(name()), mode, 1, 1);
-        }
-
-        @Override
-        public Lease acquire() throws InterruptedException {
-            RecordedHold hold = asked();
-            return recorder.granted(hold, super.acquire());
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire() throws InterruptedException {
-            RecordedHold hold = asked();
-            return super.tryAcquire().map(lease -> recorder.granted(hold, lease));
-        }
-
-        @Override
-        public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-            RecordedHold hold = asked();
-            return super.tryAcquire(wait).map(lease -> recorder.granted(hold, lease));
-        }
-
-        @Override
-        public CompletableFuture<Lease> acquireAsync() {
-            RecordedHold hold = asked();
-            return LeaseFutures.lease(super.acquireAsync(), lease -> recorder.granted(hold, lease));
-        }
-
-        @Override
-        public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-            RecordedHold hold = asked();
-            return LeaseFutures.found(super.tryAcquireAsync(wait), lease -> recorder.granted(hold, lease));
-        }
-
-        @Override
-        public <T, X extends Exception> T callLocked(LockedFunction<T, X> work) throws X, InterruptedException {
-            RecordedHold hold = asked();
-            return to().callLocked(lease -> recorder.during(hold, lease, work));
-        }
-
-        @Override
-        public <X extends Exception> boolean tryRunLocked(Duration wait, LockedAction<X> work)
-                throws X, InterruptedException {
-            RecordedHold hold = asked();
-            return to().tryRunLocked(
-                            wait,
-                            lease -> recorder.during(hold, lease, held -> {
-                                work.run(held);
-                                return true;
-                            }));
-        }
-    }
-
-    private final class RecordingReadWriteLock extends ForwardingReadWriteLock {
-        RecordingReadWriteLock(DistributedReadWriteLock to) {
-            super(to);
-        }
-
-        @Override
-        public DistributedLock read() {
-            return new RecordingLock(super.read(), LockMode.SHARED);
-        }
-
-        @Override
-        public DistributedLock write() {
-            return new RecordingLock(super.write(), LockMode.EXCLUSIVE);
-        }
-
-        @Override
-        public Optional<Lease> tryUpgrade(Lease read, Duration wait) throws InterruptedException {
-            RecordedHold hold = asked(LockKey.lock(name()), LockMode.EXCLUSIVE, 1, 1);
-            return super.tryUpgrade(bare(read), wait).map(lease -> recorder.granted(hold, lease));
-        }
-
-        @Override
-        public Lease downgrade(Lease write) {
-            RecordedHold hold = asked(LockKey.lock(name()), LockMode.SHARED, 1, 1);
-            return recorder.granted(hold, super.downgrade(bare(write)));
-        }
-    }
-
-    private final class RecordingSemaphore extends ForwardingSemaphore {
-        private final Capacity capacity;
-
-        RecordingSemaphore(DistributedSemaphore to, Capacity capacity) {
-            super(to);
-            this.capacity = capacity;
-        }
-
-        @Override
-        protected DistributedSemaphore around(DistributedSemaphore other) {
-            return new RecordingSemaphore(other, capacity);
-        }
-
-        private RecordedHold asked(int permits) {
-            return RecordingClient.this.asked(LockKey.semaphore(name()), LockMode.PERMITS, permits, capacity.current());
-        }
-
-        private Lease granted(RecordedHold hold, Lease lease) {
+        int permits =
+                mode == LockMode.PERMITS && arguments.length > 0 && arguments[0] instanceof Integer many ? many : 1;
+        RecordedHold hold = recorder.asked(who, key, mode, permits, capacity.current());
+        UnaryOperator<Lease> granted = lease -> {
             hold.stated(capacity.current());
             return recorder.granted(hold, lease);
+        };
+        if (works) {
+            int last = arguments.length - 1;
+            arguments[last] = arguments[last] instanceof LockedFunction<?, ?> function
+                    ? recorder.around(hold, granted, function)
+                    : recorder.aroundAction(hold, granted, (LockedAction<?>) arguments[last]);
         }
+        Object result = Proxies.pass(to, method, arguments);
+        if (result instanceof CompletableFuture<?> future) {
+            return method.getName().startsWith("try") ? later(future, granted) : soon(future, granted);
+        }
+        return result instanceof Lease lease
+                ? granted.apply(lease)
+                : result instanceof Optional<?> found
+                        ? found.map(Lease.class::cast).map(granted)
+                        : result;
+    }
 
-        @Override
-        public Lease acquire(int permits) throws InterruptedException {
-            RecordedHold hold = asked(permits);
-            return granted(hold, super.acquire(permits));
-        }
+    @SuppressWarnings("unchecked") // what acquireAsync returns
+    private static CompletableFuture<Lease> soon(CompletableFuture<?> own, UnaryOperator<Lease> granted) {
+        return LeaseFutures.lease((CompletableFuture<Lease>) own, granted);
+    }
 
-        @Override
-        public Optional<Lease> tryAcquire(int permits) throws InterruptedException {
-            RecordedHold hold = asked(permits);
-            return super.tryAcquire(permits).map(lease -> granted(hold, lease));
-        }
+    @SuppressWarnings("unchecked") // what tryAcquireAsync returns
+    private static CompletableFuture<Optional<Lease>> later(CompletableFuture<?> own, UnaryOperator<Lease> granted) {
+        return LeaseFutures.found((CompletableFuture<Optional<Lease>>) own, granted);
+    }
 
-        @Override
-        public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-            RecordedHold hold = asked(permits);
-            return super.tryAcquire(permits, wait).map(lease -> granted(hold, lease));
-        }
+    private static boolean takesWork(Method method) {
+        return method.getName().equals("callLocked") || method.getName().equals("tryRunLocked");
+    }
 
-        @Override
-        public CompletableFuture<Lease> acquireAsync(int permits) {
-            RecordedHold hold = asked(permits);
-            return LeaseFutures.lease(super.acquireAsync(permits), lease -> granted(hold, lease));
-        }
+    /** What an interface does by its other methods is recorded by those; work goes to who runs it. */
+    private static <T> T shown(Class<T> type, Instead instead) {
+        return Proxies.of(type, (proxy, method, arguments) -> {
+            if (method.getName().equals("unwrap") && ((Class<?>) arguments[0]).isInstance(proxy)) {
+                return proxy;
+            }
+            return method.isDefault() && !takesWork(method)
+                    ? InvocationHandler.invokeDefault(proxy, method, arguments)
+                    : instead.call(method, arguments);
+        });
+    }
 
-        @Override
-        public CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, Duration wait) {
-            RecordedHold hold = asked(permits);
-            return LeaseFutures.found(super.tryAcquireAsync(permits, wait), lease -> granted(hold, lease));
-        }
+    private static Object result(Object to, Method method, @Nullable Object[] arguments) throws Throwable {
+        return Objects.requireNonNull(Proxies.pass(to, method, arguments), method::getName);
+    }
 
-        @Override
-        public <T, X extends Exception> T callLocked(int permits, LockedFunction<T, X> work)
-                throws X, InterruptedException {
-            RecordedHold hold = asked(permits);
-            return to().callLocked(permits, lease -> {
-                hold.stated(capacity.current());
-                return recorder.during(hold, lease, work);
-            });
-        }
-
-        @Override
-        public <X extends Exception> boolean tryRunLocked(int permits, Duration wait, LockedAction<X> work)
-                throws X, InterruptedException {
-            RecordedHold hold = asked(permits);
-            return to().tryRunLocked(permits, wait, lease -> {
-                hold.stated(capacity.current());
-                recorder.during(hold, lease, held -> {
-                    work.run(held);
-                    return true;
-                });
-            });
-        }
+    /** A lease that a user sees, which stands before another. */
+    private interface Shown {
+        Lease bare();
     }
 
     /** A lease whose answers are written down. */
-    static final class RecordingLease extends ForwardingLease {
+    static final class RecordingLease {
         private final Recorder recorder;
         private final RecordedHold hold;
+        private final Lease to;
 
         RecordingLease(Recorder recorder, RecordedHold hold, Lease to) {
-            super(to);
             this.recorder = recorder;
             this.hold = hold;
+            this.to = to;
+        }
+
+        /** The lease as its user sees it. */
+        Lease shown() {
+            return (Lease) Proxies.of((proxy, method, arguments) -> call(method, arguments), Lease.class, Shown.class);
         }
 
         RecordedHold hold() {
@@ -247,37 +181,30 @@ final class RecordingClient extends ForwardingClient {
             return hold.isReleasing() || !hold.losses().isEmpty();
         }
 
-        @Override
-        public boolean isHeld() {
-            long before = recorder.now();
-            long remaining = to().remaining().toNanos();
-            boolean held = to().isHeld();
-            recorder.answered(hold, new HeldAnswer(held, before, recorder.now(), remaining));
-            return held;
-        }
-
-        @Override
-        public ReleaseOutcome release() {
-            beforeRelease();
-            ReleaseOutcome outcome = to().release();
-            recorder.released(hold, outcome);
-            return outcome;
-        }
-
-        @Override
-        public CompletionStage<ReleaseOutcome> releaseAsync() {
-            beforeRelease();
-            return to().releaseAsync().whenComplete((outcome, failure) -> {
-                if (outcome != null) {
+        private @Nullable Object call(Method method, @Nullable Object[] arguments) throws Throwable {
+            return switch (method.getName()) {
+                case "bare" -> to;
+                case "isHeld" -> isHeld();
+                case "release" -> {
+                    beforeRelease();
+                    ReleaseOutcome outcome = to.release();
                     recorder.released(hold, outcome);
+                    yield outcome;
                 }
-            });
-        }
-
-        @Override
-        public void close() {
-            beforeRelease();
-            to().close();
+                case "releaseAsync" -> {
+                    beforeRelease();
+                    yield to.releaseAsync().whenComplete((outcome, failure) -> {
+                        if (outcome != null) {
+                            recorder.released(hold, outcome);
+                        }
+                    });
+                }
+                case "close" -> {
+                    beforeRelease();
+                    yield Proxies.pass(to, method, arguments);
+                }
+                default -> Proxies.pass(to, method, arguments);
+            };
         }
 
         private void beforeRelease() {
@@ -285,6 +212,14 @@ final class RecordingClient extends ForwardingClient {
                 isHeld();
             }
             recorder.releasing(hold);
+        }
+
+        boolean isHeld() {
+            long before = recorder.now();
+            long remaining = to.remaining().toNanos();
+            boolean held = to.isHeld();
+            recorder.answered(hold, new HeldAnswer(held, before, recorder.now(), remaining));
+            return held;
         }
     }
 }

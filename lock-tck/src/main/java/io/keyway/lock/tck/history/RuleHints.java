@@ -8,7 +8,7 @@ final class RuleHints {
     private static final Map<String, String> FIRST = Map.of(
             "LK-301",
             "Is it one step at the store to look whether a lock is free and to take it, and does a grant stay until "
-                    + "its release or the end of its term?",
+                    + "its release or the end of its ttl?",
             "LK-302",
             "Does the store keep a grant for its whole ttl from its last renewal, and does the client count its "
                     + "deadline from before the request was sent?",

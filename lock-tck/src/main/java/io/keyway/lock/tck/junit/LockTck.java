@@ -25,7 +25,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The kit as a JUnit test: a provider's build has one class that extends this one and names the subject.
+ * The TCK as a JUnit test: a provider's build has one class that extends this one and names the subject.
  *
  * <pre>
  * class MyProviderTck extends LockTck {
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.TestFactory;
  * }
  * </pre>
  *
- * <p>The kit runs once; each of its checks is shown as a test. What was not tried is aborted, with the reason, and
+ * <p>The TCK runs once; each of its checks is shown as a test. What was not tried is aborted, with the reason, and
  * never green. The checks cannot be overridden. Reports are written to {@code target/tck-report/<class>}.
  *
  * <p>The system properties {@code keyway.tck.profile}, {@code keyway.tck.seed}, {@code keyway.tck.timeFactor} and
@@ -54,7 +54,7 @@ public abstract class LockTck {
         return TckConfig.of(Profile.SMOKE);
     }
 
-    /** Runs the kit: a container for each chapter of the rules, a test for each check. */
+    /** Runs the TCK: a container for each chapter of the rules, a test for each check. */
     @TestFactory
     @SuppressWarnings("exports") // who calls this has JUnit
     public final List<DynamicNode> rules() throws Exception {

@@ -1,4 +1,4 @@
-/** The door for JUnit: the kit as a test class of a provider's build. */
+/** The door for JUnit: the TCK as a test class of a provider's build. */
 @NullMarked
 package io.keyway.lock.tck.junit;
 

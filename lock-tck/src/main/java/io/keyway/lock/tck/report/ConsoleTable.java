@@ -42,7 +42,7 @@ public final class ConsoleTable implements TckListener {
     public void opened(TckResult subject) {
         out.println(Summary.provider(subject) + " at " + subject.url());
         out.println("profile " + Summary.profile(subject) + ", seed " + subject.seed() + ", time factor "
-                + Summary.factor(subject) + ", kit " + subject.tckVersion());
+                + Summary.factor(subject) + ", TCK " + subject.tckVersion());
     }
 
     @Override

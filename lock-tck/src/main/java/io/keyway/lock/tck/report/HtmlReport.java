@@ -78,7 +78,7 @@ final class HtmlReport {
         out.append("<table>\n");
         row("URL", result.url());
         row("API level", Integer.toString(result.apiLevel()));
-        row("kit", result.tckVersion());
+        row("TCK", result.tckVersion());
         row("profile", Summary.profile(result) + (result.virtualTime() ? ", in virtual time" : ""));
         row("seed", Long.toString(result.seed()));
         row("time factor", Summary.factor(result));
@@ -109,7 +109,7 @@ final class HtmlReport {
                 .append("</h3>\n");
         out.append("<pre>").append(Markup.xml(check.message())).append("</pre>\n");
         out.append("<p><b>Look first:</b> ").append(Markup.xml(check.hint())).append("</p>\n");
-        // The kit draws the picture itself, and escapes what it was told.
+        // The TCK draws the picture itself, and escapes what it was told.
         check.picture().ifPresent(out::append);
         check.evidence().ifPresent(text -> {
             out.append("<details><summary>history</summary><pre>");

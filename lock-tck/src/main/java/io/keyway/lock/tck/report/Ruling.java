@@ -16,7 +16,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What a run says about one rule. A rule is judged by the checks that are about it; one that has none of its own, by those that can refute it beside another.
+ * What a run says about one rule. A rule is judged by the checks that are about it; one that has none of its own, by
+ * those that can refute it beside another.
  *
  * @param rule the rule
  * @param finding in one word

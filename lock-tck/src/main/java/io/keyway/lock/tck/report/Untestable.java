@@ -12,7 +12,10 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The rules that no check of the kit can judge, and why: read from {@code untestable.md}, a line {@code LK-nnn: reason} for each. */
+/**
+ * The rules that no check of the TCK can judge, and why: read from {@code untestable.md}, a line {@code LK-nnn: reason}
+ * for each.
+ */
 public final class Untestable {
     private static final Pattern LINE = Pattern.compile("(?:- )?(LK-\\d+): (.+)");
 

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-/** Clients that stand before others and change one thing: recorders, and the mutants that prove the kit. */
+/** What stands before an object of a provider. */
 @NullMarked
 package io.keyway.lock.tck.wrap;
 

@@ -41,7 +41,7 @@ class BackendLinkTest {
             public LockBackend backend(LockBackend backend) {
                 BackendLink link = new BackendLink(backend, waits);
                 made.set(link);
-                return link;
+                return link.shown();
             }
         });
     }
@@ -53,7 +53,7 @@ class BackendLinkTest {
     }
 
     private static FutureTask<Integer> asking(BackendLink link) {
-        FutureTask<Integer> asks = new FutureTask<>(() -> link.availablePermits(KEY, 3, LONG));
+        FutureTask<Integer> asks = new FutureTask<>(() -> link.shown().availablePermits(KEY, 3, LONG));
         Thread thread = new Thread(asks, "asks");
         thread.setDaemon(true);
         thread.start();
@@ -64,15 +64,15 @@ class BackendLinkTest {
     @Test
     void theClientCallsTheLinkAndNotItsBackend() throws Exception {
         BackendLink link = begun();
-        assertThat(client.unwrap(LockBackend.class)).isSameAs(link);
-        assertThat(link.availablePermits(KEY, 3, LONG)).isEqualTo(3);
+        assertThat(client.unwrap(LockBackend.class)).isSameAs(link.shown());
+        assertThat(link.shown().availablePermits(KEY, 3, LONG)).isEqualTo(3);
     }
 
     @Test
     void aVerbOverACutLinkTakesAllItsTime() throws Exception {
         BackendLink link = begun();
         link.cut(true);
-        assertThatThrownBy(() -> link.availablePermits(KEY, 3, SHORT))
+        assertThatThrownBy(() -> link.shown().availablePermits(KEY, 3, SHORT))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("nothing moves");
     }
@@ -100,7 +100,8 @@ class BackendLinkTest {
         try (LockClient other = open(false)) {
             other.lock("begun").acquire().close();
             made.get().cut(true);
-            assertThatThrownBy(() -> made.get().availablePermits(KEY, 3, LONG)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> made.get().shown().availablePermits(KEY, 3, LONG))
+                    .isInstanceOf(IOException.class);
         }
     }
 

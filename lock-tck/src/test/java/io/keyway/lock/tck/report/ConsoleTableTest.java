@@ -44,7 +44,7 @@ class ConsoleTableTest {
                 Samples.check("LK-1511/another-restart", Verdict.NOT_RUN, "no server"));
         assertThat(printed(directory, result)).isEqualTo("""
                         Sample locks 1.2 at lock:sample://h:1?password=***
-                        profile smoke, seed 7, time factor 1, kit 0.1
+                        profile smoke, seed 7, time factor 1, TCK 0.1
                         5 checks
 
                         PASS          LK-101   a name is a path  1.2 s

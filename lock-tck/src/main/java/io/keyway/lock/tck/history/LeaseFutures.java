@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.wrap;
+package io.keyway.lock.tck.history;
 
 import io.keyway.lock.Lease;
 import java.util.Optional;

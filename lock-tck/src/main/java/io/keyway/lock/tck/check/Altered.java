@@ -1,0 +1,32 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.tck.wrap.Proxies;
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/** What stands before an object of a provider and alters what it is handed. */
+final class Altered {
+    private Altered() {}
+
+    /** The same object, whose calls have other arguments. */
+    static <T> T before(Class<T> type, T to, BiFunction<Method, @Nullable Object[], @Nullable Object[]> altered) {
+        return Proxies.of(type, (proxy, method, arguments) -> {
+            if (method.getName().equals("unwrap") && ((Class<?>) arguments[0]).isInstance(to)) {
+                return Optional.of(to);
+            }
+            return Proxies.pass(to, method, altered.apply(method, arguments));
+        });
+    }
+
+    /** The same object, one of whose methods is handed other arguments. */
+    static <T> T before(
+            Class<T> type, T to, String called, java.util.function.UnaryOperator<@Nullable Object[]> altered) {
+        return before(
+                type,
+                to,
+                (method, arguments) -> method.getName().equals(called) ? altered.apply(arguments) : arguments);
+    }
+}
