@@ -68,6 +68,34 @@ public record LockKey(Kind kind, LockName name) {
         return semaphore(LockName.of(name));
     }
 
+    /**
+     * {@return the key as one word for stores with a narrower alphabet, or whose keys are a tree: the name's
+     * {@link LockName#escaped() escaped} form with {@code ,} in place of {@code /}, a colon, and the kind} No flat key is
+     * the beginning of another.
+     */
+    public String flat() {
+        return name.escaped().replace('/', ',') + ":" + kind;
+    }
+
+    /**
+     * {@return the key of which {@code text} is the {@link #flat()} form}
+     *
+     * @param text the flat form
+     * @throws IllegalArgumentException if it is not such a form
+     */
+    public static LockKey unflat(String text) {
+        int colon = text.indexOf(':');
+        LockKey key = colon < 0
+                ? null
+                : new LockKey(
+                        Kind.valueOf(text.substring(colon + 1)),
+                        LockName.unescape(text.substring(0, colon).replace(',', '/')));
+        if (key == null || !key.flat().equals(text)) {
+            throw new IllegalArgumentException("not the flat form of a key: " + NameSyntax.quoted(text));
+        }
+        return key;
+    }
+
     /** Returns the name with its kind before it, for messages: {@code lock orders/7}. */
     @Override
     public String toString() {

@@ -123,4 +123,17 @@ class LockNameTest {
         assertThat(LockName.of("../a.b/.c d").escaped()).isEqualTo("%2E./a.b/%2Ec%20d");
         assertThat(LockName.of("\u00e9").escaped()).isEqualTo("%C3%A9");
     }
+
+    @Test
+    void aFlatKeyIsOneWordAndLeadsBack() {
+        LockKey key = LockKey.semaphore("jobs/nacht,lauf:1/.x");
+        assertThat(key.flat()).matches("[A-Za-z0-9%_.,-]+:SEMAPHORE");
+        assertThat(LockKey.unflat(key.flat())).isEqualTo(key);
+        assertThat(LockKey.lock("jobs/nightly").flat())
+                .doesNotStartWith(LockKey.lock("jobs").flat())
+                .isNotEqualTo(LockKey.semaphore("jobs/nightly").flat());
+        for (String wrong : new String[] {"jobs", "jobs:", "jobs/nightly:LOCK", "jobs:lock", ":LOCK"}) {
+            assertThatThrownBy(() -> LockKey.unflat(wrong)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
 }

@@ -38,6 +38,14 @@ public final class Deadline {
     }
 
     /**
+     * {@return what is left in whole seconds, rounded up, and at least 1, also if nothing is left: for drivers that count
+     * in seconds, beside which the deadline ends the call}
+     */
+    public int seconds() {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(1, (nanos() + 999_999_999) / 1_000_000_000));
+    }
+
+    /**
      * Refuses to go on if nothing is left; for the time before anything is sent.
      *
      * @param step what has not happened in time, for the message, as {@code "a connection was free"}

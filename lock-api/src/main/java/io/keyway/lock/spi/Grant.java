@@ -29,4 +29,16 @@ public record Grant(long id, LockKey key, long token, Duration ttl, String cooki
         Objects.requireNonNull(ttl, "ttl");
         Objects.requireNonNull(cookie, "cookie");
     }
+
+    /**
+     * A grant of a backend that needs no cookie.
+     *
+     * @param id see the record
+     * @param key see the record
+     * @param token see the record
+     * @param ttl see the record
+     */
+    public Grant(long id, LockKey key, long token, Duration ttl) {
+        this(id, key, token, ttl, "");
+    }
 }

@@ -80,7 +80,10 @@ public final class ManualTime implements TimeSource {
         }
     }
 
-    /** As {@link #advance(Duration)}; {@code deliver} waits, before each timer and in the end, for what was caused so far. */
+    /**
+     * As {@link #advance(Duration)}; {@code deliver} waits, before each timer and in the end, for what was caused so
+     * far.
+     */
     public void advance(Duration by, Runnable deliver) {
         long end = nanoTime() + by.toNanos();
         boolean more = true;

@@ -28,8 +28,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's way to a {@link ReferenceStore}: each verb is one call of the store, which may fail on its way. It decides
- * nothing: it does not retry, wait or remember, and has no thread (LK-1504).
+ * One client's way to a {@link ReferenceStore}: each verb is one call of the store, which may fail on its way. It
+ * decides nothing: it does not retry, wait or remember, and has no thread (LK-1504).
  */
 public class ReferenceBackend implements LockBackend {
 

@@ -66,7 +66,10 @@ public final class ReferenceFaults {
         }
     }
 
-    /** While cut, no call arrives, and the backend cannot tell whether one did; no signal arrives; the client is not told. */
+    /**
+     * While cut, no call arrives, and the backend cannot tell whether one did; no signal arrives; the client is not
+     * told.
+     */
     public void cut(boolean on) {
         boolean breaks;
         synchronized (this) {

@@ -19,13 +19,13 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * {@code lock:reference://name}: locks of one JVM, kept by a store in memory that follows every rule. It is what the kit of
- * tests is tested with, and a model for authors of providers: {@link ReferenceBackend} is the way to the store, and
- * {@link ReferenceStore} what a server would be.
+ * {@code lock:reference://name}: locks of one JVM, kept by a store in memory that follows every rule. It is what the
+ * kit of tests is tested with, and a model for authors of providers: {@link ReferenceBackend} is the way to the store,
+ * and {@link ReferenceStore} what a server would be.
  *
  * <p>Clients of one name share a {@link ReferenceWorld}. With {@code clock=manual} its time stands still but for
- * {@link ReferenceWorld#advance}, and the calls of the store run on the threads that cause them. {@code without=fifo,list}
- * takes features away.
+ * {@link ReferenceWorld#advance}, and the calls of the store run on the threads that cause them.
+ * {@code without=fifo,list} takes features away.
  */
 public class ReferenceProvider implements LockProvider {
 
@@ -114,7 +114,10 @@ public class ReferenceProvider implements LockProvider {
         return new ReferenceStore(clock, tokensAbove);
     }
 
-    /** Makes one client's way to the store; for backends with a defect. {@code trouble}: why it cannot be reached, or empty. */
+    /**
+     * Makes one client's way to the store; for backends with a defect. {@code trouble}: why it cannot be reached, or
+     * empty.
+     */
     protected ReferenceBackend backend(LockUrl url, ReferenceWorld world, TimeSource time, String trouble) {
         return new ReferenceBackend(world, time, features(url), trouble);
     }

@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * The store that clients of one name share: rows in memory ({@link RowTable}), changed by the kit's rules. Its verbs are
- * those of a backend, for one session each.
+ * The store that clients of one name share: rows in memory ({@link RowTable}), changed by the kit's rules. Its verbs
+ * are those of a backend, for one session each.
  *
- * <p>A store with a defect, for a test that has to find it, overrides a verb or a decision: those of {@link RowRules}, and
- * the forms of them here that know the time.
+ * <p>A store with a defect, for a test that has to find it, overrides a verb or a decision: those of {@link RowRules},
+ * and the forms of them here that know the time.
  */
 public class ReferenceStore extends RowRules {
 
@@ -49,7 +49,10 @@ public class ReferenceStore extends RowRules {
 
     // --- The decisions ---
 
-    /** Returns where the row of a key stands; two keys never share one (LK-103), and no character sorts before the line feed. */
+    /**
+     * Returns where the row of a key stands; two keys never share one (LK-103), and no character sorts before the line
+     * feed.
+     */
     protected String slot(LockKey key) {
         return key.name().value() + (key.kind() == LockKey.Kind.LOCK ? "\n0" : "\n1");
     }
@@ -59,7 +62,9 @@ public class ReferenceStore extends RowRules {
         return admits(row, request, clock.getAsLong());
     }
 
-    /** Returns whether the request goes together with those that hold, by the capacity that it states itself (LK-1301). */
+    /**
+     * Returns whether the request goes together with those that hold, by the capacity that it states itself (LK-1301).
+     */
     protected boolean admits(Row row, Request request, long now) {
         return super.admits(row, request);
     }
@@ -92,7 +97,9 @@ public class ReferenceStore extends RowRules {
         }
     }
 
-    /** Called when the store has restarted and forgotten its grants: what is written down stays, as the tokens (LK-603). */
+    /**
+     * Called when the store has restarted and forgotten its grants: what is written down stays, as the tokens (LK-603).
+     */
     protected void restarted() {}
 
     /** Returns within what time a waiter asks again though it was told nothing; it also keeps its place by that. */
@@ -245,8 +252,8 @@ public class ReferenceStore extends RowRules {
     }
 
     /**
-     * Forgets all grants and queues, but not the tokens, and is closed until the last of these grants has expired: by then
-     * whoever holds what it forgot has stopped (LK-1510).
+     * Forgets all grants and queues, but not the tokens, and is closed until the last of these grants has expired: by
+     * then whoever holds what it forgot has stopped (LK-1510).
      */
     public void restart() {
         long opensAt = table.close(this::restarted);

@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The world behind {@code lock:reference://name}: one store and its clock, shared by all clients of that name in this JVM
- * (and class loader). {@code client.unwrap(ReferenceWorld.class)}; what concerns the link of one client is
+ * The world behind {@code lock:reference://name}: one store and its clock, shared by all clients of that name in this
+ * JVM (and class loader). {@code client.unwrap(ReferenceWorld.class)}; what concerns the link of one client is
  * {@link ReferenceFaults}.
  */
 public final class ReferenceWorld {
@@ -42,8 +42,8 @@ public final class ReferenceWorld {
     }
 
     /**
-     * Lets so much time pass. Returns when every timer that became due has run, in order, and what it caused was delivered.
-     * Called from a listener it does not wait for listeners.
+     * Lets so much time pass. Returns when every timer that became due has run, in order, and what it caused was
+     * delivered. Called from a listener it does not wait for listeners.
      *
      * @param by not negative
      * @throws IllegalStateException if the world runs on the real clock
@@ -57,8 +57,8 @@ public final class ReferenceWorld {
     }
 
     /**
-     * Lets so much time pass as it does for a process that is suspended: no timer runs before it goes on, then all that are
-     * due.
+     * Lets so much time pass as it does for a process that is suspended: no timer runs before it goes on, then all that
+     * are due.
      *
      * @throws IllegalStateException if the world runs on the real clock
      */

@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of a {@link ReferenceStore}, in the order of their names, as simple as it goes: one table, one lock over it, one
- * clock. What a change makes known goes out when the lock is free again.
+ * The rows of a {@link ReferenceStore}, in the order of their names, as simple as it goes: one table, one lock over it,
+ * one clock. What a change makes known goes out when the lock is free again.
  *
  * <p>Whoever's turn may have come because somebody before it has died is told by an alarm on the clock of a client that
  * waits, so that no thread of the store's own is needed.

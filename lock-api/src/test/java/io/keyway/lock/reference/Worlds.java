@@ -7,7 +7,9 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
-/** The worlds of this class loader: one store each, from its first client until its last has gone and nothing is held. */
+/**
+ * The worlds of this class loader: one store each, from its first client until its last has gone and nothing is held.
+ */
 final class Worlds {
 
     /** Makes the store of a world. */
@@ -19,7 +21,10 @@ final class Worlds {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, ReferenceWorld> worlds = new HashMap<>();
 
-    /** No token of a new world is lower than one of a world that has ended, so that those of a name rise over worlds, too. */
+    /**
+     * No token of a new world is lower than one of a world that has ended, so that those of a name rise over worlds,
+     * too.
+     */
     private long tokensGiven;
 
     /**

@@ -1,4 +1,6 @@
-/** A complete store in memory, for tests: the reference of what the kit expects of a backend, with faults to switch on. */
+/**
+ * A complete store in memory, for tests: the reference of what the kit expects of a backend, with faults to switch on.
+ */
 @NullMarked
 package io.keyway.lock.reference;
 

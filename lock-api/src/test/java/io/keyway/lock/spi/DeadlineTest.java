@@ -21,6 +21,7 @@ class DeadlineTest {
         assertThat(first).isBetween(HOUR.dividedBy(2).toNanos(), HOUR.toNanos());
         assertThat(deadline.nanos()).isLessThanOrEqualTo(first);
         assertThat(deadline.millis()).isBetween((int) HOUR.dividedBy(2).toMillis(), (int) HOUR.toMillis());
+        assertThat(deadline.seconds()).isBetween((int) HOUR.dividedBy(2).toSeconds(), (int) HOUR.toSeconds());
         assertThatCode(() -> deadline.check("it began")).doesNotThrowAnyException();
     }
 
@@ -38,6 +39,7 @@ class DeadlineTest {
     @Test
     void lessThanAMillisecondIsOne() {
         assertThat(Deadline.after(Duration.ofNanos(1_000)).millis()).isEqualTo(1);
+        assertThat(Deadline.after(Duration.ofNanos(1_000)).seconds()).isEqualTo(1);
     }
 
     @Test

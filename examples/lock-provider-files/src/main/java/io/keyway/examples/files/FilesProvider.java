@@ -27,7 +27,7 @@ public final class FilesProvider implements LockProvider {
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        return FilesBackend.FEATURES;
+        return FilesRows.FEATURES;
     }
 
     @Override
@@ -38,6 +38,6 @@ public final class FilesProvider implements LockProvider {
     @Override
     public LockClient open(OpenRequest request) {
         Path directory = Path.of("/", request.url().path().orElse(""));
-        return request.over(new FilesBackend(new Table(directory)));
+        return request.over(new FilesRows(directory));
     }
 }

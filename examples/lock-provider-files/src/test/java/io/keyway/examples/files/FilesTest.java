@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.RowStore;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.testing.WorkerPool;
@@ -16,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What the compatibility kit cannot know of this provider: its files. */
 class FilesTest {
+
+    private static final LockKey KEY = LockKey.lock("x");
 
     @TempDir
     Path temporary;
@@ -52,12 +59,11 @@ class FilesTest {
         Path locks = temporary.resolve("locks");
         try (LockClient client = Locks.open(url("locks") + "?ttl=1h")) {
             client.lock("x").acquire();
-            List<String> lines = Files.readAllLines(locks.resolve("1"));
-            String[] place = lines.get(1).split(" ");
-            place[6] = Long.toString(Long.parseLong(place[6]) + Long.parseLong(place[5]));
-            Files.write(locks.resolve("2"), List.of(lines.get(0), String.join(" ", place)));
+            String[] row = Files.readString(locks.resolve("1")).split("\t", 4);
+            row[2] = Long.toString(Long.parseLong(row[2]) + Duration.ofHours(1).toNanos());
+            Files.writeString(locks.resolve("2"), String.join("\t", row));
             try (Lease lease = client.lock("x").tryAcquire().orElseThrow()) {
-                assertThat(lease.token()).isEqualTo(2);
+                assertThat(lease.token()).isEqualTo(3);
             }
         }
     }
@@ -65,51 +71,65 @@ class FilesTest {
     @Test
     void whatAKilledProcessLeavesIsNotRead() throws Exception {
         Path locks = Files.createDirectories(temporary.resolve("locks"));
-        Files.writeString(locks.resolve("fresh-of-another"), "17\nLOCK:x 12");
+        Files.writeString(locks.resolve("fresh-of-another"), "x:LOCK\t17");
         assertThat(nextToken()).isEqualTo(1);
-        Files.writeString(locks.resolve("30"), "7\n");
-        assertThat(nextToken()).as("the latest version counts").isEqualTo(8);
+        Files.writeString(locks.resolve("30"), "");
+        assertThat(nextToken()).as("the latest version counts").isEqualTo(31);
     }
 
     @Test
     void aWriterThatStoodStillForLongDoesNotKnowWhetherItWrote() throws Exception {
         Path locks = temporary.resolve("locks");
-        Table table = new Table(locks);
-        assertThatThrownBy(() -> table.change(Duration.ofSeconds(9), now -> {
-                    for (int version = 1; version <= 30; version++) {
-                        writeAndDelete(locks, version);
-                    }
-                    return ++table.token;
-                }))
+        FilesRows rows = new FilesRows(locks) {
+            @Override
+            boolean link(long version, Map<String, Line> table) throws IOException {
+                for (int other = 1; other <= 30; other++) {
+                    writeAndDelete(locks, other);
+                }
+                return super.link(version, table);
+            }
+        };
+        assertThatThrownBy(() -> rows.write(grant(), Deadline.after(Duration.ofSeconds(9))))
                 .hasMessageContaining("stood still");
-        assertThat(table.<Long>change(Duration.ofSeconds(9), now -> table.token))
-                .isEqualTo(30);
+        assertThat(new FilesRows(locks)
+                        .read(KEY, Deadline.after(Duration.ofSeconds(9)))
+                        .row())
+                .isEqualTo(Row.FREE);
+        assertThat(nextToken()).as("what others wrote stands").isEqualTo(31);
     }
 
     @Test
     void aVerbWaitsNoLongerForAnotherThreadThanItsLimit() throws Exception {
-        Table busy = new Table(temporary.resolve("busy"));
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
+        FilesRows busy = new FilesRows(temporary.resolve("busy")) {
+            @Override
+            boolean link(long version, Map<String, Line> table) throws IOException {
+                inside.countDown();
+                return awaited(end) && super.link(version, table);
+            }
+        };
         CompletableFuture<Boolean> other = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
             try {
-                other.complete(busy.change(Duration.ofMinutes(1), now -> {
-                    inside.countDown();
-                    return awaited(end);
-                }));
+                other.complete(busy.write(grant(), Deadline.after(Duration.ofMinutes(1)))
+                        .done());
             } catch (Exception e) {
                 other.completeExceptionally(e);
             }
         });
         thread.start();
         inside.await();
-        Table table = new Table(temporary.resolve("locks"));
-        assertThatThrownBy(() -> table.change(Duration.ofMillis(50), now -> true))
+        FilesRows rows = new FilesRows(temporary.resolve("locks"));
+        assertThatThrownBy(() -> rows.write(grant(), Deadline.after(Duration.ofMillis(50))))
                 .isInstanceOf(NotExecutedException.class)
                 .hasMessageContaining("other threads");
         end.countDown();
         assertThat(other.get(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static RowStore.Write grant() {
+        return new RowStore.Write(KEY, RowStore.IF_FREE, Row.FREE, List.of(), List.of());
     }
 
     private static boolean awaited(CountDownLatch latch) {
@@ -123,7 +143,7 @@ class FilesTest {
     /** As another process does it. */
     private static void writeAndDelete(Path locks, int version) {
         try {
-            Files.writeString(locks.resolve(Integer.toString(version)), version + "\n");
+            Files.writeString(locks.resolve(Integer.toString(version)), "");
             Files.deleteIfExists(locks.resolve(Integer.toString(version - 20)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -159,10 +179,10 @@ class FilesTest {
             long lines = 0;
             for (Path file : files.toList()) {
                 lines += Files.readAllLines(file).stream()
-                        .filter(line -> !line.isBlank())
+                        .filter(line -> !line.isBlank() && !line.startsWith("import "))
                         .count();
             }
-            assertThat(lines).isLessThan(300);
+            assertThat(lines).as("imports aside").isLessThan(180);
         }
     }
 

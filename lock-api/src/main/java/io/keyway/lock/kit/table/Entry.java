@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one request has in a row. Immutable. Times are nanoseconds of the store's clock, of any origin; a token or a time
- * that the write which brings it has yet to give is {@link Row#STAMP}.
+ * What one request has in a row. Immutable. Times are nanoseconds of the store's clock, of any origin; a token or a
+ * time that the write which brings it has yet to give is {@link Row#STAMP}.
  *
  * @param client whose request it is, as the text of its incarnation
  * @param request what was asked; with {@code client} its id is unique for ever
@@ -47,7 +47,19 @@ public record Entry(
         WITHDRAWN
     }
 
-    /** Checks that nothing is null. */
+    /**
+     * Checks that nothing is null.
+     *
+     * @param client see the record
+     * @param request see the record
+     * @param state see the record
+     * @param token see the record
+     * @param since see the record
+     * @param heard see the record
+     * @param lasts see the record
+     * @param reason see the record
+     * @param before see the record
+     */
     public Entry {
         Objects.requireNonNull(client, "client");
         Objects.requireNonNull(request, "request");
@@ -55,48 +67,62 @@ public record Entry(
         Objects.requireNonNull(reason, "reason");
     }
 
-    /** Returns an entry that begins with the write that brings it: in the queue, a grant, or the memory of a withdrawal. */
+    /**
+     * Returns an entry that begins with the write that brings it: in the queue, a grant, or the memory of a withdrawal.
+     */
     static Entry begin(String client, Request request, State state, long lasts) {
         long token = state == State.HOLDING ? Row.STAMP : 0;
         return new Entry(client, request, state, token, Row.STAMP, Row.STAMP, lasts, "", null);
     }
 
-    /** Returns the id of it in the store, unique for ever. */
+    /** {@return the id of it in the store, unique for ever} */
     public String id() {
         return client + ":" + request.id();
     }
 
-    /** Returns whether it is of that request. */
+    /**
+     * {@return whether it is of that request}
+     *
+     * @param someClient whose, as the text of its incarnation
+     * @param id of the request
+     */
     public boolean isOf(String someClient, long id) {
         return request.id() == id && client.equals(someClient);
     }
 
-    /** Whether it is that entry, perhaps as it was before: of one request nothing stands twice in a row in one state. */
+    /**
+     * Whether it is that entry, perhaps as it was before: of one request nothing stands twice in a row in one state.
+     */
     boolean isSame(Entry other) {
         return isOf(other.client, other.request.id()) && state == other.state && token == other.token;
     }
 
-    /** Returns whether it stands behind that one in a row: holders, the upgrade that waits, the queue, what was withdrawn. */
+    /**
+     * Returns whether it stands behind that one in a row: holders, the upgrade that waits, the queue, what was
+     * withdrawn.
+     */
     boolean isBehind(Entry other) {
         return !(holds() && other.holds()) && state.compareTo(other.state) > 0;
     }
 
-    /** Returns whether it keeps others out: a grant in force, one that was broken, or the place of one that is kept. */
+    /**
+     * {@return whether it keeps others out: a grant in force, one that was broken, or the place of one that is kept}
+     */
     public boolean holds() {
         return state == State.HOLDING || state == State.BROKEN || state == State.KEPT;
     }
 
-    /** Returns whether it waits for its turn. */
+    /** {@return whether it waits for its turn} */
     public boolean waits() {
         return state == State.WAITING || state == State.UPGRADING;
     }
 
-    /** Returns the grant of a holder. */
+    /** {@return the grant of a holder} */
     public Grant grant() {
-        return new Grant(request.id(), request.key(), token, request.ttl(), "");
+        return new Grant(request.id(), request.key(), token, request.ttl());
     }
 
-    /** Returns when it ends if nothing more is heard of its client. */
+    /** {@return when it ends if nothing more is heard of its client} */
     public long ends() {
         return heard + lasts;
     }

@@ -6,10 +6,10 @@ import io.keyway.lock.LockKey;
 /** What a change of a row makes known to one client. */
 public sealed interface Notice {
 
-    /** Returns the client that it is for, as the text of its incarnation. */
+    /** {@return the client that it is for, as the text of its incarnation} */
     String client();
 
-    /** Returns the key whose row changed. */
+    /** {@return the key whose row changed} */
     LockKey key();
 
     /**
@@ -31,13 +31,21 @@ public sealed interface Notice {
      */
     record Broken(String client, LockKey key, long token, String reason) implements Notice {}
 
-    /** Returns what that waiter is told when its turn may have come. */
+    /**
+     * {@return what that waiter is told when its turn may have come}
+     *
+     * @param waiter its place in the queue
+     */
     static Notice turn(Entry waiter) {
         return new Turn(
                 waiter.client(), waiter.request().key(), waiter.request().id());
     }
 
-    /** Returns what that holder is told when its grant was broken. */
+    /**
+     * {@return what that holder is told when its grant was broken}
+     *
+     * @param holder of a row
+     */
     static Notice broken(Entry holder) {
         return new Broken(holder.client(), holder.request().key(), holder.token(), holder.reason());
     }

@@ -11,11 +11,11 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a store keeps of one lock or semaphore: who holds it, in the order of the grants; then the upgrade that waits;
- * then who waits, in the order in which they asked; and what was withdrawn. Immutable.
+ * All that a store keeps of one lock or semaphore: who holds it, in the order of the grants; then the upgrade that
+ * waits; then who waits, in the order in which they asked; and what was withdrawn. Immutable.
  *
- * <p>A write is made without knowing the time at which the store will make it, nor the token: what begins or goes on with
- * it says {@link #STAMP}, and the store puts its clock and the token there, by {@link #stamped}.
+ * <p>A write is made without knowing the time at which the store will make it, nor the token: what begins or goes on
+ * with it says {@link #STAMP}, and the store puts its clock and the token there, by {@link #stamped}.
  *
  * @param entries in that order
  */
@@ -27,17 +27,21 @@ public record Row(List<Entry> entries) {
     /** Nobody holds and nobody waits: the row of a key that the store does not have. */
     public static final Row FREE = new Row(List.of());
 
-    /** Copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @param entries see the record
+     */
     public Row {
         entries = List.copyOf(entries);
     }
 
-    /** Returns whether nothing stands in it, so that the store may forget it. */
+    /** {@return whether nothing stands in it, so that the store may forget it} */
     public boolean isFree() {
         return entries.isEmpty();
     }
 
-    /** Returns who holds, in the order of their grants. */
+    /** {@return who holds, in the order of their grants} */
     public List<Entry> holders() {
         int end = 0;
         while (end < entries.size() && entries.get(end).holds()) {
@@ -46,29 +50,34 @@ public record Row(List<Entry> entries) {
         return entries.subList(0, end);
     }
 
-    /** Returns who waits, the first first. */
+    /** {@return who waits, the first first} */
     public List<Entry> waiters() {
         return entries.stream().filter(Entry::waits).toList();
     }
 
-    /** Returns who stands before all that wait; null if nobody waits. */
+    /** {@return who stands before all that wait; null if nobody waits} */
     public @Nullable Entry first() {
         int at = holders().size();
         return at < entries.size() && entries.get(at).waits() ? entries.get(at) : null;
     }
 
-    /** Returns whether anybody waits. */
+    /** {@return whether anybody waits} */
     public boolean isWaitedFor() {
         return first() != null;
     }
 
-    /** Returns the reader that waits to become the writer; null if none does. */
+    /** {@return the reader that waits to become the writer; null if none does} */
     public @Nullable Entry upgrade() {
         Entry first = first();
         return first != null && first.state() == Entry.State.UPGRADING ? first : null;
     }
 
-    /** Returns the grant of that request, in force or broken; null if it has none. */
+    /**
+     * {@return the grant of that request, in force or broken; null if it has none}
+     *
+     * @param client whose, as the text of its incarnation
+     * @param request what was asked
+     */
     public @Nullable Entry holder(String client, long request) {
         for (Entry holder : holders()) {
             if (holder.state() != Entry.State.KEPT && holder.isOf(client, request)) {
@@ -78,18 +87,34 @@ public record Row(List<Entry> entries) {
         return null;
     }
 
-    /** As {@link #holder(String, long)}, if it has that token. */
+    /**
+     * As {@link #holder(String, long)}, if it has that token.
+     *
+     * @param client whose, as the text of its incarnation
+     * @param grant as its client knows it
+     * @return the grant, or null
+     */
     public @Nullable Entry holder(String client, Grant grant) {
         Entry holder = holder(client, grant.id());
         return holder != null && holder.token() == grant.token() ? holder : null;
     }
 
-    /** Returns the place of that request in the queue; null if it has none. */
+    /**
+     * {@return the place of that request in the queue; null if it has none}
+     *
+     * @param client whose, as the text of its incarnation
+     * @param request what was asked
+     */
     public @Nullable Entry waiter(String client, long request) {
         return find(entry -> entry.isOf(client, request) && entry.state() == Entry.State.WAITING);
     }
 
-    /** Returns whether that request was withdrawn, and the row remembers it. */
+    /**
+     * {@return whether that request was withdrawn, and the row remembers it}
+     *
+     * @param client whose, as the text of its incarnation
+     * @param request what was asked
+     */
     public boolean hasWithdrawn(String client, long request) {
         for (Entry memory : memories()) {
             if (memory.isOf(client, request)) {
@@ -121,7 +146,7 @@ public record Row(List<Entry> entries) {
                 != null;
     }
 
-    /** Returns how many permits are out. */
+    /** {@return how many permits are out} */
     public long permitsOut() {
         long out = 0;
         for (Entry holder : holders()) {
@@ -130,7 +155,11 @@ public record Row(List<Entry> entries) {
         return out;
     }
 
-    /** Returns how many stand before that waiter, or before one who has just come if it is null: holders and waiters. */
+    /**
+     * {@return how many stand before that waiter, or before one who has just come if it is null: holders and waiters}
+     *
+     * @param waiter its place in the queue; null if it has just come
+     */
     public int ahead(@Nullable Entry waiter) {
         int all = entries.size() - memories().size();
         if (waiter == null) {
@@ -143,14 +172,17 @@ public record Row(List<Entry> entries) {
         return ahead;
     }
 
-    /** Returns who holds, for people. */
+    /** {@return who holds, for people} */
     public List<Owner> owners() {
         return holders().stream().map(entry -> entry.request().owner()).toList();
     }
 
     /**
-     * Returns the row as leases show it: without those entries that are gone, and all others as if they were heard of at
-     * that time. For a store in which the clients' leases, and not a clock, say who lives.
+     * {@return the row as leases show it: without those entries that are gone, and all others as if they were heard of
+     * at that time} For a store in which the clients' leases, and not a clock, say who lives.
+     *
+     * @param lives whether the lease of an entry is alive
+     * @param now the store's clock, in nanoseconds
      */
     public Row alive(Predicate<Entry> lives, long now) {
         return keeping(lives).each(entry -> entry.state() == Entry.State.KEPT ? entry : entry.heardAt(now));
@@ -167,13 +199,13 @@ public record Row(List<Entry> entries) {
         return size == kept.length ? this : new Row(List.of(Arrays.copyOf(kept, size)));
     }
 
-    /** Returns whether a grant in it waits for the token of the write that brings it. */
+    /** {@return whether a grant in it waits for the token of the write that brings it} */
     public boolean grants() {
         return holders().stream().anyMatch(holder -> holder.token() == STAMP);
     }
 
     /**
-     * Returns the row as the write that brought it made it.
+     * {@return the row as the write that brought it made it}
      *
      * @param token of the grant that the write made, if it made one: higher than that of every earlier grant of the key
      * @param now the store's clock at the write, in nanoseconds
@@ -184,14 +216,19 @@ public record Row(List<Entry> entries) {
                 : each(entry -> entry.isStamped() ? entry : entry.stamped(token, now));
     }
 
-    /** Returns one text of it, of ASCII characters without control characters but the line feed; {@link #parse} leads back. */
+    /**
+     * {@return one text of it, of ASCII characters without control characters but the line feed; {@link #parse} leads
+     * back}
+     */
     public String text() {
         return RowText.write(this);
     }
 
     /**
-     * Returns the row of that key whose {@link #text} that is.
+     * {@return the row of that key whose {@link #text} that is}
      *
+     * @param key which lock or semaphore
+     * @param text as {@link #text} wrote it
      * @throws IllegalArgumentException if it is no such text, as of a newer version
      */
     public static Row parse(LockKey key, String text) {

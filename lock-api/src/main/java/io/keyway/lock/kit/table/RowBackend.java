@@ -38,15 +38,15 @@ import org.jspecify.annotations.Nullable;
  * One client's way to a {@link RowStore}: reads a row, has {@link RowRules} decide what becomes of it, and writes it if
  * nobody was faster; else it decides anew on the row that stood in the way.
  *
- * <p>The first try of a request supposes that the key is free and writes at once. The row of a grant is remembered, and its
- * release or renewal supposes that nobody has changed it. So each of them is one request to the store while nobody else
- * wants the key. What is remembered is trusted for no longer than the client would believe in the grant, 3/4 of its ttl: a
- * later message must not find in force what is over by the store's clock (LK-701). An answer that says no is given by
- * a row that was read.
+ * <p>The first try of a request supposes that the key is free and writes at once. The row of a grant is remembered, and
+ * its release or renewal supposes that nobody has changed it. So each of them is one request to the store while nobody
+ * else wants the key. What is remembered is trusted for no longer than the client would believe in the grant, 3/4 of
+ * its ttl: a later message must not find in force what is over by the store's clock (LK-701). An answer that says no is
+ * given by a row that was read.
  *
- * <p>A write whose outcome is not known may yet arrive. One that expects a version fails when the row has changed, and one that
- * expects a free key when the row remembers that its request was withdrawn: {@link #withdraw} writes that down for each
- * request of which a write was not answered (LK-1502).
+ * <p>A write whose outcome is not known may yet arrive. One that expects a version fails when the row has changed, and
+ * one that expects a free key when the row remembers that its request was withdrawn: {@link #withdraw} writes that down
+ * for each request of which a write was not answered (LK-1502).
  */
 public final class RowBackend implements LockBackend {
 
@@ -59,6 +59,17 @@ public final class RowBackend implements LockBackend {
             Feature.UPGRADE,
             Feature.BREAK,
             Feature.HOLD_AT_LEAST));
+
+    /**
+     * {@return what the rules offer over any store, and what a store adds}
+     *
+     * @param more what the store adds
+     */
+    public static Set<Feature> featuresWith(Feature... more) {
+        Set<Feature> all = EnumSet.copyOf(FEATURES);
+        all.addAll(List.of(more));
+        return Set.copyOf(all);
+    }
 
     /** So many requests that were withdrawn are refused without asking the store. */
     private static final int WITHDRAWN = 4096;
@@ -89,6 +100,7 @@ public final class RowBackend implements LockBackend {
     /**
      * Makes the way of one client.
      *
+     * @param store where the rows are
      * @param clock the client's, monotonic, in nanoseconds
      */
     public RowBackend(RowStore store, LongSupplier clock) {
@@ -175,9 +187,9 @@ public final class RowBackend implements LockBackend {
     private Attempt granted(Request request, Row row) {
         Entry holder = row.holder(client, request.id());
         if (holder == null) {
-            throw new IllegalStateException(
-                    "the store says that it has written the row of " + request.key()
-                            + ", and shows one without what was written: RowStore.write has to return the row as it stands then");
+            throw new IllegalStateException("the store says that it has written the row of " + request.key()
+                    + ", and shows one without what was written:"
+                    + " RowStore.write has to return the row as it stands then");
         }
         return new Attempt.Granted(holder.grant());
     }
@@ -337,7 +349,9 @@ public final class RowBackend implements LockBackend {
 
     // --- One row, changed in one step ---
 
-    /** Carries out a rule on the row of that key; on the one that is supposed to stand there, if that leads to a yes. */
+    /**
+     * Carries out a rule on the row of that key; on the one that is supposed to stand there, if that leads to a yes.
+     */
     private <A> Done<A> change(LockKey key, @Nullable Known guess, Deadline deadline, Rule<A> rule) throws Exception {
         long asked = clock.getAsLong();
         if (guess != null) {

@@ -18,20 +18,20 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of queues and grants, as pure functions of a row. Each verb of a backend is one of them: it takes the row as it
- * is, without what is over, and returns the row as it is to be, the answer, and who is to be told.
+ * The rules of queues and grants, as pure functions of a row. Each verb of a backend is one of them: it takes the row
+ * as it is, without what is over, and returns the row as it is to be, the answer, and who is to be told.
  *
  * <p>A request is granted when it stands first in the queue of its key and fits those that hold; nobody passes anybody
- * (LK-310, LK-1203). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted from
- * the last attempt or renewal that arrived (LK-502), or by a break, after which its place stays until its holder has
- * answered (LK-1105); what was to be held at least for some time keeps its place for what is left of that (LK-520). A
- * waiter keeps its place by attempts, and loses it after its term (LK-410).
+ * (LK-310, LK-1203). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted
+ * from the last attempt or renewal that arrived (LK-502), or by a break, after which its place stays until its holder
+ * has answered (LK-1105); what was to be held at least for some time keeps its place for what is left of that (LK-520).
+ * A waiter keeps its place by attempts, and loses it after its term (LK-410).
  *
- * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call: a write is made before the time of the
- * write is known, and says {@link Row#STAMP} in its place.
+ * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call: a write is made before the time
+ * of the write is known, and says {@link Row#STAMP} in its place.
  *
- * <p>The single decisions can be overridden, by a store with another order for example. Thread-safe, and so must be what
- * overrides it.
+ * <p>The single decisions can be overridden, by a store with another order for example. Thread-safe, and so must be
+ * what overrides it.
  */
 public class RowRules {
 
@@ -51,12 +51,23 @@ public class RowRules {
     /** Makes the rules. */
     public RowRules() {}
 
-    /** Returns whether nobody stands before that request; {@code waiter} is null if it has just come. */
+    /**
+     * {@return whether nobody stands before that request; {@code waiter} is null if it has just come}
+     *
+     * @param row as it is, without what is over
+     * @param waiter its place in the queue; null if it has just come
+     * @param request what was asked
+     */
     protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
         return Objects.equals(row.first(), waiter);
     }
 
-    /** Returns whether the request goes together with those that hold, by the capacity that it states itself (LK-1301). */
+    /**
+     * {@return whether the request goes together with those that hold, by the capacity that it states itself (LK-1301)}
+     *
+     * @param row as it is, without what is over
+     * @param request what was asked
+     */
     protected boolean admits(Row row, Request request) {
         return switch (request.mode()) {
             case EXCLUSIVE -> row.holders().isEmpty();
@@ -66,36 +77,65 @@ public class RowRules {
         };
     }
 
-    /** Returns how long one that is heard of is kept, in nanoseconds: a holder or a waiter. */
+    /**
+     * {@return how long one that is heard of is kept, in nanoseconds: a holder or a waiter}
+     *
+     * @param request what was asked
+     * @param holds whether it holds, or waits
+     */
     protected long term(Request request, boolean holds) {
         return request.ttl().toNanos();
     }
 
-    /** Returns how long after its grant a holder that is released keeps its place, in nanoseconds (LK-520). */
+    /**
+     * {@return how long after its grant a holder that is released keeps its place, in nanoseconds (LK-520)}
+     *
+     * @param request what was asked
+     */
     protected long keptFor(Request request) {
         return request.holdAtLeast().toNanos();
     }
 
-    /** Returns how long after its grant a holder whose term ends keeps its place, in nanoseconds (LK-520). */
+    /**
+     * {@return how long after its grant a holder whose term ends keeps its place, in nanoseconds (LK-520)}
+     *
+     * @param request what was asked
+     */
     protected long outlastsTermFor(Request request) {
         return request.holdAtLeast().toNanos();
     }
 
-    /** Returns the holder that a message about that grant is about: by its id and token, never by its client alone (LK-701). */
+    /**
+     * {@return the holder that a message about that grant is about: by its id and token, never by its client alone
+     * (LK-701)}
+     *
+     * @param row as it is, without what is over
+     * @param client whose, as the text of its incarnation
+     * @param grant as its client knows it
+     */
     protected @Nullable Entry inForce(Row row, String client, Grant grant) {
         return row.holder(client, grant);
     }
 
-    /** Returns who is told that its turn may have come, now that {@code left} has left, or whoever it was if that is null. */
+    /**
+     * {@return who is told that its turn may have come, now that {@code left} has left, or whoever it was if that is
+     * null}
+     *
+     * @param row as it is, without what is over
+     * @param left who has left; null if somebody else, or several
+     */
     protected @Nullable Entry next(Row row, @Nullable Entry left) {
         return row.first();
     }
 
     /**
-     * Returns within what time a waiter asks again though nothing was told; it also keeps its place by that. The first in
-     * the queue asks when somebody before it may be over, since a client that died tells nobody.
+     * {@return within what time a waiter asks again though nothing was told; it also keeps its place by that} The
+     * first in the queue asks when somebody before it may be over, since a client that died tells nobody.
      *
+     * @param row as it is, without what is over
+     * @param request what was asked
      * @param ahead how many stand before it
+     * @param look when the row was read
      */
     protected Duration recheckWithin(Row row, Request request, int ahead, Look look) {
         Duration longest = request.ttl().dividedBy(4);
@@ -117,19 +157,31 @@ public class RowRules {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Returns how old the last word of a waiter must be for a new one to be written down, in nanoseconds. */
+    /**
+     * {@return how old the last word of a waiter must be for a new one to be written down, in nanoseconds}
+     *
+     * @param request what was asked
+     */
     protected long rewrittenAfter(Request request) {
         return request.ttl().toNanos() / 8;
     }
 
-    /** Returns how long the row remembers a request that was withdrawn, in nanoseconds. */
+    /**
+     * {@return how long the row remembers a request that was withdrawn, in nanoseconds}
+     *
+     * @param request what was asked
+     */
     protected long withdrawnFor(Request request) {
         return Math.max(4 * request.ttl().toNanos(), WITHDRAWN_FOR.toNanos());
     }
 
     // --- What time does to a row ---
 
-    /** Returns when the entry leaves the row if nothing more is heard, by the store's clock. */
+    /**
+     * {@return when the entry leaves the row if nothing more is heard, by the store's clock}
+     *
+     * @param entry of a row that is {@link Row#stamped stamped}
+     */
     public final long leaves(Entry entry) {
         long ends = entry.ends();
         if (entry.state() != Entry.State.HOLDING) {
@@ -140,8 +192,11 @@ public class RowRules {
     }
 
     /**
-     * Returns the row without what is over at that time; the very row if nothing is. Of those that wait it looks at the
-     * first ones, until one lives, since no other stands in anybody's way.
+     * {@return the row without what is over at that time; the very row if nothing is} Of those that wait it looks at
+     * the first ones, until one lives, since no other stands in anybody's way.
+     *
+     * @param row as it is, without what is over
+     * @param now the store's clock, in nanoseconds
      */
     public final Row expired(Row row, long now) {
         Row left = row;
@@ -164,7 +219,11 @@ public class RowRules {
         return left;
     }
 
-    /** Returns when {@link #expired} may next bring forward somebody who waits; empty if nobody does. */
+    /**
+     * {@return when {@link #expired} may next bring forward somebody who waits; empty if nobody does}
+     *
+     * @param row as it is, without what is over
+     */
     public final OptionalLong nextExpiry(Row row) {
         Entry first = row.first();
         if (first == null) {
@@ -178,7 +237,12 @@ public class RowRules {
         return OptionalLong.of(next);
     }
 
-    /** Returns who is told when {@link #expired} has made that of the row. */
+    /**
+     * {@return who is told when {@link #expired} has made that of the row}
+     *
+     * @param before the row as it was
+     * @param after the row as it is
+     */
     public final List<Notice> noticesOfExpiry(Row before, Row after) {
         return before.entries().size() > after.entries().size() ? wake(after, null) : List.of();
     }
@@ -321,7 +385,10 @@ public class RowRules {
         return new Step<>(undone, true, List.of(again), wake(undone, holder));
     }
 
-    /** Ends the grant of that token. Its place is kept until its client has answered by a release, or its term has passed. */
+    /**
+     * Ends the grant of that token. Its place is kept until its client has answered by a release, or its term has
+     * passed.
+     */
     final Step<Boolean> breakGrant(Row row, long token, String reason) {
         for (Entry holder : row.holders()) {
             if (holder.token() == token && holder.state() == Entry.State.KEPT) {
@@ -355,7 +422,13 @@ public class RowRules {
         return all;
     }
 
-    /** Returns who holds and who waits, for people; empty if nobody does at that time. */
+    /**
+     * {@return who holds and who waits, for people; empty if nobody does at that time}
+     *
+     * @param key which lock or semaphore
+     * @param row as it is, without what is over
+     * @param now the store's clock, in nanoseconds
+     */
     public final Optional<LockStatus> status(LockKey key, Row row, long now) {
         List<LockStatus.Holder> holders = new ArrayList<>();
         List<LockStatus.Waiter> waiters = new ArrayList<>();

@@ -22,14 +22,14 @@ import java.util.Set;
  * most what is left of its deadline, ends early when its thread is interrupted, never retries, and throws
  * {@link io.keyway.lock.spi.NotExecutedException} only if surely nothing was written.
  *
- * <p><b>Versions.</b> Each write gives its row a version of at least 1. The versions of one key only rise, also when its
- * row has been forgotten in between and after a restart: a counter of the store (a revision, a sequence), or one of the
- * key that outlasts its row. So the version serves as the token of the grant that the write makes. A floor of tokens
- * ({@link io.keyway.lock.spi.TokenFloor}) is a floor of versions.
+ * <p><b>Versions.</b> Each write gives its row a version of at least 1. The versions of one key only rise, also when
+ * its row has been forgotten in between and after a restart: a counter of the store (a revision, a sequence), or one of
+ * the key that outlasts its row. So the version serves as the token of the grant that the write makes. A floor of
+ * tokens ({@link io.keyway.lock.spi.TokenFloor}) is a floor of versions.
  *
  * <p><b>Times.</b> A row's times are of one clock that all clients of the store share and that does not jump, best the
- * store's own: with each row comes the time at which it was read, and {@link Row#stamped} puts the time of a write where
- * the row waits for it. A store without a clock whose leases say who lives drops the others when it reads
+ * store's own: with each row comes the time at which it was read, and {@link Row#stamped} puts the time of a write
+ * where the row waits for it. A store without a clock whose leases say who lives drops the others when it reads
  * ({@link Row#alive}).
  */
 public interface RowStore extends AutoCloseable {
@@ -45,7 +45,13 @@ public interface RowStore extends AutoCloseable {
      * @param now the time of this answer, by the clock of the row's times, in nanoseconds
      */
     record Stored(Row row, long version, long now) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param row see the record
+         * @param version see the record
+         * @param now see the record
+         */
         public Stored {
             Objects.requireNonNull(row, "row");
         }
@@ -57,18 +63,36 @@ public interface RowStore extends AutoCloseable {
      * @param key whose row
      * @param expected the version that the row must have, or {@link #IF_FREE}
      * @param row what is written. It may be forgotten if it is free
-     * @param heard the entries that are new, or go on, because their client was heard of. Where leases say who lives, the
-     *     lease of each is made or renewed, for {@link Entry#lasts} nanoseconds, before the write
+     * @param heard the entries that are new, or go on, because their client was heard of. Where leases say who lives,
+     *     the lease of each is made or renewed, for {@link Entry#lasts} nanoseconds, before the write
      * @param notices who is to be told of what when it is written. A store that can speak passes each to
      *     {@link Listener#told} of its client; one whose clients watch their rows need not
      */
     record Write(LockKey key, long expected, Row row, List<Entry> heard, List<Notice> notices) {
-        /** Copies the lists. */
+        /**
+         * Copies the lists.
+         *
+         * @param key see the record
+         * @param expected see the record
+         * @param row see the record
+         * @param heard see the record
+         * @param notices see the record
+         */
         public Write {
             Objects.requireNonNull(key, "key");
             Objects.requireNonNull(row, "row");
             heard = List.copyOf(heard);
             notices = List.copyOf(notices);
+        }
+
+        /**
+         * {@return whether the row that stands at the key is the one that this expects}
+         *
+         * @param stands the row that stands there
+         */
+        public boolean isFor(Stored stands) {
+            return stands.version() == expected
+                    || (expected == IF_FREE && stands.row().isFree());
         }
     }
 
@@ -79,7 +103,12 @@ public interface RowStore extends AutoCloseable {
      * @param stored the row that stands now: what was written, or what stood in its way
      */
     record Written(boolean done, Stored stored) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param done see the record
+         * @param stored see the record
+         */
         public Written {
             Objects.requireNonNull(stored, "stored");
         }
@@ -92,7 +121,12 @@ public interface RowStore extends AutoCloseable {
      * @param stored its row
      */
     record Listed(LockKey key, Stored stored) {
-        /** Checks that nothing is null. */
+        /**
+         * Checks that nothing is null.
+         *
+         * @param key see the record
+         * @param stored see the record
+         */
         public Listed {
             Objects.requireNonNull(key, "key");
             Objects.requireNonNull(stored, "stored");
@@ -106,7 +140,12 @@ public interface RowStore extends AutoCloseable {
      * @param next where to go on; empty on the last page
      */
     record Page(List<Listed> rows, Optional<String> next) {
-        /** Copies the list. */
+        /**
+         * Copies the list.
+         *
+         * @param rows see the record
+         * @param next see the record
+         */
         public Page {
             rows = List.copyOf(rows);
             Objects.requireNonNull(next, "next");
@@ -118,32 +157,67 @@ public interface RowStore extends AutoCloseable {
      * only.
      */
     interface Listener {
-        /** That was said to this client by a write of another, or of its own. */
+        /**
+         * That was said to this client by a write of another, or of its own.
+         *
+         * @param notice what was said
+         */
         void told(Notice notice);
 
-        /** That is how the row stands now; for a store whose clients watch their rows. */
+        /**
+         * That is how the row stands now; for a store whose clients watch their rows.
+         *
+         * @param key which lock or semaphore
+         * @param stored the row
+         */
         void changed(LockKey key, Stored stored);
 
-        /** What concerns the connection, and loops in the background. */
+        /**
+         * What concerns the connection, and loops in the background.
+         *
+         * @return the signals of the client
+         */
         LockBackend.Signals signals();
     }
 
     /**
      * Connects, as {@link LockBackend#start}. A store that stands in no need of that says
      * {@code listener.signals().connected(...)} all the same if it has a name for people.
+     *
+     * @param listener whom to tell
+     * @param client the incarnation of this client
+     * @throws Exception if it did not succeed
      */
     default void start(Listener listener, Incarnation client) throws Exception {}
 
-    /** Returns the row of that key, as its last write left it. */
+    /**
+     * {@return the row of that key, as its last write left it}
+     *
+     * @param key which lock or semaphore
+     * @param deadline when the call has to end
+     * @throws Exception if it did not succeed
+     */
     Stored read(LockKey key, Deadline deadline) throws Exception;
 
     /**
      * Writes a row in one step, if its version is the one expected, and says what stands there now. Any exception but
      * {@link io.keyway.lock.spi.NotExecutedException} means that it may have been written, or may yet be.
+     *
+     * @param write what to write
+     * @param deadline when the call has to end
+     * @return whether it was written, and the row as it stands now
+     * @throws Exception if it may have been written; {@code NotExecutedException} if it surely was not
      */
     Written write(Write write, Deadline deadline) throws Exception;
 
-    /** As {@link #write} of each, in order, each on its own; overridden where several go in one request. */
+    /**
+     * As {@link #write} of each, in order, each on its own; overridden where several go in one request.
+     *
+     * @param writes what to write
+     * @param deadline when the call has to end
+     * @return what became of each, in the same order
+     * @throws Exception if any may have been written and this is not known
+     */
     default List<Written> writeAll(List<Write> writes, Deadline deadline) throws Exception {
         List<Written> all = new ArrayList<>(writes.size());
         for (Write write : writes) {
@@ -153,45 +227,63 @@ public interface RowStore extends AutoCloseable {
     }
 
     /**
-     * Returns the next rows of keys whose name begins with the prefix, free ones left out or not; needed with LIST.
+     * {@return the next rows of keys whose name begins with the prefix, free ones left out or not; needed with LIST}
      *
+     * @param prefix of the names
      * @param after where to go on, by the page before
      * @param max the most rows; at least 1
+     * @param deadline when the call has to end
+     * @throws Exception if it did not succeed
      */
     default Page list(String prefix, Optional<String> after, int max, Deadline deadline) throws Exception {
         throw new UnsupportedFeatureException(Feature.LIST, "this store");
     }
 
-    /** Returns what the store offers; of what the rules offer by themselves see {@link RowBackend#FEATURES}. */
+    /** {@return what the store offers; of what the rules offer by themselves see {@link RowBackend#FEATURES}} */
     Set<Feature> features();
 
-    /** Returns what the store promises. */
+    /** {@return what the store promises} */
     Guarantees guarantees();
 
     /**
-     * Returns the ttl that the store can keep where one was asked for: not less. Belief, renewal and listings are reckoned
-     * from it. By default any.
+     * {@return the ttl that the store can keep where one was asked for: not less} Belief, renewal and listings are
+     * reckoned from it. By default any.
+     *
+     * @param ttl that was asked for
      */
     default Duration agreed(Duration ttl) {
         return ttl;
     }
 
-    /** Returns the rules by which its rows change. */
+    /** {@return the rules by which its rows change} */
     default RowRules rules() {
         return new RowRules();
     }
 
-    /** As {@link LockBackend#prompt}. */
+    /**
+     * As {@link LockBackend#prompt}.
+     *
+     * @return whether each call surely ends within its deadline; by default false
+     */
     default boolean prompt() {
         return false;
     }
 
-    /** Returns something of the store's own, as its driver. */
+    /**
+     * {@return something of the store's own, as its driver}
+     *
+     * @param <T> the type
+     * @param type of what is asked for
+     */
     default <T> Optional<T> unwrap(Class<T> type) {
         return Optional.empty();
     }
 
-    /** Disconnects. */
+    /**
+     * Disconnects.
+     *
+     * @throws Exception if it did not succeed
+     */
     @Override
     default void close() throws Exception {}
 }

@@ -14,8 +14,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * A row as text: the version of this format, and then one line for each entry, its fields joined by blanks in the order of
- * {@link #append}; what the entry was before an upgrade follows in the same line. A star is {@link Row#STAMP}.
+ * A row as text: the version of this format, and then one line for each entry, its fields joined by blanks in the order
+ * of {@link #append}; what the entry was before an upgrade follows in the same line. A star is {@link Row#STAMP}.
  */
 final class RowText {
 

@@ -13,7 +13,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Rows as text in a map, with a version for each key that outlasts its row, as a table of a database would keep them. */
+/**
+ * Rows as text in a map, with a version for each key that outlasts its row, as a table of a database would keep them.
+ */
 final class MemoryRows implements RowStore {
 
     private record Kept(String text, long version, long written) {}
@@ -48,8 +50,7 @@ final class MemoryRows implements RowStore {
         before = () -> {};
         faster.run();
         Stored stands = stored(write.key());
-        if (stands.version() != write.expected()
-                && (write.expected() != IF_FREE || !stands.row().isFree())) {
+        if (!write.isFor(stands)) {
             return new Written(false, stands);
         }
         rows.put(write.key(), new Kept(write.row().text(), stands.version() + 1, now));

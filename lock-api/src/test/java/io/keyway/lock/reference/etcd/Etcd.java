@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A key-value server in memory with the interface of etcd: revisions of the whole store, transactions of compares and
- * operations, leases of whole seconds to which keys are attached, and watches. It has no clock that a client could ask for.
+ * operations, leases of whole seconds to which keys are attached, and watches. It has no clock that a client could ask
+ * for.
  */
 final class Etcd {
 

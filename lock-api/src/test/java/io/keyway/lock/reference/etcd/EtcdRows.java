@@ -31,9 +31,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows in etcd. A row is a value, written if its revision is the one expected; the revision is its version, and so the token
- * of the grant that it makes. For each entry of a row there is a key beside it, attached to a lease of its own: who
- * is not heard of loses the key, and is left out when the row is read.
+ * Rows in etcd. A row is a value, written if its revision is the one expected; the revision is its version, and so the
+ * token of the grant that it makes. For each entry of a row there is a key beside it, attached to a lease of its own:
+ * who is not heard of loses the key, and is left out when the row is read.
  */
 final class EtcdRows implements RowStore {
 
@@ -156,7 +156,9 @@ final class EtcdRows implements RowStore {
         return new Written(response.succeeded(), stored(key, response));
     }
 
-    /** The lease of an entry, with its whole term before it. Its id is the entry's: who repeats a call finds it again. */
+    /**
+     * The lease of an entry, with its whole term before it. Its id is the entry's: who repeats a call finds it again.
+     */
     private long lease(Entry entry) {
         long id = (Incarnation.of(entry.client()).low() + entry.request().id()) & Long.MAX_VALUE;
         if (leases.contains(id) && etcd.leaseKeepAlive(id) > 0) {
