@@ -136,8 +136,10 @@ class GrantHandleTest {
                                 }
                                 inside.decrementAndGet();
                                 if (!handle.tryRelease(token, 3)) {
-                                    // Attended: the cell releases it, as after a Release command.
-                                    handle.rest(token, 3);
+                                    // Attended, or the last token: the cell would release it, in a turn of its own.
+                                    while (handle.active(token)) {
+                                        handle.rest(token, 3);
+                                    }
                                 }
                             }
                         }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class LockCodecTest {
@@ -76,10 +77,14 @@ class LockCodecTest {
         }
     }
 
+    private static Stream<Class<?>> kinds(Class<?> of) {
+        return of.isSealed() ? Stream.of(of.getPermittedSubclasses()).flatMap(LockCodecTest::kinds) : Stream.of(of);
+    }
+
     @Test
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
-                .hasSize(LockMessage.class.getPermittedSubclasses().length);
+                .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
         assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(22);
     }
 
