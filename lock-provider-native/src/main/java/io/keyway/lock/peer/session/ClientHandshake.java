@@ -26,9 +26,12 @@ final class ClientHandshake {
     /** A member that keeps in touch notices within about a second that the other one does not answer. */
     private static final long ATTENTION = 4_000_000_000L;
 
+    /** The most epochs that a hello tells of. */
+    private static final int MAX_SEEN = 1;
+
     private final SessionSettings settings;
     private final Incarnation self;
-    private SessionTarget aim;
+    private SessionTarget target;
     private long life;
     private long guard;
     private @Nullable WelcomeInfo greeting;
@@ -36,12 +39,12 @@ final class ClientHandshake {
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
 
-    ClientHandshake(SessionSettings settings, Incarnation self, SessionTarget aim, List<Seen> seen) {
+    ClientHandshake(SessionSettings settings, Incarnation self, SessionTarget target, List<Seen> seen) {
         this.settings = settings;
         this.self = self;
-        this.aim = aim;
-        if (seen.size() > ClientSession.MAX_SEEN) {
-            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + ClientSession.MAX_SEEN);
+        this.target = target;
+        if (seen.size() > MAX_SEEN) {
+            throw new IllegalArgumentException(seen.size() + " epochs seen; at most " + MAX_SEEN);
         }
         for (Seen one : seen) {
             this.seen.put(one.node(), one);
@@ -58,19 +61,19 @@ final class ClientHandshake {
         return life != Input.Reborn.NO_LIFE;
     }
 
-    Hello hello(long attempt, @Nullable OpenSession open, Turn turn) {
-        Resume resume = open == null ? null : new Resume(open.member, open.peer.session(), open.received());
+    /** @param resume the session to go on with; null for a fresh one */
+    Hello hello(long attempt, @Nullable Resume resume, Turn turn) {
         return new Hello(
                 settings.wireLow(),
                 settings.wireHigh(),
                 settings.cluster(),
                 settings.settingsHash(),
-                aim.role() == Role.MEMBER ? settings.membersHash() : 0,
+                target.role() == Role.MEMBER ? settings.membersHash() : 0,
                 settings.algorithm(),
-                aim.role(),
-                aim.from(),
-                aim.node(),
-                aim.shard(),
+                target.role(),
+                target.from(),
+                target.node(),
+                target.shard(),
                 self,
                 Nonce.draw(turn),
                 attempt,
@@ -83,7 +86,7 @@ final class ClientHandshake {
 
     /** Only until a member has taken it, since epochs are kept; who is at work is not to be refused for it. */
     private long floorToGive() {
-        return aim.role() == Role.CLIENT && greeting == null ? settings.tokenFloor() : 0;
+        return target.role() == Role.CLIENT && greeting == null ? settings.tokenFloor() : 0;
     }
 
     /** Null if the member has proved itself and may be talked to. */
@@ -127,7 +130,7 @@ final class ClientHandshake {
     void welcomed(Welcome welcome, Incarnation member) {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
-        aim = new SessionTarget(aim.role(), aim.from(), welcome.node(), aim.shard(), aim.demand());
+        target = new SessionTarget(target.role(), target.from(), welcome.node(), target.shard(), target.demand());
         greeting = new WelcomeInfo(
                 welcome.node(),
                 member,
@@ -141,7 +144,7 @@ final class ClientHandshake {
 
     /** False if another member answers than the one that is meant. */
     boolean expects(Welcome welcome) {
-        return aim.node().isEmpty() || aim.node().equals(welcome.node());
+        return target.node().isEmpty() || target.node().equals(welcome.node());
     }
 
     /** What the last welcome said; null before the first. */
@@ -152,7 +155,7 @@ final class ClientHandshake {
 
     /** True if a session is wanted though nothing waits for it. */
     boolean demanded() {
-        return switch (aim.demand()) {
+        return switch (target.demand()) {
             case ON_DEMAND -> false;
             case UNTIL_GREETED -> greeting == null;
             case ALWAYS -> true;
@@ -161,7 +164,7 @@ final class ClientHandshake {
 
     /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
     long attention() {
-        return aim.demand() == SessionTarget.Demand.ALWAYS ? attention(settings) : Turn.NEVER;
+        return target.demand() == SessionTarget.Demand.ALWAYS ? attention(settings) : Turn.NEVER;
     }
 
     /** With what ttl a member that keeps in touch counts as waiting; it speaks at least four times in that time. */
@@ -170,10 +173,10 @@ final class ClientHandshake {
     }
 
     String why(Refuse refusal) {
-        if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.SETTINGS) {
+        if (target.role() == Role.CLIENT && refusal.code() == RefuseCode.SETTINGS) {
             return "the members run with " + refusal.here() + ", this client with " + settings.settingsText() + ": say "
                     + refusal.here() + " in the URL";
-        } else if (aim.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
+        } else if (target.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
             return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
         }
         if (refusal.code() == RefuseCode.LOW_FLOOR) {
@@ -203,7 +206,7 @@ final class ClientHandshake {
     }
 
     ClientHandshake copy() {
-        ClientHandshake copy = new ClientHandshake(settings, self, aim, List.copyOf(seen.values()));
+        ClientHandshake copy = new ClientHandshake(settings, self, target, List.copyOf(seen.values()));
         copy.greeting = greeting;
         copy.lives(life, guard);
         copy.frozen.putAll(frozen);
@@ -212,7 +215,7 @@ final class ClientHandshake {
 
     void encode(StateEncoder out) {
         out.put(self.high()).put(self.low()).put(life).put(guard);
-        out.value(aim).value(greeting);
+        out.value(target).value(greeting);
         out.put(seen.size());
         for (Seen one : seen.values()) {
             out.put(one.node()).put(one.epoch());

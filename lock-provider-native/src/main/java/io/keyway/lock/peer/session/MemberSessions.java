@@ -3,8 +3,10 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
@@ -20,25 +22,44 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of a member, and the only judge of what expires.
+ * The sessions of a member's cell: one machine with what it is made of, {@link ServerHandshake} (who is let in),
+ * {@link SessionTable} (what is said in sessions, and what of them is over), {@link HorizonGate} (what is promised on
+ * disk before it is said) and, where the algorithm talks to members, {@link PeerGroup} (the sessions that this member
+ * dials itself).
  *
- * <p>A session is heard when a frame of it was read, whatever is in it, and every grant in it lives for its ttl from there. Messages, the stamp and the time of hearing change in one step, and the echo
- * of a stamp leaves only behind every message that was queued before it: a client that sees its belief extended has seen first what ended (the echo of a split batch is on its last frame, and a frame after a
- * gap is dropped whole). Links come and go without effect. Nothing is kept for a link before it has proved itself but its hello and a nonce.
+ * <p><b>States</b> of the member: its list is awaited, or known; it is in quarantine until some time, or grants; and it
+ * closes. A link is without session until its peer has proved itself, and then belongs to one session at most. A session
+ * lives until it says goodbye, is silent for longer than any lease in it, is proved dead, or its client opens another.
+ *
+ * <p><b>Messages</b>: HELLO, CHALLENGE, PROOF, WELCOME and REFUSE open a link or end it; DATA carries everything else;
+ * BYE, in a place of its own among the messages, ends a session.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>Only sessions expire anything. A session is heard when a frame of it was read, whatever is in it, and every grant
+ *       in it lives for its ttl from there. Links come and go without effect.
+ *   <li>Messages, the stamp and the time of hearing change in one step, and the echo of a stamp leaves only behind every
+ *       message that was queued before it (of a batch that is split, on its last frame; a frame behind a gap is dropped
+ *       whole): a client that sees its belief extended has seen first what ended.
+ *   <li>Nothing is kept for a link before it has proved itself but its hello and a nonce.
+ *   <li>No frame leaves that makes a lease end, or a place be kept, later than what is on disk.
+ *   <li>A member that is told of an epoch of itself which it does not know goes on above it, and grants nothing for a
+ *       quarantine: what it forgot may still be believed.
+ *   <li>A floor of tokens is raised only while nobody else has a session, or may come back with a lease of before.
+ * </ul>
  */
-public final class MemberSessions extends MemberSide {
-    /** Messages in one frame, at most. */
-    public static final int MAX_MESSAGES = 1024;
-
+public final class MemberSessions implements SessionLayer, MemberView {
     private static final int WAKE = 0;
 
     private final SessionSettings settings;
     private final Membership membership;
     private final Incarnation self;
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
-    private final ServerHandshake door;
-    private final HorizonGate promises;
-    private KnownMembers fellows = new KnownMembers();
+    private final ServerHandshake handshake;
+    private final SessionTable table;
+    private final HorizonGate horizonGate;
+    private KnownMembers knownMembers = new KnownMembers();
     private long epoch;
     private long floor;
     /** The floor of tokens that a client has given to this life of the member; 0 if none has. */
@@ -49,6 +70,7 @@ public final class MemberSessions extends MemberSide {
     /** The other members have not yet confirmed the member list. */
     private boolean listAwaited;
 
+    private @Nullable SessionTurn turn;
     private boolean closing;
     /** The sessions that this member dials itself; null if its algorithm does not talk to members. */
     private @Nullable PeerGroup peers;
@@ -93,18 +115,18 @@ public final class MemberSessions extends MemberSide {
             Incarnation self,
             long epoch,
             long quarantineUntil,
-            ServerHandshake door,
+            ServerHandshake handshake,
             @Nullable SessionTable table,
-            HorizonGate promises) {
-        super(table == null ? new SessionTable(settings, door.admissions()) : table);
+            HorizonGate horizonGate) {
+        this.table = table == null ? new SessionTable(settings, handshake.newestLinks()) : table;
         this.settings = settings;
         this.membership = membership;
         this.self = self;
         this.epoch = checkedEpoch(epoch);
         this.quarantineUntil = quarantineUntil;
         this.listAwaited = quarantineUntil == Turn.NEVER;
-        this.door = door;
-        this.promises = promises;
+        this.handshake = handshake;
+        this.horizonGate = horizonGate;
     }
 
     /** The same, for an algorithm whose machines talk to the other members. Before the first turn. */
@@ -122,11 +144,11 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void begin(SessionTurn begun) {
-        turnBegins(begun);
+        turn = begun;
         if (quarantined && !listAwaited && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
-        door.begin(begun);
+        handshake.begin(begun);
         table.begin(begun);
         if (peers != null) {
             peers.begin(begun);
@@ -172,7 +194,7 @@ public final class MemberSessions extends MemberSide {
     }
 
     /** The id of the member behind a session; empty if it is a client's, or over. */
-    String fellow(Peer peer) {
+    String memberBehind(Peer peer) {
         MemberSession session = table.get(peer.session());
         return session == null ? "" : session.from;
     }
@@ -184,7 +206,7 @@ public final class MemberSessions extends MemberSide {
                 table.end(session, turn);
             }
         }
-        door.forgetHellos(member, turn);
+        handshake.forgetHellos(member, turn);
     }
 
     @Override
@@ -237,7 +259,7 @@ public final class MemberSessions extends MemberSide {
             peers.opened(link, turn);
             return;
         }
-        door.opened(link, turn);
+        handshake.opened(link, turn);
     }
 
     @Override
@@ -246,7 +268,7 @@ public final class MemberSessions extends MemberSide {
             peers.closed(link, why, turn);
             return;
         }
-        door.closed(link);
+        handshake.closed(link);
         table.closed(link);
     }
 
@@ -272,14 +294,14 @@ public final class MemberSessions extends MemberSide {
             }
             return; // a hello or proof again: the network's duplicate
         }
-        Hello hello = door.arrived(link, frame, turn);
+        Hello hello = handshake.arrived(link, frame, turn);
         if (hello == null) {
             return;
         }
         if (closing) {
-            door.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
+            handshake.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
         } else if (doubled(hello, turn)) {
-            door.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", hello.from(), hello.from()), turn);
+            handshake.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", hello.from(), hello.from()), turn);
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {
@@ -290,14 +312,14 @@ public final class MemberSessions extends MemberSide {
                     case HIGH_FLOOR -> others(hello);
                     default -> epoch << Membership.COUNTER_BITS;
                 };
-                door.refuse(link, Handshake.refuse(unfit, "tokenFloor", here, hello.tokenFloor()), turn);
+                handshake.refuse(link, Handshake.refuse(unfit, "tokenFloor", here, hello.tokenFloor()), turn);
             }
         } else {
             long told = 0;
             for (Seen seen : hello.seen()) {
                 told = Math.max(told, seen.epoch());
             }
-            door.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, told), turn);
+            handshake.refuse(link, Handshake.refuse(RefuseCode.PROTOCOL, "epoch", epoch, told), turn);
         }
     }
 
@@ -314,7 +336,7 @@ public final class MemberSessions extends MemberSide {
                     && !session.client.equals(hello.client())
                     && session.connected()
                     && turn.now() - session.heard < ClientHandshake.attention(settings) / 2) {
-                if (fellows.doubled(hello.client())) {
+                if (knownMembers.doubled(hello.client())) {
                     turn.tell(new DuplicateMember(hello.from()));
                 }
                 return true;
@@ -392,7 +414,7 @@ public final class MemberSessions extends MemberSide {
         boolean longer = quarantined && quarantineUntil != Turn.NEVER && quarantineUntil - until > 0;
         quarantined = true;
         quarantineUntil = longer ? quarantineUntil : until;
-        promises.reach(quarantineUntil);
+        horizonGate.reach(quarantineUntil);
         newEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));
     }
@@ -413,11 +435,12 @@ public final class MemberSessions extends MemberSide {
             session = table.get(resume.session());
             if (session == null || !session.client.equals(hello.client())) {
                 turn.goal(SessionGoal.UNKNOWN_SESSION_REFUSED);
-                door.refuse(link, Handshake.refuse(RefuseCode.UNKNOWN_SESSION, "session", 0, resume.session()), turn);
+                handshake.refuse(
+                        link, Handshake.refuse(RefuseCode.UNKNOWN_SESSION, "session", 0, resume.session()), turn);
                 return;
             }
             if (resume.received() < 0 || resume.received() > session.stream.everSent()) {
-                door.refuse(
+                handshake.refuse(
                         link,
                         Handshake.refuse(RefuseCode.PROTOCOL, "received", session.stream.everSent(), resume.received()),
                         turn);
@@ -428,9 +451,9 @@ public final class MemberSessions extends MemberSide {
             session = table.open(hello, turn);
         }
         if (hello.role() == SessionFrame.Role.MEMBER) {
-            fellows.admitted(hello.from(), hello.client());
+            knownMembers.admitted(hello.from(), hello.client());
         }
-        door.admitted(link, hello, session.peer.session());
+        handshake.admitted(link, hello, session.peer.session());
         if (peers != null && hello.role() == SessionFrame.Role.MEMBER) {
             peers.met(hello.from(), hello.client(), turn);
         }
@@ -445,7 +468,7 @@ public final class MemberSessions extends MemberSide {
                         quarantineLeft(turn),
                         membership.members(),
                         membership.shards(),
-                        membership.fresh() && !fellows.livedBefore(hello.from()),
+                        membership.fresh() && !knownMembers.livedBefore(hello.from()),
                         membership.longestTtl()));
     }
 
@@ -463,7 +486,7 @@ public final class MemberSessions extends MemberSide {
         if (quarantined && quarantineUntil != Turn.NEVER) {
             quarantineUntil += nanos;
         }
-        door.stalled(nanos);
+        handshake.stalled(nanos);
         if (peers != null) {
             peers.stalled(nanos);
         }
@@ -479,7 +502,7 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void forced(long ticket, SessionTurn turn) {
-        promises.forced(ticket);
+        horizonGate.forced(ticket);
     }
 
     @Override
@@ -488,12 +511,12 @@ public final class MemberSessions extends MemberSide {
             peers.flush(turn);
         }
         long until = table.leasesEnd();
-        if (until != Turn.NEVER || promises.keepsMore()) {
-            promises.need(until, epoch, turn);
+        if (until != Turn.NEVER || horizonGate.keepsMore()) {
+            horizonGate.need(until, epoch, turn);
         }
         table.flush(turn);
         if (until != Turn.NEVER) {
-            promises.ahead(until, epoch, turn);
+            horizonGate.ahead(until, epoch, turn);
         }
         turn.timer(WAKE, nextWork());
     }
@@ -506,7 +529,7 @@ public final class MemberSessions extends MemberSide {
         if (peers != null) {
             next = Clocks.earlier(next, peers.nextWork());
         }
-        return Clocks.earlier(next, door.nextWork());
+        return Clocks.earlier(next, handshake.nextWork());
     }
 
     @Override
@@ -521,12 +544,89 @@ public final class MemberSessions extends MemberSide {
     @Override
     public long send(Peer to, Message message) {
         if (peers != null) {
-            String member = fellow(to);
+            String member = memberBehind(to);
             if (!member.isEmpty()) {
                 return peers.send(member, message);
             }
         }
-        return super.send(to, message);
+        MemberSession session = table.get(to.session());
+        if (session == null) {
+            return 0;
+        }
+        table.touch(session);
+        return session.stream.add(message);
+    }
+
+    // What machines ask and tell
+
+    private SessionTurn turn() {
+        if (turn == null) {
+            throw new IllegalStateException("no turn has begun");
+        }
+        return turn;
+    }
+
+    @Override
+    public boolean live(Peer peer) {
+        return table.get(peer.session()) != null;
+    }
+
+    /** {@link Turn#NEVER} if the session is over. */
+    @Override
+    public long silence(Peer peer) {
+        MemberSession session = table.get(peer.session());
+        return session == null ? Turn.NEVER : turn().now() - session.heard;
+    }
+
+    /** A session that is over takes none: its {@link SessionEnded} is on its way to the key, or has come. */
+    @Override
+    public void grant(Peer peer, Key key, long token, long ttl) {
+        MemberSession session = table.get(peer.session());
+        if (session != null) {
+            session.classes.grant(key, token, ttl);
+            table.touch(session);
+        }
+    }
+
+    @Override
+    public void ungrant(Peer peer, Key key, long token, long ttl) {
+        MemberSession session = table.get(peer.session());
+        if (session != null) {
+            session.classes.ungrant(key, token, ttl);
+        }
+    }
+
+    @Override
+    public void await(Peer peer, Key key, long ttl) {
+        MemberSession session = table.get(peer.session());
+        if (session != null) {
+            session.classes.await(key, ttl);
+        }
+    }
+
+    @Override
+    public void unawait(Peer peer, Key key, long ttl) {
+        MemberSession session = table.get(peer.session());
+        if (session != null) {
+            session.classes.unawait(key, ttl);
+        }
+    }
+
+    @Override
+    public void listen(Peer peer, Key key) {
+        MemberSession session = table.get(peer.session());
+        if (session != null) {
+            session.listeners.add(key);
+        }
+    }
+
+    @Override
+    public List<Grant> grants() {
+        List<Grant> grants = new ArrayList<>();
+        for (MemberSession session : table.all()) {
+            session.classes.list(session.peer, grants);
+        }
+        return grants;
     }
 
     @Override
@@ -547,12 +647,12 @@ public final class MemberSessions extends MemberSide {
 
     /** Until when something may be kept beyond its lease, as far as is promised; {@link Turn#NEVER} if nothing is. */
     public long keptUntil() {
-        return promises.kept();
+        return horizonGate.kept();
     }
 
     @Override
     public void keep(long until) {
-        promises.keep(until);
+        horizonGate.keep(until);
     }
 
     @Override
@@ -583,7 +683,7 @@ public final class MemberSessions extends MemberSide {
     private void newEpoch(long next, Turn turn) {
         epoch = checkedEpoch(next);
         floor = 0;
-        turn.force(new MemberPromise(epoch, promises.horizon(), promises.kept()));
+        turn.force(new MemberPromise(epoch, horizonGate.horizon(), horizonGate.kept()));
     }
 
     /** A live session, for searches; null if it is over. */
@@ -605,27 +705,27 @@ public final class MemberSessions extends MemberSide {
 
     /** True if a session of that client lives. For oracles. */
     public boolean hasSession(Incarnation client) {
-        return table.get(door.admissions().session(client)) != null;
+        return table.get(handshake.newestLinks().session(client)) != null;
     }
 
     /** True if anything is kept of that client, if only the number of its last link. For oracles. */
     public boolean remembers(Incarnation client) {
-        return hasSession(client) || door.admissions().remembers(client);
+        return hasSession(client) || handshake.newestLinks().remembers(client);
     }
 
     @Override
     public MemberSessions copy() {
-        ServerHandshake copiedDoor = door.copy();
+        ServerHandshake copiedHandshake = handshake.copy();
         MemberSessions copy = new MemberSessions(
                 settings,
                 membership,
                 self,
                 epoch,
                 quarantineUntil,
-                copiedDoor,
-                table.copy(copiedDoor.admissions()),
-                promises.copy());
-        copy.fellows = fellows.copy();
+                copiedHandshake,
+                table.copy(copiedHandshake.newestLinks()),
+                horizonGate.copy());
+        copy.knownMembers = knownMembers.copy();
         copy.floor = floor;
         copy.tokenFloor = tokenFloor;
         copy.quarantined = quarantined;
@@ -638,7 +738,7 @@ public final class MemberSessions extends MemberSide {
 
     @Override
     public void encode(StateEncoder out) {
-        fellows.encode(out);
+        knownMembers.encode(out);
         out.put(self.high())
                 .put(self.low())
                 .put(epoch)
@@ -652,8 +752,8 @@ public final class MemberSessions extends MemberSide {
         for (Key key : awaitOpening) {
             out.put(key);
         }
-        door.encode(out);
-        promises.encode(out);
+        handshake.encode(out);
+        horizonGate.encode(out);
         table.encode(out);
         if (peers != null) {
             peers.encode(out);

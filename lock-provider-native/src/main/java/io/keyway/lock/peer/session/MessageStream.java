@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessageStream {
     /** So many messages of a member may be on their way to a client: what a client that does not read makes the member's buffers hold, at each attempt to send it. */
-    static final int WINDOW = 4 * MemberSessions.MAX_MESSAGES;
+    static final int WINDOW = 4 * SessionFrame.MAX_MESSAGES;
 
     enum Fit {
         FITS,

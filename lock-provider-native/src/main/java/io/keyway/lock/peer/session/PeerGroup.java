@@ -243,7 +243,7 @@ public final class PeerGroup implements PeerView {
 
     @Override
     public String member(Peer from) {
-        return sessions.fellow(from);
+        return sessions.memberBehind(from);
     }
 
     @Override

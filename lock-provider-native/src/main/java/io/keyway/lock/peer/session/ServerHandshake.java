@@ -9,16 +9,26 @@ import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Role;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Lets a link in once it has answered this link's nonce, and if it is no older than what was let in before. */
+/**
+ * Lets a link in once it has answered this link's nonce, and if it is no older than what was let in before.
+ *
+ * <p><b>States</b> of a link: opened; greeted, its HELLO kept and answered with a CHALLENGE; then it is admitted, or
+ * refused and hung up. <b>Invariants</b>: at most so many links are without proof, each for as long as the timeout; a
+ * PROOF counts for the nonce of its own link only; of two links of one incarnation the one with the higher attempt wins,
+ * in whatever order their bytes come ({@link NewestLinks}); a peer that has proved nothing learns nothing.
+ */
 final class ServerHandshake {
     private final SessionSettings settings;
     private final Membership membership;
     private final Incarnation self;
     private HalfOpen halfOpen = new HalfOpen();
-    private NewestLinks admissions = new NewestLinks();
+    private NewestLinks newestLinks = new NewestLinks();
 
     ServerHandshake(SessionSettings settings, Membership membership, Incarnation self) {
         this.settings = settings;
@@ -26,8 +36,8 @@ final class ServerHandshake {
         this.self = self;
     }
 
-    NewestLinks admissions() {
-        return admissions;
+    NewestLinks newestLinks() {
+        return newestLinks;
     }
 
     void begin(SessionTurn turn) {
@@ -36,12 +46,12 @@ final class ServerHandshake {
                 oldest = halfOpen.oldest()) {
             hangUp(oldest.getKey(), turn);
         }
-        admissions.forget(turn.now());
+        newestLinks.forget(turn.now());
     }
 
     long nextWork() {
         Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
-        long forget = admissions.nextForget();
+        long forget = newestLinks.nextForget();
         return oldest == null ? forget : Clocks.earlier(oldest.getValue().until(), forget);
     }
 
@@ -86,7 +96,7 @@ final class ServerHandshake {
             refuse(link, difference, turn);
             return null;
         }
-        if (admissions.stale(hello.client(), hello.attempt())) {
+        if (newestLinks.stale(hello.client(), hello.attempt())) {
             turn.goal(SessionGoal.STALE_HELLO_REFUSED);
             refuse(link, new Refuse(RefuseCode.STALE_ATTEMPT, "attempt", "newer", "" + hello.attempt()), turn);
             return null;
@@ -108,7 +118,7 @@ final class ServerHandshake {
 
     void admitted(long link, Hello hello, long session) {
         halfOpen.remove(link);
-        admissions.admit(hello.client(), hello.attempt(), session);
+        newestLinks.admit(hello.client(), hello.attempt(), session);
     }
 
     void refuse(long link, Refuse refusal, SessionTurn turn) {
@@ -130,18 +140,83 @@ final class ServerHandshake {
 
     void stalled(long nanos) {
         halfOpen.shift(nanos);
-        admissions.shift(nanos);
+        newestLinks.shift(nanos);
     }
 
     ServerHandshake copy() {
         ServerHandshake copy = new ServerHandshake(settings, membership, self);
         copy.halfOpen = halfOpen.copy();
-        copy.admissions = admissions.copy();
+        copy.newestLinks = newestLinks.copy();
         return copy;
     }
 
     void encode(StateEncoder out) {
         halfOpen.encode(out);
-        admissions.encode(out);
+        newestLinks.encode(out);
+    }
+
+    /** The links that have not proved themselves: no more than the limit, none for longer than the timeout. */
+    private static final class HalfOpen {
+        /** What a hello left: nothing but itself, and the nonce that it was answered with. */
+        record Half(
+                long until, @Nullable Hello hello, @Nullable Nonce nonce, int wire) {}
+
+        private final LinkedHashMap<Long, Half> links = new LinkedHashMap<>();
+
+        int size() {
+            return links.size();
+        }
+
+        void opened(long link, long until) {
+            links.put(link, new Half(until, null, null, 0));
+        }
+
+        @Nullable
+        Half get(long link) {
+            return links.get(link);
+        }
+
+        void greeted(long link, Half half, Hello hello, Nonce nonce, int wire) {
+            links.replace(link, new Half(half.until(), hello, nonce, wire));
+        }
+
+        void remove(long link) {
+            links.remove(link);
+        }
+
+        /** The links on which a member of that id has said hello. */
+        List<Long> saidHello(String from) {
+            List<Long> said = new ArrayList<>();
+            links.forEach((link, half) -> {
+                if (half.hello() != null && half.hello().from().equals(from)) {
+                    said.add(link);
+                }
+            });
+            return said;
+        }
+
+        /** The one that was opened first; all have the same time. */
+        Map.@Nullable Entry<Long, Half> oldest() {
+            return links.isEmpty() ? null : links.entrySet().iterator().next();
+        }
+
+        void shift(long nanos) {
+            links.replaceAll((link, half) -> new Half(half.until() + nanos, half.hello(), half.nonce(), half.wire()));
+        }
+
+        HalfOpen copy() {
+            HalfOpen copy = new HalfOpen();
+            copy.links.putAll(links);
+            return copy;
+        }
+
+        void encode(StateEncoder out) {
+            out.put(links.size());
+            for (Map.Entry<Long, Half> entry : links.entrySet()) {
+                Half half = entry.getValue();
+                out.put(entry.getKey()).time(half.until()).put(half.wire());
+                out.value(half.hello()).value(half.nonce());
+            }
+        }
     }
 }

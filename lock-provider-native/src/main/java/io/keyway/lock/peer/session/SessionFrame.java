@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The frames of a link: four that open it, one that refuses it, and one that carries everything else. */
 public sealed interface SessionFrame extends Frame {
+    /** Messages in one frame, at most. */
+    int MAX_MESSAGES = 1024;
+
     /** Which end of a session the sender of a hello is. */
     enum Role {
         CLIENT(1),

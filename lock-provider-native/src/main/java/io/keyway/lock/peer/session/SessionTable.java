@@ -19,32 +19,41 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The live sessions of a member: what comes in over their links, what goes out, and what is over. */
+/**
+ * The live sessions of a member: what comes in over their links, what goes out, and what is over.
+ *
+ * <p><b>States</b> of a session: connected by one link, or not. <b>Events</b>: a frame (acknowledges, brings messages,
+ * hears, stamps), a deadline (the smallest ttl of a grant, the longest of all, a message to be sent again), a link that
+ * is bound or closed, the end. <b>Invariants</b>: a session that has something to say, or to be looked at, is dirty until
+ * the next flush; its next deadline is listed, never too late; when it is over every key that had a grant, a wait or an
+ * ear in it is called once.
+ */
 final class SessionTable {
     private final SessionSettings settings;
-    private final NewestLinks admissions;
+    private final NewestLinks newestLinks;
     private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
     private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
     /** The sessions that the next flush looks at, each once. */
     private final List<MemberSession> dirty = new ArrayList<>();
 
-    private final DeadlineQueue dues = new DeadlineQueue();
+    private final DeadlineQueue deadlines = new DeadlineQueue();
     private long lastSession;
     /** How long this member stood still; of this input only. */
     private long stalled;
 
-    SessionTable(SessionSettings settings, NewestLinks admissions) {
+    SessionTable(SessionSettings settings, NewestLinks newestLinks) {
         this.settings = settings;
-        this.admissions = admissions;
+        this.newestLinks = newestLinks;
     }
 
     void begin(SessionTurn turn) {
         if (stalled != 0) {
             putOff(turn.now());
         }
-        for (long due = dues.due(turn.now()); due != 0; due = dues.due(turn.now())) {
+        for (long due = deadlines.due(turn.now()); due != 0; due = deadlines.due(turn.now())) {
             look(live(due), turn);
         }
     }
@@ -52,7 +61,7 @@ final class SessionTable {
     /** Ends what is over in a session, and lists it anew. */
     private void look(MemberSession session, SessionTurn turn) {
         long silence = turn.now() - session.heard;
-        dues.remove(session);
+        deadlines.remove(session);
         if (silence >= session.patience(settings.maxTtl())) {
             turn.goal(SessionGoal.EXPIRED_SESSION);
             end(session, turn);
@@ -73,7 +82,7 @@ final class SessionTable {
             }
             touch(session);
         }
-        dues.list(session, session.due(settings.maxTtl()));
+        deadlines.list(session, session.due(settings.maxTtl()));
     }
 
     private MemberSession live(long number) {
@@ -124,13 +133,13 @@ final class SessionTable {
             session.dirty = false;
             dirty.remove(session);
         }
-        dues.remove(session);
+        deadlines.remove(session);
         if (session.connected()) {
             byLink.remove(session.link);
             turn.hangUp(session.link);
             session.link = MemberSession.NO_LINK;
         }
-        admissions.ended(session.client, turn.now() + settings.proofTimeout());
+        newestLinks.ended(session.client, turn.now() + settings.proofTimeout());
         Set<Key> keys = session.classes.keys();
         keys.addAll(session.listeners);
         for (Key key : keys) {
@@ -140,7 +149,7 @@ final class SessionTable {
 
     /** A fresh session; it ends the former one of that client. */
     MemberSession open(Hello hello, SessionTurn turn) {
-        MemberSession former = sessions.get(admissions.session(hello.client()));
+        MemberSession former = sessions.get(newestLinks.session(hello.client()));
         if (former != null) {
             turn.goal(SessionGoal.SUPERSEDED_SESSION);
             end(former, turn);
@@ -174,7 +183,7 @@ final class SessionTable {
         session.link = link;
         session.heard = turn.now();
         byLink.put(link, session);
-        dues.list(session, session.due(settings.maxTtl()));
+        deadlines.list(session, session.due(settings.maxTtl()));
     }
 
     void data(MemberSession session, Data frame, SessionTurn turn) {
@@ -289,7 +298,7 @@ final class SessionTable {
         if (session.connected()) {
             MessageStream stream = session.stream;
             while (stream.unsent() && stream.room() > 0) {
-                List<Message> messages = stream.send(Math.min(stream.room(), MemberSessions.MAX_MESSAGES));
+                List<Message> messages = stream.send(Math.min(stream.room(), SessionFrame.MAX_MESSAGES));
                 turn.transmit(session.link, header(session, messages, !stream.unsent()));
                 session.owes &= stream.unsent();
             }
@@ -302,20 +311,20 @@ final class SessionTable {
                 session.retry.sent(turn.now(), retryBase(session));
             }
         }
-        dues.list(session, session.due(settings.maxTtl()));
+        deadlines.list(session, session.due(settings.maxTtl()));
     }
 
     long nextWork() {
-        return dues.next();
+        return deadlines.next();
     }
 
-    SessionTable copy(NewestLinks copiedAdmissions) {
-        SessionTable copy = new SessionTable(settings, copiedAdmissions);
+    SessionTable copy(NewestLinks copiedLinks) {
+        SessionTable copy = new SessionTable(settings, copiedLinks);
         copy.lastSession = lastSession;
         for (MemberSession session : sessions.values()) {
             MemberSession twin = session.copy();
             copy.sessions.put(twin.peer.session(), twin);
-            copy.dues.relist(twin);
+            copy.deadlines.relist(twin);
             if (twin.connected()) {
                 copy.byLink.put(twin.link, twin);
             }
@@ -334,6 +343,56 @@ final class SessionTable {
         out.put(dirty.size());
         for (MemberSession session : dirty) {
             out.put(session.peer);
+        }
+    }
+
+    /**
+     * When which session is to be looked at next. Deadlines only move later, so an entry is moved when it comes up, not
+     * at each frame.
+     */
+    private static final class DeadlineQueue {
+        private record Due(long at, long session) {}
+
+        private final TreeSet<Due> list = new TreeSet<>((a, b) -> {
+            long difference = a.at() - b.at();
+            return difference != 0 ? Long.signum(difference) : Long.compare(a.session(), b.session());
+        });
+
+        /** Makes sure that the session is looked at by then. */
+        void list(MemberSession session, long at) {
+            if (session.listedAt != Turn.NEVER) {
+                if (session.listedAt - at <= 0) {
+                    return;
+                }
+                list.remove(new Due(session.listedAt, session.peer.session()));
+            }
+            session.listedAt = at;
+            list.add(new Due(at, session.peer.session()));
+        }
+
+        void remove(MemberSession session) {
+            if (session.listedAt != Turn.NEVER) {
+                list.remove(new Due(session.listedAt, session.peer.session()));
+                session.listedAt = Turn.NEVER;
+            }
+        }
+
+        long next() {
+            return list.isEmpty() ? Turn.NEVER : list.first().at();
+        }
+
+        /** The number of a session whose time has come; 0 if there is none. */
+        long due(long now) {
+            return list.isEmpty() || list.first().at() - now > 0
+                    ? 0
+                    : list.first().session();
+        }
+
+        /** To a copy of the sessions, which know their own times. */
+        void relist(MemberSession session) {
+            if (session.listedAt != Turn.NEVER) {
+                list.add(new Due(session.listedAt, session.peer.session()));
+            }
         }
     }
 }

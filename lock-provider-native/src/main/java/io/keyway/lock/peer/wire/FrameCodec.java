@@ -4,7 +4,6 @@ package io.keyway.lock.peer.wire;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
-import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.RefuseCode;
@@ -132,7 +131,7 @@ public final class FrameCodec {
             int from = done;
             int fits = scratch.position();
             try {
-                while (done < messages.size() && done - from < MemberSessions.MAX_MESSAGES) {
+                while (done < messages.size() && done - from < SessionFrame.MAX_MESSAGES) {
                     bodies.write(messages.get(done), writer);
                     done++;
                     fits = scratch.position();
@@ -194,7 +193,7 @@ public final class FrameCodec {
         long ack = in.number();
         long stamp = stamped ? in.varint() : 0;
         long clock = in.varint();
-        int count = in.count(MemberSessions.MAX_MESSAGES, LEAST_BODY);
+        int count = in.count(SessionFrame.MAX_MESSAGES, LEAST_BODY);
         List<Message> messages = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             messages.add(bodies.read(in));
