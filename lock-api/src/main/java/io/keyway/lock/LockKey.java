@@ -70,8 +70,8 @@ public record LockKey(Kind kind, LockName name) {
 
     /**
      * {@return the key as one word for stores with a narrower alphabet, or whose keys are a tree: the name's
-     * {@link LockName#escaped() escaped} form with {@code ,} in place of {@code /}, a colon, and the kind} No flat key is
-     * the beginning of another.
+     * {@link LockName#escaped() escaped} form with {@code ,} in place of {@code /}, a colon, and the kind} No flat key
+     * is the beginning of another.
      */
     public String flat() {
         return name.escaped().replace('/', ',') + ":" + kind;

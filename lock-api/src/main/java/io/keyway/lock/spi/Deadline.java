@@ -38,8 +38,8 @@ public final class Deadline {
     }
 
     /**
-     * {@return what is left in whole seconds, rounded up, and at least 1, also if nothing is left: for drivers that count
-     * in seconds, beside which the deadline ends the call}
+     * {@return what is left in whole seconds, rounded up, and at least 1, also if nothing is left: for drivers that
+     * count in seconds, beside which the deadline ends the call}
      */
     public int seconds() {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(1, (nanos() + 999_999_999) / 1_000_000_000));
