@@ -136,7 +136,7 @@ class DiscoveryTest {
                             () -> Locks.open(LockUrl.parse("lock:god://u:s3cr3t@h"), ClientOptions.defaults(), loader))
                     .isInstanceOf(ProviderNotFoundException.class)
                     .hasMessageContaining("No provider takes lock:god://u:***@h; did you mean lock:good?")
-                    .hasMessageMatching("(?s).* Found: lock:[a-z, :]*\\. Failed to load: .*")
+                    .hasMessageMatching("(?s).* Found: lock:[a-z, :-]*\\. Failed to load: .*")
                     .hasMessageContaining("broken.jar")
                     .hasMessageContaining("Failed to load: ")
                     .hasMessageContaining("MissingProvider")
