@@ -9,7 +9,9 @@ import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.reference.Session;
+import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
@@ -111,13 +113,13 @@ final class OrderMutants {
         }
     }
 
-    /** After a break its waiters ask under other ids, as if they had just come. */
+    /** After a break its waiters ask under other ids, as if they had just come; their client does not see those. */
     private static final class Touchy extends ReferenceBackend {
         private static final long AGAIN = 1L << 50;
 
         private final ReferenceStore store;
         private final Set<Request> waiting = new HashSet<>();
-        private final Map<Request, Long> again = new HashMap<>();
+        private final Map<Long, Long> again = new HashMap<>();
 
         Touchy(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
             super(world, time, features, trouble);
@@ -126,13 +128,33 @@ final class OrderMutants {
 
         @Override
         public synchronized Attempt attempt(Request request, Duration limit) throws Exception {
-            Attempt result = super.attempt(current(request), limit);
+            Attempt result = shown(super.attempt(current(request), limit), request);
             if (result instanceof Attempt.Waiting && request.queue()) {
                 waiting.add(request);
             } else {
                 waiting.remove(request);
             }
             return result;
+        }
+
+        @Override
+        public synchronized Attempt convert(Grant held, Request wanted, Duration limit) throws Exception {
+            return shown(super.convert(current(held), current(wanted), limit), wanted);
+        }
+
+        @Override
+        public synchronized List<Answer> renew(List<Grant> grants, Duration limit) throws Exception {
+            return super.renew(grants.stream().map(this::current).toList(), limit);
+        }
+
+        @Override
+        public synchronized Answer release(Grant grant, Duration limit) throws Exception {
+            return super.release(current(grant), limit);
+        }
+
+        @Override
+        public synchronized Answer keep(Grant grant, Duration limit) throws Exception {
+            return super.keep(current(grant), limit);
         }
 
         @Override
@@ -144,13 +166,31 @@ final class OrderMutants {
         protected synchronized void connectionBroken() {
             for (Request request : waiting) {
                 store.withdraw(session(), current(request));
-                again.merge(request, AGAIN, Long::sum);
+                again.merge(request.id(), AGAIN, Long::sum);
             }
             waiting.clear();
         }
 
         private Request current(Request request) {
-            return AlteredRequests.withId(request, request.id() + again.getOrDefault(request, 0L));
+            return AlteredRequests.withId(request, current(request.id()));
+        }
+
+        private Grant current(Grant grant) {
+            return withId(grant, current(grant.id()));
+        }
+
+        private long current(long id) {
+            return id + again.getOrDefault(id, 0L);
+        }
+
+        private static Attempt shown(Attempt result, Request request) {
+            return result instanceof Attempt.Granted granted
+                    ? new Attempt.Granted(withId(granted.grant(), request.id()), granted.age())
+                    : result;
+        }
+
+        private static Grant withId(Grant grant, long id) {
+            return new Grant(id, grant.key(), grant.token(), grant.ttl(), grant.cookie());
         }
     }
 
