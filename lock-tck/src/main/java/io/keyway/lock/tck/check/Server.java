@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The subject's server in the hands of one check, which is {@code alone}. What the check leaves undone is done at its end. */
+/**
+ * The subject's server in the hands of one check, which is {@code alone}. What the check leaves undone is done at its
+ * end.
+ */
 public final class Server {
     private final TckSubject subject;
     private final LockUrl url;
@@ -81,7 +84,8 @@ public final class Server {
         boolean gone = killed.get() && !down && !all.isEmpty() && all.stream().noneMatch(Server::listens);
         return gone
                 ? Optional.of("the server was killed and started again, and nobody listens at " + String.join(", ", all)
-                        + ": look at what starts it (--start-command, TckSubject.withServer) and what that printed; it must not"
+                        + ": look at what starts it (--start-command, TckSubject.withServer) and what that printed; "
+                        + "it must not"
                         + " begin while the old process still has the port, and not end before the new one has it")
                 : Optional.empty();
     }

@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
 
-/** Watches whether this process is given the processor: a thread that wants to run every few milliseconds notes when it came late. */
+/**
+ * Watches whether this process is given the processor: a thread that wants to run every few milliseconds notes when it
+ * came late.
+ */
 final class StallMeter implements AutoCloseable {
     private static final long BEAT = 5_000_000L;
     private static final long WORTH_NOTING = 25_000_000L;
@@ -53,7 +56,10 @@ final class StallMeter implements AutoCloseable {
         }
     }
 
-    /** Whether more processes want to run than the machine has processors, in the last minute's mean; false where the system does not say. */
+    /**
+     * Whether more processes want to run than the machine has processors, in the last minute's mean; false where the
+     * system does not say.
+     */
     static boolean machineIsBusy() {
         return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
                 > Runtime.getRuntime().availableProcessors();

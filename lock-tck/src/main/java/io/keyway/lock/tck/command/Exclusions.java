@@ -11,7 +11,10 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A file of checks that are known to fail: a line {@code id, reason, link of the issue} for each; {@code #} begins a comment. */
+/**
+ * A file of checks that are known to fail: a line {@code id, reason, link of the issue} for each; {@code #} begins a
+ * comment.
+ */
 final class Exclusions {
     private static final Pattern LINE = Pattern.compile("([^\\s,]+)\\s*,\\s*(\\S.*?)\\s*,\\s*(\\S+)");
 

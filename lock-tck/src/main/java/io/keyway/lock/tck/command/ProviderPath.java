@@ -47,9 +47,9 @@ final class ProviderPath {
         } else if (Files.isDirectory(part.resolve("META-INF"))) {
             entries.add(part);
         } else {
-            throw new IllegalArgumentException(
-                    "the folder " + part
-                            + ", which the provider path names, has neither jars nor META-INF/services; is the provider built?");
+            throw new IllegalArgumentException("the folder " + part
+                    + ", which the provider path names, has neither jars nor META-INF/services; is the "
+                    + "provider built?");
         }
     }
 

@@ -24,7 +24,10 @@ public final class LeaseFutures {
         return follow(own, found -> found.map(altered), found -> found.ifPresent(Lease::releaseAsync));
     }
 
-    /** What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future, and a lease that comes at the same time must not be left behind. */
+    /**
+     * What {@code cancel} and {@code orTimeout} of the caller do must reach the client's own future, and a lease that
+     * comes at the same time must not be left behind.
+     */
     private static <T> CompletableFuture<T> follow(
             CompletableFuture<T> own, Function<T, T> altered, Consumer<T> unwanted) {
         CompletableFuture<T> shown = new CompletableFuture<>();

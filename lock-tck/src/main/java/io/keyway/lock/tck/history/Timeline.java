@@ -78,7 +78,8 @@ final class Timeline {
     private void open(int rows) {
         svg.append(String.format(
                 Locale.ROOT,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">",
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+                        + "font-size=\"11\">",
                 WIDTH + LEFT + 40,
                 rows * ROW + 40));
         for (int i = 0; i <= 5; i++) {
@@ -86,7 +87,8 @@ final class Timeline {
             int x = x(at);
             svg.append(String.format(
                     Locale.ROOT,
-                    "<line x1=\"%d\" y1=\"20\" x2=\"%d\" y2=\"%d\" stroke=\"#ddd\"/><text x=\"%d\" y=\"14\" fill=\"#666\">%s ms</text>",
+                    "<line x1=\"%d\" y1=\"20\" x2=\"%d\" y2=\"%d\" stroke=\"#ddd\"/><text x=\"%d\" y=\"14\" "
+                            + "fill=\"#666\">%s ms</text>",
                     x,
                     x,
                     rows * ROW + 30,

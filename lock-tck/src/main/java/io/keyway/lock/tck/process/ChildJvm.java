@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A JVM of this JVM's class path that runs a main class. It is told one line at a time and answers in lines: each answer starts with a word, which is awaited, and lines before it are skipped. What it prints on
- * standard error counts as answers too. Every wait is bounded by {@link ChildProcess#LIMIT}. Closing kills it.
+ * A JVM of this JVM's class path that runs a main class. It is told one line at a time and answers in lines: each
+ * answer starts with a word, which is awaited, and lines before it are skipped. What it prints on standard error counts
+ * as answers too. Every wait is bounded by {@link ChildProcess#LIMIT}. Closing kills it.
  */
 public final class ChildJvm implements AutoCloseable {
     private final ChildProcess process;

@@ -11,8 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * A real process whose lines can be waited for. Every wait is bounded by {@link #LIMIT}, which is reached only when something hangs: then an {@link AssertionError} shows what was printed. Closing kills the process and
- * its descendants.
+ * A real process whose lines can be waited for. Every wait is bounded by {@link #LIMIT}, which is reached only when
+ * something hangs: then an {@link AssertionError} shows what was printed. Closing kills the process and its
+ * descendants.
  */
 public final class ChildProcess implements AutoCloseable {
     /** How long each wait lasts at most. */

@@ -29,7 +29,10 @@ public final class ClientProcess implements AutoCloseable {
         return opened(ChildJvm.start(options, ClientProgram.class), url);
     }
 
-    /** Starts a process of that class path, which opens a client of that URL with that name and ttl; returns when it is open. */
+    /**
+     * Starts a process of that class path, which opens a client of that URL with that name and ttl; returns when it is
+     * open.
+     */
     public static ClientProcess open(String classPath, String url, String name, Duration ttl)
             throws InterruptedException {
         return opened(ChildJvm.startOn(classPath, ClientProgram.class, name, Long.toString(ttl.toMillis())), url);

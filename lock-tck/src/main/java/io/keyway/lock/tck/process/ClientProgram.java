@@ -20,7 +20,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The program of a {@link ClientProcess}. Arguments: perhaps the client's name and the ttl of its locks in milliseconds; the first line that it reads is the URL. */
+/**
+ * The program of a {@link ClientProcess}. Arguments: perhaps the client's name and the ttl of its locks in
+ * milliseconds; the first line that it reads is the URL.
+ */
 final class ClientProgram {
     private final LockClient client;
     private final Map<String, Lease> leases = new HashMap<>();

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** The lines that a process prints on one stream, read by a thread of its own so that the process never blocks on a full pipe. */
+/**
+ * The lines that a process prints on one stream, read by a thread of its own so that the process never blocks on a full
+ * pipe.
+ */
 final class OutputLines {
     private final String name;
     private final List<String> lines = new ArrayList<>();

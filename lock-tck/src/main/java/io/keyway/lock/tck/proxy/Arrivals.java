@@ -5,7 +5,10 @@ package io.keyway.lock.tck.proxy;
 public enum Arrivals {
     /** They are passed on to the server. */
     SERVED,
-    /** They are accepted, and nothing ever comes of them: neither an answer nor an end. A server that is stopped looks like this. */
+    /**
+     * They are accepted, and nothing ever comes of them: neither an answer nor an end. A server that is stopped looks
+     * like this.
+     */
     MUTE,
     /** Nobody listens: the client gets "connection refused". */
     REFUSED

@@ -4,10 +4,12 @@ package io.keyway.lock.tck.proxy;
 import java.time.Duration;
 
 /**
- * How one direction of a {@link FaultProxy} treats its bytes. What is not discarded arrives whole and in order, as TCP has it.
+ * How one direction of a {@link FaultProxy} treats its bytes. What is not discarded arrives whole and in order, as TCP
+ * has it.
  *
  * @param stalled nothing moves; what was sent arrives when the fault ends, as after a lost route that comes back
- * @param discarding bytes are read and thrown away, for a reply that must never arrive. The stream is useless afterwards: reset it
+ * @param discarding bytes are read and thrown away, for a reply that must never arrive. The stream is useless
+ *     afterwards: reset it
  * @param delay by which each byte arrives later; at least zero
  * @param bytesPerSecond the most that passes; 0 for no bound
  */

@@ -23,10 +23,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between clients and one TCP server on the loopback address, and breaks their links on command: cuts, one-way cuts, black holes, delays, slow readers, resets, servers that accept and never
- * answer, ports where nobody listens. Needs no privileges and no help of either side; give the clients {@link #address()} instead of the server's.
+ * Stands between clients and one TCP server on the loopback address, and breaks their links on command: cuts, one-way
+ * cuts, black holes, delays, slow readers, resets, servers that accept and never answer, ports where nobody listens.
+ * Needs no privileges and no help of either side; give the clients {@link #address()} instead of the server's.
  *
- * <p>A command is in force when its method returns. All methods may be called from any thread. One thread serves all connections.
+ * <p>A command is in force when its method returns. All methods may be called from any thread. One thread serves all
+ * connections.
  */
 public final class FaultProxy implements AutoCloseable {
     private final InetSocketAddress target;
@@ -62,7 +64,10 @@ public final class FaultProxy implements AutoCloseable {
         thread.start();
     }
 
-    /** Starts a proxy before that server, on a {@linkplain Ports#free free} port of the loopback address. The server need not run yet. */
+    /**
+     * Starts a proxy before that server, on a {@linkplain Ports#free free} port of the loopback address. The server
+     * need not run yet.
+     */
     public static FaultProxy to(InetSocketAddress target) throws IOException {
         return new FaultProxy(target, new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free()));
     }

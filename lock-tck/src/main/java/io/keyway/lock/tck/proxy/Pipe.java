@@ -35,7 +35,10 @@ final class Pipe {
         return blocked && !fault.stalled();
     }
 
-    /** When to look again, on the proxy's clock; {@link Long#MAX_VALUE} if only the sockets or a command can change anything. */
+    /**
+     * When to look again, on the proxy's clock; {@link Long#MAX_VALUE} if only the sockets or a command can change
+     * anything.
+     */
     long due(Fault fault) {
         if (chunks.isEmpty() || blocked || fault.stalled()) {
             return Long.MAX_VALUE;

@@ -10,8 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports for servers that come and go. They lie below those from which systems draw ports of outgoing connections (32,768 and up on Linux): else, while the server is gone, some connection may take its port, even a
- * connection to that very port, which then talks to itself.
+ * Ports for servers that come and go. They lie below those from which systems draw ports of outgoing connections
+ * (32,768 and up on Linux): else, while the server is gone, some connection may take its port, even a connection to
+ * that very port, which then talks to itself.
  */
 public final class Ports {
     private static final int FIRST = 15_000;

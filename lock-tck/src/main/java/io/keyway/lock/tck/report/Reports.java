@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes all that there is to say of a run into a directory: {@code report.html}, {@code junit.xml}, {@code compatibility.json}, {@code compatibility.md}, and the histories of failed checks in {@code histories/}.
+ * Writes all that there is to say of a run into a directory: {@code report.html}, {@code junit.xml}, {@code
+ * compatibility.json}, {@code compatibility.md}, and the histories of failed checks in {@code histories/}.
  */
 public final class Reports {
     private Reports() {}

@@ -68,10 +68,11 @@ class IsolatedRunTest {
 
     @Test
     void aGoodProviderIsCompatibleWhateverItPrints() throws Exception {
-        TckResult run = run(
-                Defect.inTryAcquire(
-                        "System.out.println(\"keyway-tck noise\"); System.err.println(\"to err\");"
-                                + " new java.io.PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true).println(\"to the descriptor\");"));
+        TckResult run =
+                run(Defect.inTryAcquire("System.out.println(\"keyway-tck noise\"); System.err.println(\"to err\");"
+                        + " new java.io.PrintStream(new "
+                        + "java.io.FileOutputStream(java.io.FileDescriptor.out), true).println(\"to "
+                        + "the descriptor\");"));
         assertThat(run.outcome()).as("%s", run).isEqualTo(Outcome.COMPATIBLE);
         assertThat(run.provider()).isEqualTo("odd");
         assertThat(run.providerVersion()).isEqualTo("0.9");

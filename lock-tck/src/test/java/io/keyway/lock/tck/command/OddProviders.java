@@ -48,7 +48,9 @@ public final class OddProviders {
                 private final ReferenceProvider good = new ReferenceProvider();
                 public Odd() { CONSTRUCT }
                 public Set<String> schemes() { return Set.of("odd"); }
-                public ProviderInfo info() { return new ProviderInfo("odd", "0.9", good.info().apiLevel(), good.info().options()); }
+                public ProviderInfo info() {
+                    return new ProviderInfo("odd", "0.9", good.info().apiLevel(), good.info().options());
+                }
                 public Set<Feature> features(LockUrl url) { return good.features(url); }
                 public Scope scope(LockUrl url) { return Scope.JVM; }
                 public LockClient open(OpenRequest request) {
@@ -82,7 +84,8 @@ public final class OddProviders {
                 directory,
                 new Defect(
                         "",
-                        "request = new OpenRequest(LockUrl.parse(\"lock:odd://w\" + System.nanoTime()), request.options(),"
+                        "request = new OpenRequest(LockUrl.parse(\"lock:odd://w\" + System.nanoTime()), "
+                                + "request.options(),"
                                 + " request.loader(), request.time(), request.between());",
                         ""));
     }

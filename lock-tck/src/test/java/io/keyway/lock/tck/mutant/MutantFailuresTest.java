@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Which rules a whole quick run says that a mutant breaks, beside the one that it must: all that it says is recorded, so
- * that a check that comes to find more, or less, is seen. {@code -Dmutants.record=true} writes the record anew.
+ * Which rules a whole quick run says that a mutant breaks, beside the one that it must: all that it says is recorded,
+ * so that a check that comes to find more, or less, is seen. {@code -Dmutants.record=true} writes the record anew.
  *
  * <p>Two kinds of checks have no place in it. Of the statistical ones chance decides which fail. And those that look at
- * all threads of the JVM would see the mutants that run beside. Nor has a mutant that waits on the machine's clock, nor what
- * a mutant that errs after a random pause breaks in some runs only.
+ * all threads of the JVM would see the mutants that run beside. Nor has a mutant that waits on the machine's clock, nor
+ * what a mutant that errs after a random pause breaks in some runs only.
  */
 @Tag("soak")
 @Timeout(1200)
@@ -38,7 +38,8 @@ class MutantFailuresTest {
 
     private static final Path RECORD = Path.of("src/test/resources/io/keyway/lock/tck/mutant/failures.txt");
     private static final String TITLE =
-            "# The rules that a quick run finds broken, by mutant. Written by MutantFailuresTest: -Dmutants.record=true\n";
+            "# The rules that a quick run finds broken, by mutant. Written by MutantFailuresTest: "
+                    + "-Dmutants.record=true\n";
     private static final Duration HANGS = Duration.ofSeconds(3);
     private static final int BESIDE = 6;
     private static final String WAITS = "attempt-waits";

@@ -29,8 +29,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code lock:wired://host:port/defect}: the reference behind sockets. Before a verb of a client is carried out, a byte goes to a
- * server that sends it back, over a connection of a pool; a further connection stands for as long as the client.
+ * {@code lock:wired://host:port/defect}: the reference behind sockets. Before a verb of a client is carried out, a byte
+ * goes to a server that sends it back, over a connection of a pool; a further connection stands for as long as the
+ * client.
  */
 public final class WiredProvider extends ReferenceProvider {
 

@@ -10,7 +10,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A semaphore that passes everything on; {@code callLocked}, {@code tryRunLocked} and the forms without a number come to its own methods. */
+/**
+ * A semaphore that passes everything on; {@code callLocked}, {@code tryRunLocked} and the forms without a number come
+ * to its own methods.
+ */
 public abstract class ForwardingSemaphore implements DistributedSemaphore {
     private final DistributedSemaphore to;
 
