@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 
 /** Says whether a text is JSON (RFC 8259). */
 final class JsonRecogniser {
-    private static final Pattern ATOM = Pattern.compile(
-            "\"(?:[^\"\\\\\\x00-\\x1f]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*\"|"
+    private static final Pattern ATOM =
+            Pattern.compile("\"(?:[^\"\\\\\\x00-\\x1f]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*\"|"
                     + "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|true|false|null");
 
     private final String text;
