@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
@@ -86,11 +85,6 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     @Override
     public void dial(long link) {
         runtime.dial(this, link, addresses.get(Math.floorMod(next++, addresses.size())));
-    }
-
-    @Override
-    public void persist(DurableRecord record, long ticket) {
-        throw new IllegalStateException("clients have nothing to persist");
     }
 
     @Override

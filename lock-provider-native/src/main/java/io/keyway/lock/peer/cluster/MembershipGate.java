@@ -11,16 +11,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a member closed until its list is confirmed, and tells the log how the other members are: what runs a
- * {@link ListConfirmation} for a member.
+ * Keeps a member closed until its list is confirmed, and tells the log how the other members are: what runs a {@link
+ * ListConfirmation} for a member.
  *
  * <p>Its states: <em>confirmed</em> from the start, if the member's file says that it has opened under this very list;
- * else <em>waiting</em> for each other member, and then confirmed, which {@link Opening} is told once. A welcome with this
- * list confirms for its member; one with another list is an error for the log and confirms nothing.
+ * else <em>waiting</em> for each other member, and then confirmed, which {@link Opening} is told once. A welcome with
+ * this list confirms for its member; one with another list is an error for the log and confirms nothing.
  *
- * <p>The log hears of each other member when it joins, starts anew, leaves or does not answer, and how long the list has
- * to wait for whom. A run of a member that was over and answers again means that two processes run under one id: the one
- * error here that no time cures.
+ * <p>The log hears of each other member when it joins, starts anew, leaves or does not answer, and how long the list
+ * has to wait for whom. A run of a member that was over and answers again means that two processes run under one id:
+ * the one error here that no time cures.
  *
  * <p>On one thread; {@link #waits} may be asked from any.
  */

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What users asked while the members were not known, in order. Time limits are the callers' own; who asks hlistener what
- * stands in the way. On one thread.
+ * What users asked while the members were not known, in order. Time limits are the callers' own; who asks hlistener
+ * what stands in the way. On one thread.
  */
 final class UnroutedRequests {
     private record Waiter(Input.Command command, long since) {}

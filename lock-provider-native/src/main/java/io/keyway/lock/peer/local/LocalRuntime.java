@@ -10,7 +10,6 @@ import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.engine.OpeningWatch;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
@@ -45,21 +44,21 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client of this machine's member. While it lives it keeps a byte of clients.lock, by which others know that it does
- * ({@link LivenessByte}). Nothing is opened before the first request; then its cell asks for a link again and again, and
- * each time this finds the host:
+ * ({@link LivenessByte}). Nothing is opened before the first request; then its cell asks for a link again and again,
+ * and each time this finds the host:
  *
  * <ul>
- *   <li><em>host.info names a host</em>: the link is opened there. Where it names a port, host.lock is asked first, since
- *       a port outlives its host.
+ *   <li><em>host.info names a host</em>: the link is opened there. Where it names a port, host.lock is asked first,
+ *   since a port outlives its host.
  *   <li><em>Nobody hosts, or nobody answers there</em>: this process becomes the host ({@link LocalHosts}), starts a
- *       process that does ({@link LocalLaunch}), or does neither, as its URL says. If it becomes the host, the link is
- *       opened at once. If a process is on its way, host.info is looked at again every 10 ms for a while before the cell is
- *       told of a failure, since the cell waits longer after each. Else the cell hears who hosts and does not answer.
+ *   process that does ({@link LocalLaunch}), or does neither, as its URL says. If it becomes the host, the link is
+ *   opened at once. If a process is on its way, host.info is looked at again every 10 ms for a while before the cell is
+ *   told of a failure, since the cell waits longer after each. Else the cell hears who hosts and does not answer.
  * </ul>
  *
  * <p>The cell runs on an event loop, with the links. Looks at the byte and for the host happen on a second thread, and
- * never wait for anybody; becoming the host happens on a third, which lives only then. A byte that vanished, or whose file
- * did, ends the session and all its leases: the cell goes on under another byte ({@link Input.Reborn}).
+ * never wait for anybody; becoming the host happens on a third, which lives only then. A byte that vanished, or whose
+ * file did, ends the session and all its leases: the cell goes on under another byte ({@link Input.Reborn}).
  */
 public final class LocalRuntime implements ClientRuntime {
     private static final Logger LOG = LoggerFactory.getLogger(LocalRuntime.class);
@@ -320,11 +319,6 @@ public final class LocalRuntime implements ClientRuntime {
             } catch (RejectedExecutionException e) {
                 LOG.debug("{} has closed", client);
             }
-        }
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {
-            throw new IllegalStateException("clients have nothing to persist");
         }
 
         @Override

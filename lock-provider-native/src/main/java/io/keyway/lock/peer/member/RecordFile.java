@@ -24,8 +24,8 @@ import java.util.Map;
 
 /**
  * What the machines of an algorithm have forced: the last record of each, in a file beside the member file. Records are
- * appended, each with its length and its sum, and forced before anybody hears that they are there; when most of the file
- * is former records, it is written anew beside itself and put in its own place. One thread at a time.
+ * appended, each with its length and its sum, and forced before anybody hears that they are there; when most of the
+ * file is former records, it is written anew beside itself and put in its own place. One thread at a time.
  *
  * <p>A last record that is not whole was never relied on, and is cut off. Anything else that cannot be read, or a file
  * that is missing where this member has run, ends the start: what was forced cannot be waited for as a lease can.
@@ -146,7 +146,8 @@ public final class RecordFile implements AutoCloseable {
     private IOException damaged(String why) {
         return new IOException(
                 path + " cannot be read from byte " + size + " on (" + why + "): what this member promised"
-                        + " to the others is in it. Put a whole copy back, or end this member for good and tell the others by"
+                        + " to the others is in it. Put a whole copy back, or end this member for good and tell the "
+                        + "others by"
                         + " --removed");
     }
 

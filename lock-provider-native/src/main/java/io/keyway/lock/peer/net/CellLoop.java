@@ -59,7 +59,9 @@ public final class CellLoop implements Driver, CellHost {
         void dial(long link);
 
         /** Members: forces a record, then posts {@link Input.Forced}. */
-        void persist(DurableRecord record, long ticket);
+        default void persist(DurableRecord record, long ticket) {
+            throw new IllegalStateException("clients have nothing to persist");
+        }
 
         /** Members: the link of a session has gone, for whatever reason. Not a reason to end anything. */
         default void linkGone(long link) {}

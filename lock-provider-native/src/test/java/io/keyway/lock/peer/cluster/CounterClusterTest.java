@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * An algorithm of the tests alone in three members with sockets and files, and with a client: it is handed in, and nothing
- * of the product knows it. The same under faults is {@code CounterSimulationTest}.
+ * An algorithm of the tests alone in three members with sockets and files, and with a client: it is handed in, and
+ * nothing of the product knows it. The same under faults is {@code CounterSimulationTest}.
  */
 @Timeout(120)
 class CounterClusterTest {

@@ -19,9 +19,9 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A counter that members agree on by message. Each increment has a number of its own, and is said to one member; that one
- * forces it to disk and tells all others, who force it and say so; when all have, the client hears that it counts. The
- * value is the number of increments, wherever they were said.
+ * A counter that members agree on by message. Each increment has a number of its own, and is said to one member; that
+ * one forces it to disk and tells all others, who force it and say so; when all have, the client hears that it counts.
+ * The value is the number of increments, wherever they were said.
  */
 public final class CounterAlgorithm implements Algorithm {
     static final int ID = 200;

@@ -28,9 +28,9 @@ import java.util.TreeSet;
 /**
  * One counter at one member.
  *
- * <p>States: the increments that it counts, all of them forced before anybody hears of them; for each other member, those
- * that it has said to have; and the clients that wait for an increment to be everywhere. Messages: {@link CounterMessage}.
- * Invariant: a client hears of an increment when every member of the list has it on disk.
+ * <p>States: the increments that it counts, all of them forced before anybody hears of them; for each other member,
+ * those that it has said to have; and the clients that wait for an increment to be everywhere. Messages: {@link
+ * CounterMessage}. Invariant: a client hears of an increment when every member of the list has it on disk.
  */
 public final class CounterMember implements Machine {
     private final Key key;
