@@ -73,7 +73,7 @@ public final class HostMain {
      * @param args the directory, and maxTtl in nanoseconds
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        LocalConfig config = LocalMode.config(
+        LocalConfig config = LocalConfig.of(
                 Path.of(args[0]), Duration.ofNanos(Long.parseLong(args[1])), Algorithms.standard(), CONNECT);
         HostElection.Hosting hostLock = tryHost(config.directory().election());
         if (hostLock == null) {

@@ -6,6 +6,10 @@ import io.keyway.lock.peer.member.LocalDirectory;
 import io.keyway.lock.peer.member.MemberSettings;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.SystemFacts;
+import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.Authenticator;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -25,6 +29,26 @@ record LocalConfig(
         Duration connectTimeout) {
     static final String NODE = "local";
     static final String CLUSTER = "local";
+
+    /**
+     * Opens the directory, which is made if it is missing.
+     *
+     * @throws io.keyway.lock.LockUnavailableException if it cannot be used, with the reason
+     */
+    static LocalConfig of(Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout) {
+        return of(path, maxTtl, algorithm, connectTimeout, new SystemFacts());
+    }
+
+    /** As {@link #of(Path, Duration, Algorithm, Duration)}, on a machine of which these are the facts. */
+    static LocalConfig of(
+            Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout, MachineFacts facts) {
+        LocalDirectory directory = LocalDirectory.open(path, facts);
+        Cells cells = new Cells(CLUSTER, maxTtl, algorithm, Authenticator.none());
+        MemberSettings unbound =
+                new MemberSettings(CLUSTER, NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
+        ByteLocks bytes = directory.clients(facts, unbound);
+        return new LocalConfig(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
+    }
 
     /**
      * The same place after its clients.lock was removed or replaced. It is no first use, even if nothing is left:

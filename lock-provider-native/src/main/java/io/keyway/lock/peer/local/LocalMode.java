@@ -5,20 +5,13 @@ import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
-import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.member.LocalDirectory;
-import io.keyway.lock.peer.member.MemberSettings;
-import io.keyway.lock.peer.os.ByteLocks;
-import io.keyway.lock.peer.os.MachineFacts;
-import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
-import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.spi.OpenRequest;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.function.BiConsumer;
 
 /** Opens {@code lock:native:local://}. */
@@ -41,7 +34,7 @@ public final class LocalMode {
             HostMain.check(url, HostLauncher.classPath());
         }
         Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
-        LocalConfig config = config(
+        LocalConfig config = LocalConfig.of(
                 directory, request.get(NativeOptions.MAX_TTL), algorithm, request.get(CommonOptions.CONNECT_TIMEOUT));
         return new LocalRuntime(
                 request.clientName(),
@@ -52,19 +45,5 @@ public final class LocalMode {
                 request.time(),
                 listener,
                 request.get(CommonOptions.CLOSE_TIMEOUT));
-    }
-
-    static LocalConfig config(Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout) {
-        return config(path, maxTtl, algorithm, connectTimeout, new SystemFacts());
-    }
-
-    static LocalConfig config(
-            Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout, MachineFacts facts) {
-        LocalDirectory directory = LocalDirectory.open(path, facts);
-        Cells cells = new Cells(LocalConfig.CLUSTER, maxTtl, algorithm, Authenticator.none());
-        MemberSettings unbound = new MemberSettings(
-                LocalConfig.CLUSTER, LocalConfig.NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
-        ByteLocks bytes = directory.clients(facts, unbound);
-        return new LocalConfig(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
     }
 }

@@ -53,7 +53,7 @@ class HostileBytesTest {
         crew.history().start();
         crew.history().awaitProgress("of both");
         host = new HostElection(crew.locks()).info().orElseThrow().address();
-        place = LocalMode.config(crew.locks(), Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
+        place = LocalConfig.of(crew.locks(), Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
     }
 
     @AfterEach

@@ -21,8 +21,7 @@ class LivenessByteTest {
     @Test
     void anErrorOfTheMachineEndsNoCheckAndIsTakenForTheLossOfTheByte() throws Exception {
         Path locks = directory.resolve("locks");
-        LocalConfig place =
-                LocalMode.config(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
+        LocalConfig place = LocalConfig.of(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
         LivenessByte life = new LivenessByte("c", place, 0);
         life.take();
         Files.delete(locks.resolve(LocalDirectory.CLIENTS));

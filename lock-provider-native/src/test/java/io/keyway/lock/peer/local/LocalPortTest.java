@@ -104,7 +104,7 @@ class LocalPortTest {
         try (LockClient host = Locks.open(url)) {
             host.lock("a").acquire().close();
             LocalConfig place =
-                    LocalMode.config(locks, Duration.ofSeconds(10), Algorithms.standard(), Duration.ofSeconds(5));
+                    LocalConfig.of(locks, Duration.ofSeconds(10), Algorithms.standard(), Duration.ofSeconds(5));
             try (RawPeer peer = new RawPeer(info().address())) {
                 peer.send(LocalHello.of(place, 1, 1));
                 assertThat(peer.read()).isInstanceOf(SessionFrame.Challenge.class);

@@ -60,7 +60,7 @@ class LocalRepairTest {
     }
 
     private LocalConfig place(MachineFacts facts) {
-        return LocalMode.config(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5), facts);
+        return LocalConfig.of(locks, Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5), facts);
     }
 
     private LocalHost host(LocalConfig place) throws IOException {
@@ -105,7 +105,7 @@ class LocalRepairTest {
     void theHostAfterNextWaitsForTheLongerLeasesOfAFormerOneToo() throws Exception {
         MachineFacts facts = new SystemFacts();
         Duration hour = Duration.ofHours(1);
-        LocalConfig former = LocalMode.config(locks, hour, Algorithms.standard(), PATIENCE, facts);
+        LocalConfig former = LocalConfig.of(locks, hour, Algorithms.standard(), PATIENCE, facts);
         long alive = former.bytes().take(); // of whoever believes
         Path member = former.directory().memberFile();
         try (MemberFile file = MemberFile.open(member, facts, former.settings())) {
@@ -233,7 +233,7 @@ class LocalRepairTest {
         assumeTrue(ByteLocks.open(directory.resolve("probe.lock")).checkable(), "needs /proc");
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch disk = new CountDownLatch(1);
-        LocalConfig slow = LocalMode.config(
+        LocalConfig slow = LocalConfig.of(
                 directory.resolve("slow"),
                 Duration.ofSeconds(2),
                 Algorithms.standard(),

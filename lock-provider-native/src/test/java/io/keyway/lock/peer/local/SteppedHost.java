@@ -24,7 +24,7 @@ final class SteppedHost {
     }
 
     public static void main(String[] args) throws IOException {
-        LocalConfig place = LocalMode.config(
+        LocalConfig place = LocalConfig.of(
                 Path.of(args[0]),
                 Duration.ofSeconds(2),
                 Algorithms.standard(),
