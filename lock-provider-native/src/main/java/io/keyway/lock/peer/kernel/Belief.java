@@ -2,7 +2,8 @@
 package io.keyway.lock.peer.kernel;
 
 /**
- * The end of belief in all grants of one session and one ttl: the highest echoed stamp plus 3/4 ttl. Read by user threads, written by the cell. It only moves forward, and freezes with its session.
+ * The end of belief in all grants of one session and one ttl: the highest echoed stamp plus 3/4 ttl. Read by user
+ * threads, written by the cell. It only moves forward, and freezes with its session.
  */
 public final class Belief {
     private final long ttl;

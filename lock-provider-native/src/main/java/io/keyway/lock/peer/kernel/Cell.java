@@ -10,11 +10,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The unit that every driver runs: an authority (one shard of a member), or a client's side of one. It holds its sessions, its machines and its timers.
+ * The unit that every driver runs: an authority (one shard of a member), or a client's side of one. It holds its
+ * sessions, its machines and its timers.
  *
- * <p>One input, the timers that are due before it, and all calls between machines that they cause, are one atomic turn. Nothing crosses cells but frames. Due timers run before the input, so that a
- * client that slept sees the end of its belief before any frame that would extend it; {@link Input.Stalled} alone comes before them. Outputs leave in order; after {@link Turn#force} they wait until the
- * record is on disk.
+ * <p>One input, the timers that are due before it, and all calls between machines that they cause, are one atomic turn.
+ * Nothing crosses cells but frames. Due timers run before the input, so that a client that slept sees the end of its
+ * belief before any frame that would extend it; {@link Input.Stalled} alone comes before them. Outputs leave in order;
+ * after {@link Turn#force} they wait until the record is on disk.
  *
  * <p>Not thread-safe. A driver gives one or more inputs and then calls {@link #flush}.
  */

@@ -2,7 +2,8 @@
 package io.keyway.lock.peer.kernel;
 
 /**
- * What a helper may ask and tell the session of its client. The session carries the lease: belief in a grant of it ends at the highest echoed stamp plus 3/4 ttl.
+ * What a helper may ask and tell the session of its client. The session carries the lease: belief in a grant of it ends
+ * at the highest echoed stamp plus 3/4 ttl.
  */
 public interface ClientView {
     /** The session that is open or being resumed; its number is 0 while there is none. */
@@ -18,14 +19,18 @@ public interface ClientView {
     Belief belief(long ttl);
 
     /**
-     * The key holds (or caches) a grant of the current session. When the belief of that ttl is about to end, the key is called with {@link Doubted}, and with {@link Certain} if it goes on; when it ends,
-     * with {@link Lapsed}; when the session is over, with {@link SessionGone}. Either of the last two ends the registration.
+     * The key holds (or caches) a grant of the current session. When the belief of that ttl is about to end, the key is
+     * called with {@link Doubted}, and with {@link Certain} if it goes on; when it ends, with {@link Lapsed}; when the
+     * session is over, with {@link SessionGone}. Either of the last two ends the registration.
      */
     void hold(Key key, long ttl);
 
     void unhold(Key key, long ttl);
 
-    /** The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with {@link SessionGone} and {@link SessionOpen}. Outlives sessions. One a key. */
+    /**
+     * The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with
+     * {@link SessionGone} and {@link SessionOpen}. Outlives sessions. One a key.
+     */
     void await(Key key, long ttl);
 
     void unawait(Key key, long ttl);
@@ -33,17 +38,27 @@ public interface ClientView {
     /** Asks for {@link Received} of that key when the peer has acknowledged the message of that number. */
     void receipt(Key key, long number);
 
-    /** Sends a heartbeat now, because a grant must be confirmed; its echo is told by {@link Echoed}. Forgotten when the session is over. */
+    /**
+     * Sends a heartbeat now, because a grant must be confirmed; its echo is told by {@link Echoed}. Forgotten when the
+     * session is over.
+     */
     void confirm(Key key);
 
-    /** Asks for {@link Echoed} in this turn, as soon as the echo of the frame at hand has moved the beliefs: messages are processed before it. */
+    /**
+     * Asks for {@link Echoed} in this turn, as soon as the echo of the frame at hand has moved the beliefs: messages
+     * are processed before it.
+     */
     void afterEcho(Key key);
 
-    /** A session was opened: to a fresh one waiting helpers send their requests. {@code reasserting}: the member is in quarantine and takes re-assertions. */
+    /**
+     * A session was opened: to a fresh one waiting helpers send their requests. {@code reasserting}: the member is in
+     * quarantine and takes re-assertions.
+     */
     record SessionOpen(Peer session, boolean reasserting) implements Call {}
 
     /**
-     * The session is over: nothing of it is believed any more, unless {@code restarted}: another incarnation of the member answers, and belief stays as it was (frozen) until re-asserted or lapsed.
+     * The session is over: nothing of it is believed any more, unless {@code restarted}: another incarnation of the
+     * member answers, and belief stays as it was (frozen) until re-asserted or lapsed.
      */
     record SessionGone(Peer session, boolean restarted, String why) implements Call {}
 

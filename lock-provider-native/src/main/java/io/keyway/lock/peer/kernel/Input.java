@@ -21,18 +21,24 @@ public sealed interface Input {
     /** The operating system proved that the process behind a session is dead (local mode). */
     record Died(long session) implements Input {}
 
-    /** The operating system proved that nobody believes in a grant of an earlier life of this member (local mode): its quarantine is over. */
+    /**
+     * The operating system proved that nobody believes in a grant of an earlier life of this member (local mode): its
+     * quarantine is over.
+     */
     record Proved() implements Input {}
 
     /**
-     * Every member of the list runs with it, so that this one may grant from that time on, if nothing else speaks against it.
+     * Every member of the list runs with it, so that this one may grant from that time on, if nothing else speaks
+     * against it.
      *
      * @param openAt on the cell's clock
      * @param epoch the highest that any of them has: tokens of names that they decided on before stay below it
      */
     record Confirmed(long openAt, long epoch) implements Input {}
 
-    /** Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it. */
+    /**
+     * Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it.
+     */
     record EpochTaken(long epoch) implements Input {}
 
     /** A link that was asked for cannot be opened before somebody changes a configuration. */
@@ -41,11 +47,15 @@ public sealed interface Input {
     /** A durable record is on disk; also all records of lower tickets. */
     record Forced(long ticket) implements Input {}
 
-    /** The driver was late by so many nanoseconds: deadlines that this cell set for others move by as much before any of them is looked at. */
+    /**
+     * The driver was late by so many nanoseconds: deadlines that this cell set for others move by as much before any of
+     * them is looked at.
+     */
     record Stalled(long nanos) implements Input {}
 
     /**
-     * What the operating system said of this client's life no longer holds: everything of its session is dropped, and the next one names other bytes (local mode).
+     * What the operating system said of this client's life no longer holds: everything of its session is dropped, and
+     * the next one names other bytes (local mode).
      */
     record Reborn(long life, long guard, String why) implements Input {
         /** There is no other byte: there will be no other session either. */

@@ -2,7 +2,8 @@
 package io.keyway.lock.peer.kernel;
 
 /**
- * A state machine: mutable, used by one thread at a time, deterministic. It keeps no argument after it returns, except immutable messages and calls.
+ * A state machine: mutable, used by one thread at a time, deterministic. It keeps no argument after it returns, except
+ * immutable messages and calls.
  */
 public interface Machine {
     /** A message of a live session: in order, once. */
@@ -26,7 +27,9 @@ public interface Machine {
     /** An independent machine of equal state. */
     Machine copy();
 
-    /** Told once to a machine that {@link #copy} made: the sessions that it lives with from now on, themselves a copy. */
+    /**
+     * Told once to a machine that {@link #copy} made: the sessions that it lives with from now on, themselves a copy.
+     */
     default void rebind(SessionLayer sessions) {}
 
     /** Writes the whole state; two machines of equal encoding behave alike. */

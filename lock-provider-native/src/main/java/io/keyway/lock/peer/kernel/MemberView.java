@@ -4,13 +4,17 @@ package io.keyway.lock.peer.kernel;
 import java.util.List;
 
 /**
- * What a manager may ask and tell the sessions of its member. Only they expire anything: a grant ends at the time at which its session was last heard, plus its ttl.
+ * What a manager may ask and tell the sessions of its member. Only they expire anything: a grant ends at the time at
+ * which its session was last heard, plus its ttl.
  */
 public interface MemberView {
     /** The member's epoch: 32 bits that rise with each start; the upper half of a token. */
     long epoch();
 
-    /** True while this start may not grant yet: requests queue, holders re-assert. When it ends, each key that watches is called with {@link Opening}. */
+    /**
+     * True while this start may not grant yet: requests queue, holders re-assert. When it ends, each key that watches
+     * is called with {@link Opening}.
+     */
     boolean quarantined();
 
     /** Asks for {@link Opening} at the end of the quarantine. */
@@ -21,7 +25,9 @@ public interface MemberView {
 
     void raiseFloor(long counter);
 
-    /** Moves to a higher epoch, because a counter is used up; outputs wait until it is forced. Floor is 0 afterwards. */
+    /**
+     * Moves to a higher epoch, because a counter is used up; outputs wait until it is forced. Floor is 0 afterwards.
+     */
     void nextEpoch(Turn turn);
 
     boolean live(Peer peer);
@@ -30,7 +36,8 @@ public interface MemberView {
     long silence(Peer peer);
 
     /**
-     * A grant begins: it lives as long as its session is heard at least once per ttl. At its end the key is called with {@link Expired}, at the session's end with {@link SessionEnded}.
+     * A grant begins: it lives as long as its session is heard at least once per ttl. At its end the key is called with
+     * {@link Expired}, at the session's end with {@link SessionEnded}.
      */
     void grant(Peer peer, Key key, long token, long ttl);
 
@@ -44,14 +51,18 @@ public interface MemberView {
     void keep(long until);
 
     /**
-     * The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. A key may wait several times for one session; each time is ended by one
-     * {@link #unawait} of the same ttl, and is told once.
+     * The key wants {@link SessionEnded} of that session, and the session is to be kept for a waiter with that ttl. A
+     * key may wait several times for one session; each time is ended by one {@link #unawait} of the same ttl, and is
+     * told once.
      */
     void await(Peer peer, Key key, long ttl);
 
     void unawait(Peer peer, Key key, long ttl);
 
-    /** Asks once for {@link Heard}, at the next frame of that session. A key that has asked already, or a session that is over, changes nothing. */
+    /**
+     * Asks once for {@link Heard}, at the next frame of that session. A key that has asked already, or a session that
+     * is over, changes nothing.
+     */
     void listen(Peer peer, Key key);
 
     /** The longest ttl of a grant, in nanoseconds. */
@@ -75,7 +86,10 @@ public interface MemberView {
     /** A live grant. */
     record Grant(Peer peer, Key key, long token, long ttl) {}
 
-    /** The session was not heard for the grant's ttl. The session itself may live on; the manager tells its client that the grant is over. */
+    /**
+     * The session was not heard for the grant's ttl. The session itself may live on; the manager tells its client that
+     * the grant is over.
+     */
     record Expired(Peer peer, long token) implements Call {}
 
     /** The session is over: all its grants and waits of this key end now. */
@@ -85,8 +99,8 @@ public interface MemberView {
     record Heard(Peer peer) implements Call {}
 
     /**
-     * A record that a former life of this member has forced: for each key the last one, before anything else is heard in
-     * this life.
+     * A record that a former life of this member has forced: for each key the last one, before anything else is heard
+     * in this life.
      */
     record Restored(DurableRecord record) implements Call {}
 

@@ -8,9 +8,9 @@ import java.util.List;
  *
  * <p>What a member sends to another one arrives once and in the order in which it was sent, as long as neither of them
  * starts anew and they are not parted for as long as a session lives. When that ends a machine that watches is called
- * with {@link PeerDown}, and with {@link PeerUp} when it goes on: of what was sent in between, and of what was sent last
- * before, nothing is known, so that whatever the other one must know is to be said again. A message of a life of a member
- * never comes after one of its next life.
+ * with {@link PeerDown}, and with {@link PeerUp} when it goes on: of what was sent in between, and of what was sent
+ * last before, nothing is known, so that whatever the other one must know is to be said again. A message of a life of a
+ * member never comes after one of its next life.
  */
 public interface PeerView {
     /** The id of this member. */

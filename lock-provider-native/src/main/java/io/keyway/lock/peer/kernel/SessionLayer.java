@@ -2,12 +2,13 @@
 package io.keyway.lock.peer.kernel;
 
 /**
- * The sessions of one cell: the part of it that knows links, stamps frames and expires grants. Also the cell's {@link MemberView} or {@link ClientView}.
+ * The sessions of one cell: the part of it that knows links, stamps frames and expires grants. Also the cell's
+ * {@link MemberView} or {@link ClientView}.
  */
 public interface SessionLayer {
     /**
-     * A turn begins, and what is due of the sessions happens before anything else in it: a lapse is seen before any frame that would extend. The layer may use this turn, from the calls of its views too,
-     * until the turn ends.
+     * A turn begins, and what is due of the sessions happens before anything else in it: a lapse is seen before any
+     * frame that would extend. The layer may use this turn, from the calls of its views too, until the turn ends.
      */
     void begin(SessionTurn turn);
 
@@ -34,7 +35,9 @@ public interface SessionLayer {
     /** No grant of an earlier life of this member can be believed any more: the quarantine is over. */
     default void proved(SessionTurn turn) {}
 
-    /** The member list is confirmed, and holds from {@code openAt} on; this member's epoch is to be no lower than that. */
+    /**
+     * The member list is confirmed, and holds from {@code openAt} on; this member's epoch is to be no lower than that.
+     */
     default void confirmed(long openAt, long epoch, SessionTurn turn) {}
 
     /** A sibling cell took that epoch, since the member had forgotten one. */
@@ -53,7 +56,10 @@ public interface SessionLayer {
     /** Queues a message; 0 if that session is over. */
     long send(Peer to, Message message);
 
-    /** Ends a batch of turns: one frame for each peer that is owed something, stamped with {@link SessionTurn#clock}; arms the timers. */
+    /**
+     * Ends a batch of turns: one frame for each peer that is owed something, stamped with {@link SessionTurn#clock};
+     * arms the timers.
+     */
     void flush(SessionTurn turn);
 
     SessionLayer copy();

@@ -9,7 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The canonical encoding of a state: equal states give equal words. Times are written as differences to now, so that a world that has only grown older is the same world.
+ * The canonical encoding of a state: equal states give equal words. Times are written as differences to now, so that a
+ * world that has only grown older is the same world.
  */
 public final class StateEncoder {
     private long now;
@@ -65,7 +66,10 @@ public final class StateEncoder {
         return put(peer.session());
     }
 
-    /** Any immutable value: records and collections part by part, in their order, and everything else by its text, which must tell all of it. */
+    /**
+     * Any immutable value: records and collections part by part, in their order, and everything else by its text, which
+     * must tell all of it.
+     */
     public StateEncoder value(@Nullable Object value) {
         if (value == null) {
             return put(0);

@@ -6,7 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The armed timers of one cell, earliest first; equal times in the order in which they were armed. A binary heap that cancels in logarithmic time. */
+/**
+ * The armed timers of one cell, earliest first; equal times in the order in which they were armed. A binary heap that
+ * cancels in logarithmic time.
+ */
 final class Timers {
     static final class Timer {
         final @Nullable Key key;

@@ -12,14 +12,18 @@ public interface Turn {
     /**
      * Queues a message behind all earlier ones of that session. It is lost only with the session.
      *
-     * @return its number in the session; {@link ClientView#receipt} tells when the peer has it; 0 if the session is over, and nothing was queued
+     * @return its number in the session; {@link ClientView#receipt} tells when the peer has it; 0 if the session is
+     *     over, and nothing was queued
      */
     long send(Peer to, Message message);
 
     /** Calls a machine of this cell, in this turn, after the current one has returned. */
     void call(Key to, Call call);
 
-    /** Sets the timer of that slot (0 to 7) of this machine; {@link #NEVER} cancels it. An armed slot loses its old time. */
+    /**
+     * Sets the timer of that slot (0 to 7) of this machine; {@link #NEVER} cancels it. An armed slot loses its old
+     * time.
+     */
     void timer(int slot, long at);
 
     /** Asks for a record to be forced to disk; all later outputs of the cell wait until it is. */

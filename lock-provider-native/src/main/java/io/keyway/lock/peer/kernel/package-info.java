@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 /**
- * The contract of every state machine of the native provider. No thread, clock, randomness, socket, logging or iteration in hash order here:
- * the same class files run in the socket runtime, in the simulator and in the explorer.
+ * The contract of every state machine of the native provider. No thread, clock, randomness, socket, logging or
+ * iteration in hash order here: the same class files run in the socket runtime, in the simulator and in the explorer.
  */
 @NullMarked
 package io.keyway.lock.peer.kernel;

@@ -6,7 +6,8 @@ import java.security.MessageDigest;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Proves to the other end of a link that this end may talk, over a transcript that names the prover's role, both nonces, both incarnations, the cluster, its settings and its member list. Immutable.
+ * Proves to the other end of a link that this end may talk, over a transcript that names the prover's role, both
+ * nonces, both incarnations, the cluster, its settings and its member list. Immutable.
  */
 public interface Authenticator {
     Mac prove(byte[] transcript);
@@ -20,7 +21,10 @@ public interface Authenticator {
         return false;
     }
 
-    /** Whoever answers the nonce is accepted: for transports that authenticate by themselves, or where everybody may lock. */
+    /**
+     * Whoever answers the nonce is accepted: for transports that authenticate by themselves, or where everybody may
+     * lock.
+     */
     static Authenticator none() {
         return new Authenticator() {
             @Override
@@ -39,7 +43,10 @@ public interface Authenticator {
         };
     }
 
-    /** HMAC-SHA256 (RFC 2104) with a secret that both ends know and that never crosses the wire. Keeps a copy of the secret. */
+    /**
+     * HMAC-SHA256 (RFC 2104) with a secret that both ends know and that never crosses the wire. Keeps a copy of the
+     * secret.
+     */
     static Authenticator sharedSecret(byte[] secret) {
         if (secret.length == 0) {
             throw new IllegalArgumentException("the shared secret is empty");

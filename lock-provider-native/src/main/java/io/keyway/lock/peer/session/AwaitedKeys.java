@@ -12,7 +12,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The keys of a client that wait, each with one ttl, and what stands between them and the member. They outlive sessions. */
+/**
+ * The keys of a client that wait, each with one ttl, and what stands between them and the member. They outlive
+ * sessions.
+ */
 final class AwaitedKeys {
     private final Map<Key, Long> waits = new LinkedHashMap<>();
     private final TreeMap<Long, Integer> ttls = new TreeMap<>();

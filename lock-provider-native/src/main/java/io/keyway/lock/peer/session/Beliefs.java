@@ -17,8 +17,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What a client believes of one session: one {@link Belief} for each ttl, and the keys that hold by it. A belief that lapsed under a holder is never moved again; who asks later gets another object, so that a
- * user thread that still looks at the old one can't see it come back.
+ * What a client believes of one session: one {@link Belief} for each ttl, and the keys that hold by it. A belief that
+ * lapsed under a holder is never moved again; who asks later gets another object, so that a user thread that still
+ * looks at the old one can't see it come back.
  */
 final class Beliefs {
     private static final class TtlClass {

@@ -35,20 +35,20 @@ import org.jspecify.annotations.Nullable;
  * long as somebody waits, holds, or wants it anyway. The link is down, dialled, greeted, proved, or up. Of former
  * incarnations of the member whose grants may still be believed in, the end of that belief is kept (frozen).
  *
- * <p><b>Messages</b>: HELLO and PROOF; DATA with what machines say, with a stamp alone (KEEP), or with an acknowledgement;
- * BYE last. The member answers with CHALLENGE, WELCOME or REFUSE, and with DATA.
+ * <p><b>Messages</b>: HELLO and PROOF; DATA with what machines say, with a stamp alone (KEEP), or with an
+ * acknowledgement; BYE last. The member answers with CHALLENGE, WELCOME or REFUSE, and with DATA.
  *
  * <p><b>Invariants.</b>
  *
  * <ul>
  *   <li>Every frame that goes out is stamped with the client's clock, and a grant is believed until the highest stamp
- *       that came back plus 3/4 ttl. The member hears a frame after it was stamped and lets a grant live for its whole ttl
- *       from there, so belief ends first, whatever was lost, late or sent twice.
+ *       that came back plus 3/4 ttl. The member hears a frame after it was stamped and lets a grant live for its whole
+ *       ttl from there, so belief ends first, whatever was lost, late or sent twice.
  *   <li>A lapse is told before anything else of a turn; messages of a frame come before its echo, since one of them may
  *       end what the echo would extend.
- *   <li>A link that breaks ends nothing: the session is resumed over the next one. When the member has ended the session,
- *       everything of it is dropped before a fresh hello. When another incarnation of the member answers, beliefs stay as
- *       they are and move no more.
+ *   <li>A link that breaks ends nothing: the session is resumed over the next one. When the member has ended the
+ *       session, everything of it is dropped before a fresh hello. When another incarnation of the member answers,
+ *       beliefs stay as they are and move no more.
  *   <li>A member that does not prove itself is told nothing but the hello.
  *   <li>After BYE nothing is held, waited for or taken any more.
  * </ul>
@@ -586,8 +586,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     /**
-     * The session with one incarnation of the member: what it takes, what it sends, and when it has to speak. It outlives
-     * links.
+     * The session with one incarnation of the member: what it takes, what it sends, and when it has to speak. It
+     * outlives links.
      */
     private static final class OpenSession {
         final Peer peer;
@@ -607,13 +607,16 @@ public final class ClientSession implements SessionLayer, ClientView {
         /** When the messages that came are to be acknowledged at the latest. */
         private long ackBy = Turn.NEVER;
         /**
-         * A stamped frame is to be sent by the next flush: the first at once, since it says that all has been told that was
-         * to be told. An acknowledgement is.
+         * A stamped frame is to be sent by the next flush: the first at once, since it says that all has been told that
+         * was to be told. An acknowledgement is.
          */
         private boolean keepNow = true;
 
         private boolean ackNow;
-        /** The last message that was acknowledged. Only a count that no search reaches depends on it, so it is no part of the encoding. */
+        /**
+         * The last message that was acknowledged. Only a count that no search reaches depends on it, so it is no part
+         * of the encoding.
+         */
         private long ackedReceived;
 
         private boolean taking;
@@ -722,7 +725,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
 
         /**
-         * Takes a frame: its acknowledgement, its messages in order, and then its echo, since a message may end what the echo would extend.
+         * Takes a frame: its acknowledgement, its messages in order, and then its echo, since a message may end what
+         * the echo would extend.
          *
          * @param algorithm whose messages may come
          * @param open false after the goodbye: nothing that comes behind it can be kept
@@ -784,7 +788,10 @@ public final class ClientSession implements SessionLayer, ClientView {
             return taking;
         }
 
-        /** Sends what is queued, stamped, or an acknowledgement if one is due. The stamp is taken before encoding, and goes with the last frame: only behind all that was said. */
+        /**
+         * Sends what is queued, stamped, or an acknowledgement if one is due. The stamp is taken before encoding, and
+         * goes with the last frame: only behind all that was said.
+         */
         void transmit(long link, Keepalive keepalive, SessionTurn turn) {
             if (keepNow || stream.unsent()) {
                 stamp(turn.clock(), turn.now());

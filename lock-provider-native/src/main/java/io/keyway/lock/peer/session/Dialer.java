@@ -7,7 +7,10 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import org.jspecify.annotations.Nullable;
 
-/** The one link of a client: dialled again, at growing and random distances, for as long as it is wanted. Links are numbered by attempt. */
+/**
+ * The one link of a client: dialled again, at growing and random distances, for as long as it is wanted. Links are
+ * numbered by attempt.
+ */
 final class Dialer {
     private static final long FIRST = 10_000_000L;
     private static final long LONGEST = 1_000_000_000L;
@@ -73,7 +76,10 @@ final class Dialer {
         return phase == Phase.DOWN && (next == Turn.NEVER || now - next >= 0);
     }
 
-    /** Waits for the welcome for {@code patience} at first, and twice as long after each failure: a slow link is not a dead one. */
+    /**
+     * Waits for the welcome for {@code patience} at first, and twice as long after each failure: a slow link is not a
+     * dead one.
+     */
     void dial(long patience, long longest, SessionTurn turn) {
         phase = Phase.DIALING;
         link++;

@@ -4,7 +4,8 @@ package io.keyway.lock.peer.session;
 import io.keyway.lock.peer.kernel.Notice;
 
 /**
- * A member's cell was told of an epoch of its member that it did not know, and goes on above it after a quarantine: its file was lost, is an old copy, or is used twice.
+ * A member's cell was told of an epoch of its member that it did not know, and goes on above it after a quarantine: its
+ * file was lost, is an old copy, or is used twice.
  *
  * @param epoch the new one
  */

@@ -22,7 +22,9 @@ final class Handshake {
         return highest >= hello.wireLow() && highest >= settings.wireLow() ? highest : 0;
     }
 
-    /** All of the hello and the challenge, and who proves it: no proof serves for another link, end, cluster or purpose. */
+    /**
+     * All of the hello and the challenge, and who proves it: no proof serves for another link, end, cluster or purpose.
+     */
     static byte[] transcript(Role prover, Hello hello, int wire, Incarnation member, Nonce nonce) {
         byte[] cluster = hello.cluster().getBytes(StandardCharsets.UTF_8);
         byte[] target = hello.node().getBytes(StandardCharsets.UTF_8);

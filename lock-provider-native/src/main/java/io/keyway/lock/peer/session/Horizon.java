@@ -4,7 +4,8 @@ package io.keyway.lock.peer.session;
 import io.keyway.lock.peer.kernel.Turn;
 
 /**
- * How far ahead a member promises the end of its leases on disk. A frame that would make a lease end later waits for a later promise.
+ * How far ahead a member promises the end of its leases on disk. A frame that would make a lease end later waits for a
+ * later promise.
  *
  * @param forcedUntil what is on disk at the start, on the cell's clock
  * @param ahead nanoseconds that a promise reaches beyond need; a new one is made when half of it is used up

@@ -53,7 +53,9 @@ final class HorizonGate {
         return MemberPromise.beyond(kept, keptForced);
     }
 
-    /** Records of now promise at least that: leases that somebody else granted may last so long. The caller forces one. */
+    /**
+     * Records of now promise at least that: leases that somebody else granted may last so long. The caller forces one.
+     */
     void reach(long until) {
         if (horizon.kept() && until - askedUntil > 0) {
             askedUntil = until;

@@ -37,7 +37,10 @@ record Keepalive(long held, long waited, long maxTtl, long roundTrip) {
         return Math.min(LONGEST_HEARTBEAT, idle() ? maxTtl / 4 : Math.min(held / 2, waited / 4));
     }
 
-    /** How long an answer may be missing: short enough to resume over another link before a belief that was renewed at half of its lease ends, and long enough for a link that is slow but alive. */
+    /**
+     * How long an answer may be missing: short enough to resume over another link before a belief that was renewed at
+     * half of its lease ends, and long enough for a link that is slow but alive.
+     */
     long silence() {
         long slow = Math.min(2 * roundTrip, maxTtl);
         return Math.max(Math.max(SHORTEST_SILENCE, slow), Math.min(LONGEST_SILENCE, smallest() / 6));

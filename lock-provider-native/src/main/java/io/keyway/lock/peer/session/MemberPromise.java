@@ -9,8 +9,8 @@ import io.keyway.lock.peer.kernel.Turn;
  *
  * @param epoch its epoch
  * @param horizon no lease ends later than this, and no place is kept for longer, on the cell's clock
- * @param keptUntil until when places may be kept that nobody has to believe in, on the cell's clock; {@link Turn#NEVER} if
- *     there was none
+ * @param keptUntil until when places may be kept that nobody has to believe in, on the cell's clock; {@link Turn#NEVER}
+ *     if there was none
  */
 public record MemberPromise(long epoch, long horizon, long keptUntil) implements DurableRecord {
     /** Of a member that keeps nothing beyond its leases. */

@@ -38,7 +38,10 @@ final class MemberSession {
     /** The next flush looks at it. */
     boolean dirty;
 
-    /** The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than it should. */
+    /**
+     * The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than
+     * it should.
+     */
     long listedAt = Turn.NEVER;
 
     MemberSession(Peer peer, String from, Incarnation client, long life, long guard, long heard) {

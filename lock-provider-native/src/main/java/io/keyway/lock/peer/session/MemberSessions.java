@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  * dials itself).
  *
  * <p><b>States</b> of the member: its list is awaited, or known; it is in quarantine until some time, or grants; and it
- * closes. A link is without session until its peer has proved itself, and then belongs to one session at most. A session
- * lives until it says goodbye, is silent for longer than any lease in it, is proved dead, or its client opens another.
+ * closes. A link is without session until its peer has proved itself, and then belongs to one session at most. A
+ * session lives until it says goodbye, is silent for longer than any lease in it, is proved dead, or its client opens
+ * another.
  *
  * <p><b>Messages</b>: HELLO, CHALLENGE, PROOF, WELCOME and REFUSE open a link or end it; DATA carries everything else;
  * BYE, in a place of its own among the messages, ends a session.
@@ -37,11 +38,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>Only sessions expire anything. A session is heard when a frame of it was read, whatever is in it, and every grant
- *       in it lives for its ttl from there. Links come and go without effect.
- *   <li>Messages, the stamp and the time of hearing change in one step, and the echo of a stamp leaves only behind every
- *       message that was queued before it (of a batch that is split, on its last frame; a frame behind a gap is dropped
- *       whole): a client that sees its belief extended has seen first what ended.
+ *   <li>Only sessions expire anything. A session is heard when a frame of it was read, whatever is in it, and every
+ *       grant in it lives for its ttl from there. Links come and go without effect.
+ *   <li>Messages, the stamp and the time of hearing change in one step, and the echo of a stamp leaves only behind
+ *       every message that was queued before it (of a batch that is split, on its last frame; a frame behind a gap is
+ *       dropped whole): a client that sees its belief extended has seen first what ended.
  *   <li>Nothing is kept for a link before it has proved itself but its hello and a nonce.
  *   <li>No frame leaves that makes a lease end, or a place be kept, later than what is on disk.
  *   <li>A member that is told of an epoch of itself which it does not know goes on above it, and grants nothing for a
@@ -89,7 +90,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /**
      * @param membership which authority this is
      * @param epoch of 32 bits, forced to disk by the driver, higher than all epochs before
-     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once; {@link Turn#NEVER} if that is not known before {@link #confirmed}
+     * @param quarantineUntil on the cell's clock; a time that has passed lets the member grant at once;
+     *     {@link Turn#NEVER} if that is not known before {@link #confirmed}
      */
     public MemberSessions(
             SessionSettings settings,
@@ -219,7 +221,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /**
      * A live session, as the operating system may prove something of it.
      *
-     * @param bytes of the machine's lock file that stand for the client: while one of them is locked, it lives; empty if it named none
+     * @param bytes of the machine's lock file that stand for the client: while one of them is locked, it lives; empty
+     *     if it named none
      * @param told the client has told all that it had to tell when the session was opened, re-assertions included
      */
     public record Life(Peer peer, List<Long> bytes, boolean told) {}
@@ -346,9 +349,10 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     /**
-     * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was cloned. What it granted itself stands; it goes on above that epoch and grants no more
-     * until all leases that it may have forgotten are over. False if the epoch is beyond belief: it would leave no
-     * epochs, or next to none, for this member's future.
+     * A client has seen an epoch of this member that this member does not know: its disk went back in time, or it was
+     * cloned. What it granted itself stands; it goes on above that epoch and grants no more until all leases that it
+     * may have forgotten are over. False if the epoch is beyond belief: it would leave no epochs, or next to none, for
+     * this member's future.
      */
     private boolean heardOfOneself(Hello hello, SessionTurn turn) {
         for (Seen seen : hello.seen()) {

@@ -11,11 +11,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The numbered messages of one session at one end, in both directions; it outlives links.
  *
- * <p>Out: every message keeps its number until the peer acknowledges it, and is sent again from the first unacknowledged one (go-back-N). In: the next number is taken, lower ones are duplicates. A frame
- * beyond the next number is dropped whole, because what its header extends may have been ended by a message that is missing.
+ * <p>Out: every message keeps its number until the peer acknowledges it, and is sent again from the first
+ * unacknowledged one (go-back-N). In: the next number is taken, lower ones are duplicates. A frame beyond the next
+ * number is dropped whole, because what its header extends may have been ended by a message that is missing.
  */
 final class MessageStream {
-    /** So many messages of a member may be on their way to a client: what a client that does not read makes the member's buffers hold, at each attempt to send it. */
+    /**
+     * So many messages of a member may be on their way to a client: what a client that does not read makes the member's
+     * buffers hold, at each attempt to send it.
+     */
     static final int WINDOW = 4 * SessionFrame.MAX_MESSAGES;
 
     enum Fit {

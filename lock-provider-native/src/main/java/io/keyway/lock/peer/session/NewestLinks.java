@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The newest link that each client incarnation was admitted with. Bytes of an older link may be processed after those of a newer one; while a link can be half-open, its number must be remembered, even if
- * the session is over.
+ * The newest link that each client incarnation was admitted with. Bytes of an older link may be processed after those
+ * of a newer one; while a link can be half-open, its number must be remembered, even if the session is over.
  */
 final class NewestLinks {
     /** @param session 0 if that client has none now */

@@ -25,26 +25,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * A member's sessions with all other members, in the member's own cell, for algorithms whose machines talk to members.
  *
- * <p><b>States.</b> With each of the others this member has two sessions: one that it dials itself, as a client does
- * (a {@link ClientSession}), by which it sends; and one that the other dials, which stands in the {@link MemberSessions}
- * among those of clients, by which it receives. So there is one stream of messages in each direction. Of each member the
- * group knows the newest life, which both its sessions name by one {@link Incarnation}; whether messages can be queued
- * for it (up); and whether it answers (trusted).
+ * <p><b>States.</b> With each of the others this member has two sessions: one that it dials itself, as a client does (a
+ * {@link ClientSession}), by which it sends; and one that the other dials, which stands in the {@link MemberSessions}
+ * among those of clients, by which it receives. So there is one stream of messages in each direction. Of each member
+ * the group knows the newest life, which both its sessions name by one {@link Incarnation}; whether messages can be
+ * queued for it (up); and whether it answers (trusted).
  *
- * <p><b>Messages.</b> None of its own: those of sessions. A member's session is always wanted, so that something is sent
- * to each at least four times in {@link ClientHandshake#attention}.
+ * <p><b>Messages.</b> None of its own: those of sessions. A member's session is always wanted, so that something is
+ * sent to each at least four times in {@link ClientHandshake#attention}.
  *
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>A message of one life of a member is never processed after a message, or the {@link PeerView.PeerUp}, of its next
- *       life. Whichever of both sessions shows the next life first, the other one, and every link of that member that has
- *       not proved itself, is given up in the same turn; what they still deliver belongs to no link. So each life that is
- *       taken for the newest one has answered a nonce that was drawn after the former was known.
+ *   <li>A message of one life of a member is never processed after a message, or the {@link PeerView.PeerUp}, of its
+ *       next life. Whichever of both sessions shows the next life first, the other one, and every link of that member
+ *       that has not proved itself, is given up in the same turn; what they still deliver belongs to no link. So each
+ *       life that is taken for the newest one has answered a nonce that was drawn after the former was known.
  *   <li>{@code PeerUp} and {@code PeerDown} of a member come in turn, and it can be sent to only in between.
- *   <li>A member is suspected by the clock of this cell alone, when the highest stamp that it has sent back is older than
- *       the attention: from the sending, so that a late answer does not hide a silence. After this member
- *       stood still itself, the time runs anew.
+ *   <li>A member is suspected by the clock of this cell alone, when the highest stamp that it has sent back is older
+ *       than the attention: from the sending, so that a late answer does not hide a silence. After this member stood
+ *       still itself, the time runs anew.
  * </ul>
  *
  * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}.
@@ -320,8 +320,8 @@ public final class PeerGroup implements PeerView {
     }
 
     /**
-     * One of the others, and the turn as the session with it sees it: links have its own numbers, and its timer is one of
-     * the group's.
+     * One of the others, and the turn as the session with it sees it: links have its own numbers, and its timer is one
+     * of the group's.
      */
     private final class Fellow implements SessionTurn {
         final String member;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>States</b> of a link: opened; greeted, its HELLO kept and answered with a CHALLENGE; then it is admitted, or
  * refused and hung up. <b>Invariants</b>: at most so many links are without proof, each for as long as the timeout; a
- * PROOF counts for the nonce of its own link only; of two links of one incarnation the one with the higher attempt wins,
- * in whatever order their bytes come ({@link NewestLinks}); a peer that has proved nothing learns nothing.
+ * PROOF counts for the nonce of its own link only; of two links of one incarnation the one with the higher attempt
+ * wins, in whatever order their bytes come ({@link NewestLinks}); a peer that has proved nothing learns nothing.
  */
 final class ServerHandshake {
     private final SessionSettings settings;

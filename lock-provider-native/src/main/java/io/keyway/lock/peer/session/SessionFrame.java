@@ -39,7 +39,8 @@ public sealed interface SessionFrame extends Frame {
      * @param node the id of the member that is meant; empty for any
      * @param shard which cell of the member is meant
      * @param attempt rises with each link of this incarnation; an older link never wins over a newer one
-     * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is none
+     * @param life the byte of the machine's lock file that this client keeps locked while it lives; 0 where there is
+     *     none
      * @param guard the same for a second process that must be dead before the client counts as dead; 0 if there is none
      * @param tokenFloor what all tokens are to exceed from now on; 0 if the client does not care
      * @param seen the highest epochs that the client knows of
@@ -137,7 +138,8 @@ public sealed interface SessionFrame extends Frame {
      * @param seq the number of the first message in it, or the next one to be used if there is none
      * @param ack the number of the last message that the sender has in order
      * @param stamped true if {@code stamp} counts
-     * @param stamp from a client its clock, opaque to the member; from a member the highest stamp that it has processed in this session
+     * @param stamp from a client its clock, opaque to the member; from a member the highest stamp that it has processed
+     *     in this session
      * @param clock the sender's logical clock; 0 for algorithms that order nothing by it
      */
     record Data(long session, long seq, long ack, boolean stamped, long stamp, long clock, List<Message> messages)

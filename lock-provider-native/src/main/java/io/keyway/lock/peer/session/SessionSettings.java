@@ -168,7 +168,8 @@ public record SessionSettings(
     }
 
     /**
-     * How long the longest lease of the slowest clock lasts on the fastest one, if clock rates differ by at most r = 1 %: maxTtl x (1 + r) / (1 - r), rounded up.
+     * How long the longest lease of the slowest clock lasts on the fastest one, if clock rates differ by at most r = 1
+     * %: maxTtl x (1 + r) / (1 - r), rounded up.
      *
      * @throws ArithmeticException if that is more than 292 years
      */

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>States</b> of a session: connected by one link, or not. <b>Events</b>: a frame (acknowledges, brings messages,
  * hears, stamps), a deadline (the smallest ttl of a grant, the longest of all, a message to be sent again), a link that
- * is bound or closed, the end. <b>Invariants</b>: a session that has something to say, or to be looked at, is dirty until
- * the next flush; its next deadline is listed, never too late; when it is over every key that had a grant, a wait or an
- * ear in it is called once.
+ * is bound or closed, the end. <b>Invariants</b>: a session that has something to say, or to be looked at, is dirty
+ * until the next flush; its next deadline is listed, never too late; when it is over every key that had a grant, a wait
+ * or an ear in it is called once.
  */
 final class SessionTable {
     private final SessionSettings settings;

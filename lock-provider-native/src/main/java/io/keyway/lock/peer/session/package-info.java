@@ -1,5 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-/** Sessions between a client and a member: handshake, sequence, resend, and the stamps and echoes that carry every lease. */
+/**
+ * Sessions between a client and a member: handshake, sequence, resend, and the stamps and echoes that carry every
+ * lease.
+ */
 @NullMarked
 package io.keyway.lock.peer.session;
 

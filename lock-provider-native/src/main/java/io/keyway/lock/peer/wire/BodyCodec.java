@@ -4,7 +4,8 @@ package io.keyway.lock.peer.wire;
 import io.keyway.lock.peer.kernel.Message;
 
 /**
- * Writes and reads the messages of one algorithm. Stateless. A body on the wire is {@code u8 algorithm | u8 type | varint view | fields}; a codec sees the fields only.
+ * Writes and reads the messages of one algorithm. Stateless. A body on the wire is
+ * {@code u8 algorithm | u8 type | varint view | fields}; a codec sees the fields only.
  */
 public interface BodyCodec {
     /** 1 to 255; as in the keys of its messages. */
@@ -17,7 +18,10 @@ public interface BodyCodec {
      */
     int type(Message message);
 
-    /** The view in which it was said: for lease the epoch, in each message that grants, confirms or ends; 0 where none matters. */
+    /**
+     * The view in which it was said: for lease the epoch, in each message that grants, confirms or ends; 0 where none
+     * matters.
+     */
     default long view(Message message) {
         return 0;
     }

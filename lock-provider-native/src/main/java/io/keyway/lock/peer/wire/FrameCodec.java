@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Frames as bytes: {@code u32 length | u8 wire | u8 kind | fields}, where the length counts what follows it. Not thread-safe: one for each event loop. The layout is in docs/protocol.md, and golden bytes hold
- * it.
+ * Frames as bytes: {@code u32 length | u8 wire | u8 kind | fields}, where the length counts what follows it. Not
+ * thread-safe: one for each event loop. The layout is in docs/protocol.md, and golden bytes hold it.
  */
 public final class FrameCodec {
     /** The most bytes of a frame, its length included. */
@@ -55,7 +55,8 @@ public final class FrameCodec {
     }
 
     /**
-     * Writes a frame; one that is too long as several, of which only the last is stamped. A buffer is valid until the consumer returns.
+     * Writes a frame; one that is too long as several, of which only the last is stamped. A buffer is valid until the
+     * consumer returns.
      *
      * @throws IllegalArgumentException if a handshake frame or one message is longer than the limit
      */

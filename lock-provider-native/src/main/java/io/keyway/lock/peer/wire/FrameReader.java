@@ -34,7 +34,8 @@ public final class FrameReader {
     /**
      * Reads the next frame between the buffer's position and limit.
      *
-     * @return null, and nothing is consumed, if the frame is not whole yet; a length over the limit is refused as soon as it is read
+     * @return null, and nothing is consumed, if the frame is not whole yet; a length over the limit is refused as soon
+     *     as it is read
      * @throws WireException if no peer sends such bytes; the link is to be closed
      */
     public @Nullable SessionFrame next(ByteBuffer in) throws WireException {

@@ -9,7 +9,10 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reads fields of one frame. Whatever the bytes are, each method returns a value within its bounds or throws {@link WireException}, and allocates no more than the frame is long. */
+/**
+ * Reads fields of one frame. Whatever the bytes are, each method returns a value within its bounds or throws
+ * {@link WireException}, and allocates no more than the frame is long.
+ */
 public final class WireReader {
     /** The most bytes of metadata in one body. */
     public static final int MAX_METADATA = 1024;
@@ -120,7 +123,9 @@ public final class WireReader {
         }
     }
 
-    /** Pairs of texts with distinct keys, in their order; their bytes are at most {@link #MAX_METADATA}. Unmodifiable. */
+    /**
+     * Pairs of texts with distinct keys, in their order; their bytes are at most {@link #MAX_METADATA}. Unmodifiable.
+     */
     public Map<String, String> texts() throws WireException {
         int count = count(MAX_METADATA, 2);
         if (count == 0) {

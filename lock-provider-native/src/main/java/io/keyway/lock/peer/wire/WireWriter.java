@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** Writes fields into a buffer of fixed size; a field that does not fit throws {@link java.nio.BufferOverflowException}. */
+/**
+ * Writes fields into a buffer of fixed size; a field that does not fit throws {@link java.nio.BufferOverflowException}.
+ */
 public final class WireWriter {
     private final ByteBuffer out;
 

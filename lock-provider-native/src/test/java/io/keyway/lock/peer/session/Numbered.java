@@ -12,7 +12,10 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.function.Consumer;
 
-/** The smallest algorithm that shows what a session does: its messages are numbers, it tells everything that it hears, and it does what it is told. */
+/**
+ * The smallest algorithm that shows what a session does: its messages are numbers, it tells everything that it hears,
+ * and it does what it is told.
+ */
 class Numbered implements MachineFactory {
     static final int ID = 9;
     static final Key KEY = new Key(ID, "k");

@@ -29,7 +29,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One state of the search: a member, a client, the links between them with what is on its way, one clock, and what the invariants remember. The client asks, the member grants and answers, the client holds.
+ * One state of the search: a member, a client, the links between them with what is on its way, one clock, and what the
+ * invariants remember. The client asks, the member grants and answers, the client holds.
  */
 final class SearchWorld implements Driver {
     static final long UNIT = 1_000_000_000L;
@@ -127,7 +128,10 @@ final class SearchWorld implements Driver {
 
     private long clientPrint;
 
-    /** By session of this life of the member: the last question heard; by session of this client: the last asked and the last answer heard. */
+    /**
+     * By session of this life of the member: the last question heard; by session of this client: the last asked and the
+     * last answer heard.
+     */
     private final Map<Long, Long> heard = new TreeMap<>();
 
     private long asked;

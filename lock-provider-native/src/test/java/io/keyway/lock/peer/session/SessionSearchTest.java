@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Every order of events of small worlds, shortest first: messages once and in order, one live session of a client, no end of a grant that is believed. */
+/**
+ * Every order of events of small worlds, shortest first: messages once and in order, one live session of a client, no
+ * end of a grant that is believed.
+ */
 class SessionSearchTest {
     private record Node(
             @Nullable Node parent, String move, @Nullable SearchWorld world) {}

@@ -8,13 +8,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * R1: at the authority the grants of one name follow each other without overlap. Where clocks can be trusted, a grant that the authority forgot in a restart stands until its client can no longer make use of
- * it.
+ * R1: at the authority the grants of one name follow each other without overlap. Where clocks can be trusted, a grant
+ * that the authority forgot in a restart stands until its client can no longer make use of it.
  */
 final class AuthorityExclusion implements LeaseOracle {
     /** Knows what clients could still do with a grant, whatever the authority thinks of it. */
     interface Believers {
-        /** A client that believes in a grant of the name, or keeps it cached and would, other than that client by grants of that member; null if there is none. */
+        /**
+         * A client that believes in a grant of the name, or keeps it cached and would, other than that client by grants
+         * of that member; null if there is none.
+         */
         @Nullable
         String otherThan(String name, int client, int member);
     }

@@ -6,7 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** R2: at no time do two users believe that they hold the same lock. Belief begins or grows only when its client has an event, so that is when to look. */
+/**
+ * R2: at no time do two users believe that they hold the same lock. Belief begins or grows only when its client has an
+ * event, so that is when to look.
+ */
 final class BeliefExclusion implements LeaseOracle {
     private final Map<String, List<Use>> uses = new HashMap<>();
 

@@ -153,8 +153,8 @@ final class Campaign {
                 .append(small.plan().size())
                 .append(" faults and operations:\n\n");
         text.append(chart)
-                .append(
-                        "\nReplay the seed:\n  mvn -q test -pl lock-provider-native -am -Dsurefire.failIfNoSpecifiedTests=false ");
+                .append("\nReplay the seed:\n  mvn -q test -pl lock-provider-native -am "
+                        + "-Dsurefire.failIfNoSpecifiedTests=false ");
         text.append("-Dtest=SimulationReplayTest -Dkeyway.profile=")
                 .append(profile)
                 .append(" -Dkeyway.seed=");

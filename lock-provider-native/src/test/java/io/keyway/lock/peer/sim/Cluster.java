@@ -69,7 +69,10 @@ final class Cluster implements Topology {
         return world.member(id.host().charAt(0) - 'a');
     }
 
-    /** What members take their epochs from when they know no better: seconds, and more than the epochs of members that have ended for good. */
+    /**
+     * What members take their epochs from when they know no better: seconds, and more than the epochs of members that
+     * have ended for good.
+     */
     long wallSeconds() {
         return Math.max(1 + world.now() / Nanos.SECOND, ended + 1);
     }

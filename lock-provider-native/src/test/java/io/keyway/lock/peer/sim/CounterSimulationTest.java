@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * An algorithm of the tests alone runs under all faults of the simulator with an oracle of its own: nothing of the product
- * knows it. The same over sockets is {@code CounterClusterTest}.
+ * An algorithm of the tests alone runs under all faults of the simulator with an oracle of its own: nothing of the
+ * product knows it. The same over sockets is {@code CounterClusterTest}.
  */
 class CounterSimulationTest {
     @Test

@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The least algorithm over the session machines: numbered questions and answers, and grants that everybody may have. What it tells lets oracles judge the sessions. */
+/**
+ * The least algorithm over the session machines: numbered questions and answers, and grants that everybody may have.
+ * What it tells lets oracles judge the sessions.
+ */
 final class CountingMachines {
     static final int ALGORITHM = 7;
 

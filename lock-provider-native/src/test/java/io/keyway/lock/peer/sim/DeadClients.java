@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * R16, after every event of the authority: of a process that ended it keeps no session for longer than one may be silent, and soon nothing at all; and no grant or waiter of a session that is over.
+ * R16, after every event of the authority: of a process that ended it keeps no session for longer than one may be
+ * silent, and soon nothing at all; and no grant or waiter of a session that is over.
  */
 final class DeadClients {
     /** What the authority has, and what it heard. */
@@ -18,7 +19,10 @@ final class DeadClients {
         /** True if it keeps anything of that process, if only the number of its last link. */
         boolean remembers(int client, int life);
 
-        /** A grant or a waiter whose session is over; empty if there is none. Looks at one name, each time at the next one. */
+        /**
+         * A grant or a waiter whose session is over; empty if there is none. Looks at one name, each time at the next
+         * one.
+         */
         String orphan();
     }
 

@@ -4,8 +4,9 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.kernel.StateEncoder;
 
 /**
- * Random numbers that are a function of the seed and of what they are for, and of nothing else. So one fault or operation can be taken out of a plan and all other draws stay as they were: without
- * this no failing run could be shrunk.
+ * Random numbers that are a function of the seed and of what they are for, and of nothing else. So one fault or
+ * operation can be taken out of a plan and all other draws stay as they were: without this no failing run could be
+ * shrunk.
  */
 final class Draws {
     private final long seed;

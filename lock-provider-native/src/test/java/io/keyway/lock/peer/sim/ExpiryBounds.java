@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * R7: no grant expires before its ttl has passed since its client was last heard, and none stands much longer. What was heard is seen on the wire: at least what the authority has echoed, at most what came.
+ * R7: no grant expires before its ttl has passed since its client was last heard, and none stands much longer. What was
+ * heard is seen on the wire: at least what the authority has echoed, at most what came.
  */
 final class ExpiryBounds implements LeaseOracle {
     /** The authority's clock, and what it heard of each client. All times in nanoseconds on that clock. */

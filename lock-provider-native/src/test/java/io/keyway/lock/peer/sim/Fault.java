@@ -50,15 +50,18 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         CLOSE,
         /** The clock's rate is off by {@code amount} parts per million. */
         DRIFT,
-        /** The machine sleeps: nothing runs and its monotonic clock stands still. Out of every specification where clients do not look at the wall clock. */
+        /**
+         * The machine sleeps: nothing runs and its monotonic clock stands still. Out of every specification where
+         * clients do not look at the wall clock.
+         */
         SUSPEND,
         /** The machine's wall clock is set {@code amount} nanoseconds ahead, or back. */
         WALL_STEP,
         /** Records take {@code amount} nanoseconds to be forced. */
         SLOW_DISK,
         /**
-         * The operator ends the member and starts it with the member list of which {@code amount} has the bits, and with the {@code maxTtl} of {@link #maxTtl}; if it is none of that list, it has ended for
-         * good.
+         * The operator ends the member and starts it with the member list of which {@code amount} has the bits, and
+         * with the {@code maxTtl} of {@link #maxTtl}; if it is none of that list, it has ended for good.
          */
         NEW_LIST
     }

@@ -6,7 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** R11: waiters are served in the order in which their users asked. Only one that was not heard for half of its ttl is passed over. */
+/**
+ * R11: waiters are served in the order in which their users asked. Only one that was not heard for half of its ttl is
+ * passed over.
+ */
 final class FirstComeFirstServed implements LeaseOracle {
     /**
      * A request in the queue of its authority.

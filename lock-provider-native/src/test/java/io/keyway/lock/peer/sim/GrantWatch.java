@@ -22,7 +22,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Looks into each manager of one member after each of its steps, and tells the oracles what was granted and what ended. */
+/**
+ * Looks into each manager of one member after each of its steps, and tells the oracles what was granted and what ended.
+ */
 final class GrantWatch {
     /** A timer may be that late. */
     private static final long LATE = 500 * Nanos.MILLI;

@@ -3,7 +3,10 @@ package io.keyway.lock.peer.sim;
 
 import java.util.List;
 
-/** One property of the lease service. It is told what happens at the authority and at the users, and asks for nothing else. */
+/**
+ * One property of the lease service. It is told what happens at the authority and at the users, and asks for nothing
+ * else.
+ */
 interface LeaseOracle {
     /** The authority grants: never before the {@link #ended} of what it replaces. */
     default void granted(Grant grant) {}

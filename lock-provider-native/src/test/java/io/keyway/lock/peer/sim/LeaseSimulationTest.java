@@ -17,13 +17,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The lease service under all kinds of faults: every oracle is content after every event, every kind of fault struck something, and every rare situation came up. */
+/**
+ * The lease service under all kinds of faults: every oracle is content after every event, every kind of fault struck
+ * something, and every rare situation came up.
+ */
 class LeaseSimulationTest {
     private static final long EVENTS = Long.getLong("keyway.events", 4_000_000);
 
     /**
-     * What no world reaches: two claims of one lock need broken clocks, a claim after the quarantine a clock that is worse still, a used-up range 65,536 uses of one grant. The tests of the lease and of the
-     * session packages reach them.
+     * What no world reaches: two claims of one lock need broken clocks, a claim after the quarantine a clock that is
+     * worse still, a used-up range 65,536 uses of one grant. The tests of the lease and of the session packages reach
+     * them.
      */
     private static final Set<? extends CoverageGoal> ELSEWHERE =
             Set.of(LockGoal.REASSERTIONS_IN_CONFLICT, LockGoal.RANGE_USED_UP);

@@ -23,7 +23,10 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The users of the lease service: they ask as an engine would, hold, look whether they still hold, give up, release, break each other's locks, and forget nothing but what the plan tells them to. */
+/**
+ * The users of the lease service: they ask as an engine would, hold, look whether they still hold, give up, release,
+ * break each other's locks, and forget nothing but what the plan tells them to.
+ */
 final class LeaseUsers {
     /** What only users can see. */
     enum UserGoal implements CoverageGoal {
@@ -245,7 +248,10 @@ final class LeaseUsers {
         }
     }
 
-    /** A number below the bound that belongs to this operation, and stays the same when others are taken out of the plan. */
+    /**
+     * A number below the bound that belongs to this operation, and stays the same when others are taken out of the
+     * plan.
+     */
     private long draw(LeaseUser user, int purpose, long bound) {
         long own = user.act == null ? 0 : user.act.at();
         return Long.remainderUnsigned(Draws.of(world.options().seed() + purpose, own), bound);

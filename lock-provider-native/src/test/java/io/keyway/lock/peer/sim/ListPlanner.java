@@ -7,7 +7,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** Draws how an operator changes the member list: in any order, with any pause, back again, or with a member that ends for good. */
+/**
+ * Draws how an operator changes the member list: in any order, with any pause, back again, or with a member that ends
+ * for good.
+ */
 final class ListPlanner {
     /** A shorter one is shorter than a handshake over the slowest links. */
     private static final long SHORTEST_TTL = Nanos.SECOND;

@@ -6,15 +6,19 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * R8: belief ends at the send time of the newest echo plus 3/4 ttl, and not a moment later; once over, it never comes back; the loss is told within 50 ms of the deadline to a process that runs, and before the
- * same client gets the lock again.
+ * R8: belief ends at the send time of the newest echo plus 3/4 ttl, and not a moment later; once over, it never comes
+ * back; the loss is told within 50 ms of the deadline to a process that runs, and before the same client gets the lock
+ * again.
  */
 final class LostDeadline implements LeaseOracle {
     private static final long TOLD_WITHIN = 50 * Nanos.MILLI;
 
     /** What came over the wire, seen from outside. */
     interface Echoes {
-        /** The highest stamp of that client's process that ever came back to it from the member that granted; {@link Long#MIN_VALUE} if none did. */
+        /**
+         * The highest stamp of that client's process that ever came back to it from the member that granted;
+         * {@link Long#MIN_VALUE} if none did.
+         */
         long highest(Use use);
 
         /** Nanoseconds that the client has been running since it was last paused, on its clock. */

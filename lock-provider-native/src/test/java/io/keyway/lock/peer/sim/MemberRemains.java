@@ -19,7 +19,10 @@ final class MemberRemains implements DeadClients.Authority {
         this.orphan = orphan;
     }
 
-    /** The oracle of a world: silent sessions live for the largest ttl, and a number of a link as long as a proof may take. */
+    /**
+     * The oracle of a world: silent sessions live for the largest ttl, and a number of a link as long as a proof may
+     * take.
+     */
     static DeadClients oracle(SimWorld world, SimNode member, Wire wire, long proofTimeout, Supplier<String> orphan) {
         long within = world.options().maxTtl() + wire.lateness();
         return new DeadClients(

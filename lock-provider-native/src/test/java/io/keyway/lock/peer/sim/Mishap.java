@@ -2,8 +2,8 @@
 package io.keyway.lock.peer.sim;
 
 /**
- * What happened to one frame beyond the usual latency: to the first one that is sent at that time or later. It is known by its time and not by its number, so that it finds a frame when a plan has been made
- * smaller.
+ * What happened to one frame beyond the usual latency: to the first one that is sent at that time or later. It is known
+ * by its time and not by its number, so that it finds a frame when a plan has been made smaller.
  *
  * @param at real nanoseconds from the start of the world
  * @param client whose links it is about: who dialled them

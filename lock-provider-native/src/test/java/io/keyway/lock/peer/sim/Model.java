@@ -7,7 +7,10 @@ import java.util.List;
 
 /** What lives in a world: how its cells start, what its users do, and what must be true. One object for one run. */
 interface Model {
-    /** A process starts, or starts anew with an empty memory: opens its cells. The first one of a member is the one that others dial. */
+    /**
+     * A process starts, or starts anew with an empty memory: opens its cells. The first one of a member is the one that
+     * others dial.
+     */
     void start(SimNode node);
 
     /** Whom that cell dials now, if it has no target. */

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The misfortunes of single frames: drawn from the seed and the frame's place (which client, which of its links, which direction, which frame of it), or listed one by one in a plan that a shrinker is at
- * work on.
+ * The misfortunes of single frames: drawn from the seed and the frame's place (which client, which of its links, which
+ * direction, which frame of it), or listed one by one in a plan that a shrinker is at work on.
  */
 final class Noise {
     private static final int LIMIT = 4096;

@@ -38,7 +38,10 @@ final class OneMember implements Topology {
         }
     }
 
-    /** When a member that starts may grant: at the horizon that it forced, if it keeps one; otherwise when no lease that it forgot can be left. */
+    /**
+     * When a member that starts may grant: at the horizon that it forced, if it keeps one; otherwise when no lease that
+     * it forgot can be left.
+     */
     private long until(SimNode node) {
         if (!cells.quarantine()) {
             return node.clock();

@@ -10,7 +10,8 @@ import java.util.StringJoiner;
  *
  * @param members how many nodes are members, or may become ones
  * @param spares how many of them only become ones when the list changes
- * @param ordered links behave like TCP: nothing is lost, doubled or overtaken while a link lives, only late; otherwise like datagrams
+ * @param ordered links behave like TCP: nothing is lost, doubled or overtaken while a link lives, only late; otherwise
+ *     like datagrams
  * @param latency the least time of a frame on its way
  * @param jitter what is added to it, evenly
  * @param tail what one of 64 frames may take longer

@@ -17,8 +17,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one turn on a cell and on its copy: both must say the same and end in the same state, and neither may touch the other. What fails here has hidden state, iterates in hash order, reads a clock of
- * its own, or shares a part with its copy.
+ * Runs one turn on a cell and on its copy: both must say the same and end in the same state, and neither may touch the
+ * other. What fails here has hidden state, iterates in hash order, reads a clock of its own, or shares a part with its
+ * copy.
  */
 final class PurityCheck {
     private static final String NAME = "purity";
@@ -33,7 +34,10 @@ final class PurityCheck {
         this.model = model;
     }
 
-    /** One turn of the cell, twice; without an input a flush. The outputs of the first go to the driver; the model does not look at the second. */
+    /**
+     * One turn of the cell, twice; without an input a flush. The outputs of the first go to the driver; the model does
+     * not look at the second.
+     */
     void run(Cell cell, @Nullable Input input, Driver driver) {
         long now = driver.clock();
         boolean looks = checks++ % LOOKS_BEFORE == 0;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * R3: after belief ended by the clock, its user has time to stop: nobody else believes for about a quarter of the ttl, on the old holder's clock. A hold that was released, broken or whose process is dead
- * needs none.
+ * R3: after belief ended by the clock, its user has time to stop: nobody else believes for about a quarter of the ttl,
+ * on the old holder's clock. A hold that was released, broken or whose process is dead needs none.
  */
 final class ReactionWindow implements LeaseOracle {
     private final double rateError;

@@ -8,7 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last events of a run, one a line: a column for each node, an arrow where a frame arrived or got lost, and what was in it. A star marks the node at which something happened.
+ * The last events of a run, one a line: a column for each node, an arrow where a frame arrived or got lost, and what
+ * was in it. A star marks the node at which something happened.
  */
 final class SequenceChart implements Tracer {
     private static final int COLUMN = 9;

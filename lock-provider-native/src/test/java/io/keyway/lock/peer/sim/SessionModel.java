@@ -24,7 +24,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The session machines under {@link CountingMachines}, judged by {@link SessionOracle}; after the faults every question is answered, and no session of a process that ended is left. */
+/**
+ * The session machines under {@link CountingMachines}, judged by {@link SessionOracle}; after the faults every question
+ * is answered, and no session of a process that ended is left.
+ */
 final class SessionModel implements Model {
     /** Comes between a link and the member, to break what must be found. */
     interface Meddler {

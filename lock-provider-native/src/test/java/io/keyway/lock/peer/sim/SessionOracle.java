@@ -6,8 +6,8 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * What sessions promise to whatever runs over them: each message of a session once and in order; none of a session after one of its successor; and no grant ended by the member while its client believes in
- * it.
+ * What sessions promise to whatever runs over them: each message of a session once and in order; none of a session
+ * after one of its successor; and no grant ended by the member while its client believes in it.
  */
 final class SessionOracle {
     /** A session as its member knows it. */

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The session machines in many short worlds: what {@link SessionModel} asserts holds in each, and every rare situation came up. */
+/**
+ * The session machines in many short worlds: what {@link SessionModel} asserts holds in each, and every rare situation
+ * came up.
+ */
 class SessionSimulationTest {
     private static final long SEEDS = Long.getLong("keyway.seeds", 15_000);
 

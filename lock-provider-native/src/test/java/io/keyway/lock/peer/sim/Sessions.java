@@ -40,7 +40,9 @@ final class Sessions {
         return (int) incarnation.low();
     }
 
-    /** The session that ends when that client is proved dead: only one that the living member knows as that client's. */
+    /**
+     * The session that ends when that client is proved dead: only one that the living member knows as that client's.
+     */
     static long provable(SimWorld world, SimNode client) {
         long session = ((ClientView) client.cell().sessions()).session().session();
         SimNode member = world.node(0);

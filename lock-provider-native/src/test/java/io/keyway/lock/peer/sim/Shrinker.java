@@ -9,8 +9,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Makes a failing plan small: nodes and names first, then faults, then the operations of users, then the single misfortunes of frames, each by delta debugging (halves, quarters and so on; Zeller and
- * Hildebrandt 2002), until nothing more can go. A plan fails if it violates the same property.
+ * Makes a failing plan small: nodes and names first, then faults, then the operations of users, then the single
+ * misfortunes of frames, each by delta debugging (halves, quarters and so on; Zeller and Hildebrandt 2002), until
+ * nothing more can go. A plan fails if it violates the same property.
  */
 final class Shrinker {
     private final Function<Plan, RunResult> run;
@@ -162,7 +163,10 @@ final class Shrinker {
         }
     }
 
-    /** ddmin, without its complement step on single chunks: takes out ever smaller chunks as long as the rest still fails. */
+    /**
+     * ddmin, without its complement step on single chunks: takes out ever smaller chunks as long as the rest still
+     * fails.
+     */
     private <T> void minimize(List<T> start, Predicate<List<T>> fails) {
         List<T> kept = new ArrayList<>(start);
         for (int chunk = kept.size(); chunk >= 1 && runs < limit; ) {

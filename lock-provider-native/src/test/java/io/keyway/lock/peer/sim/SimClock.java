@@ -1,7 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
-/** The monotonic clock of one machine: it runs by a rate of its own, and stands still while the machine is suspended. */
+/**
+ * The monotonic clock of one machine: it runs by a rate of its own, and stands still while the machine is suspended.
+ */
 final class SimClock {
     private final SimWorld world;
     private long local;

@@ -71,7 +71,9 @@ final class SimDisk {
                 content.epoch(), content.record(), Optional.of(list), content.maxTtl(), content.longestTtl());
     }
 
-    /** What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back. */
+    /**
+     * What a member that starts takes as its epoch: higher than all that it forced; or not, if its disk was put back.
+     */
     long startEpoch() {
         return content.epoch();
     }

@@ -4,7 +4,10 @@ package io.keyway.lock.peer.sim;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** One connection of a client, or of another member, to a member. Each end closes for itself; what was sent before may still arrive. */
+/**
+ * One connection of a client, or of another member, to a member. Each end closes for itself; what was sent before may
+ * still arrive.
+ */
 final class SimLink {
     static final int TO_MEMBER = 0;
     static final int TO_CLIENT = 1;

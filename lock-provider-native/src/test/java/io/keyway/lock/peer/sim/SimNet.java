@@ -265,7 +265,10 @@ final class SimNet {
         event.number = direction;
     }
 
-    /** An event of a link has come to the machine of its node, whether that runs or is paused. True if the process is to see it. */
+    /**
+     * An event of a link has come to the machine of its node, whether that runs or is paused. True if the process is to
+     * see it.
+     */
     boolean reaches(Event event) {
         SimLink link = event.link;
         if (link == null) {

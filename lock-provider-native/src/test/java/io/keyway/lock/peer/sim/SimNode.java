@@ -110,7 +110,8 @@ final class SimNode {
     }
 
     /**
-     * What its cells and its users read. If the machine sleeps, and nobody can ask, what they would read if it woke up now.
+     * What its cells and its users read. If the machine sleeps, and nobody can ask, what they would read if it woke up
+     * now.
      */
     long clock() {
         SuspendAwareClock guarded = wakeful;
@@ -128,7 +129,10 @@ final class SimNode {
         unseenStep |= nanos < 0;
     }
 
-    /** The machine falls asleep. That a step back of the wall clock and a sleep come together between two looks at the clock is beyond what any client can see. */
+    /**
+     * The machine falls asleep. That a step back of the wall clock and a sleep come together between two looks at the
+     * clock is beyond what any client can see.
+     */
     void sleeps() {
         if (unseenStep) {
             look();

@@ -12,8 +12,9 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole world in one thread: virtual time, one heap of events, nodes with their own clocks, links with their own misfortunes. First the faults of the plan; then they stop, and everything must
- * finish (R15) and leave nothing behind (R16).
+ * A whole world in one thread: virtual time, one heap of events, nodes with their own clocks, links with their own
+ * misfortunes. First the faults of the plan; then they stop, and everything must finish (R15) and leave nothing behind
+ * (R16).
  */
 final class SimWorld {
     private static final long MOST_EVENTS = 5_000_000;

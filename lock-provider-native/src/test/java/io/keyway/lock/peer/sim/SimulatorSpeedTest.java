@@ -9,7 +9,9 @@ import java.lang.management.ThreadMXBean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How fast the lease campaign runs on one core, by the time of that thread alone and once the machine code is there. */
+/**
+ * How fast the lease campaign runs on one core, by the time of that thread alone and once the machine code is there.
+ */
 class SimulatorSpeedTest {
     private static final long WARM_UP = Long.getLong("keyway.events", 16_000_000);
     private static final long MEASURED = 4_000_000;

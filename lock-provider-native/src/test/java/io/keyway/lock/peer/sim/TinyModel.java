@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The smallest thing that can go wrong: clients count, a member must hear each number once and in order. It tests the simulator, not the product. */
+/**
+ * The smallest thing that can go wrong: clients count, a member must hear each number once and in order. It tests the
+ * simulator, not the product.
+ */
 final class TinyModel implements Model {
     /** Ways to be wrong on purpose. */
     enum Flaw {

@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * R5: tokens of one name rise with each grant, over restarts too; no user gets a token twice, and none after a later grant was made that is not higher. Needs no clock: it holds where all else may fail.
+ * R5: tokens of one name rise with each grant, over restarts too; no user gets a token twice, and none after a later
+ * grant was made that is not higher. Needs no clock: it holds where all else may fail.
  */
 final class TokenOrder implements LeaseOracle {
     private static final class Name {

@@ -9,7 +9,10 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The simulator must find each repair of the lease service that is undone: a search that could not find them would say nothing about the product. */
+/**
+ * The simulator must find each repair of the lease service that is undone: a search that could not find them would say
+ * nothing about the product.
+ */
 class UnsafeVariantsTest {
     private static final long EVENTS = 4_000_000;
 

@@ -4,7 +4,10 @@ package io.keyway.lock.peer.sim;
 import io.keyway.lock.peer.session.SessionFrame;
 import java.util.Arrays;
 
-/** Reads along on all links of a member's clients: which stamps came to it and when, and which came back to their clients. What oracles know of hearing, they know from here and not from the sessions. */
+/**
+ * Reads along on all links of a member's clients: which stamps came to it and when, and which came back to their
+ * clients. What oracles know of hearing, they know from here and not from the sessions.
+ */
 final class Wire implements ExpiryBounds.Hearing {
     private static final int KEPT = 64;
     private static final long NEVER = Long.MIN_VALUE;

@@ -1,4 +1,7 @@
-/** The deterministic simulator: many cells in one thread, virtual time, faults drawn from a seed, oracles after every event. */
+/**
+ * The deterministic simulator: many cells in one thread, virtual time, faults drawn from a seed, oracles after every
+ * event.
+ */
 @NullMarked
 package io.keyway.lock.peer.sim;
 

@@ -29,7 +29,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The bytes of each frame kind, as released: a process of any version must read them. {@code -Dgolden.write=true} writes the file anew; a change of it is a change of the wire. */
+/**
+ * The bytes of each frame kind, as released: a process of any version must read them. {@code -Dgolden.write=true}
+ * writes the file anew; a change of it is a change of the wire.
+ */
 class GoldenFramesTest {
     private static final Path FILE = Path.of("src/test/resources/io/keyway/lock/peer/wire/frames.golden");
     private static final Incarnation CLIENT = new Incarnation(0x0102030405060708L, 0x090A0B0C0D0E0F10L);
