@@ -62,12 +62,7 @@ public final class LockCodec implements BodyCodec {
     private static final List<LeaseLoss.Cause> ENDS =
             List.of(LeaseLoss.Cause.EXPIRED, LeaseLoss.Cause.BROKEN, LeaseLoss.Cause.DENIED);
 
-    private static final List<RefusalCause> REFUSALS = List.of(
-            RefusalCause.HELD,
-            RefusalCause.OPENING,
-            RefusalCause.UNSUPPORTED,
-            RefusalCause.CROWDED,
-            RefusalCause.TOO_LONG);
+    private static final List<RefusalCause> REFUSALS = List.of(RefusalCause.values());
 
     /** Writes the fields behind the name. */
     private interface Writer<M> {

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
-/** Why a request ended without a grant. */
+/** Why a request ended without a grant. The order is part of the wire format. */
 public enum RefusalCause {
     /** The answer to a request that does not wait. */
     HELD("held by another"),
