@@ -44,6 +44,8 @@ class MutantFailuresTest {
     private static final int BESIDE = 6;
     private static final String WAITS = "attempt-waits";
     private static final Map<String, Set<String>> IN_SOME_RUNS = Map.of(
+            "interrupt-unheard-in-silence",
+            Set.of("LK-404"),
             "place-lost-after-ttl",
             Set.of("LK-408"),
             "term-capped",

@@ -75,7 +75,12 @@ final class VerbMutants {
         public Attempt attempt(Session session, Request request) throws NotExecutedException {
             attempting.set(true);
             try {
-                return super.attempt(session, request);
+                Attempt result = super.attempt(session, request);
+                if (!(result instanceof Attempt.Granted)) {
+                    // The rules asked for the term of a grant that has not come.
+                    terms.remove(request);
+                }
+                return result;
             } finally {
                 attempting.set(false);
             }
