@@ -1,0 +1,115 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.peer.counter.CounterAlgorithm;
+import io.keyway.lock.peer.counter.CounterMessage.Tally;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.wire.RecordCodec;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is forced is there at the next start, whole, or the start says why not. */
+class RecordFileTest {
+    private static final RecordCodec CODEC = new CounterAlgorithm().records().orElseThrow();
+
+    @TempDir
+    Path directory;
+
+    private RecordFile open(boolean hasRun) throws IOException {
+        return RecordFile.open(directory.resolve("records"), CODEC, hasRun);
+    }
+
+    private static Tally tally(String name, long... increments) {
+        return new Tally(
+                CounterAlgorithm.key(name), LongStream.of(increments).boxed().toList());
+    }
+
+    private byte[] forced(DurableRecord... records) throws IOException {
+        try (RecordFile file = open(false)) {
+            for (DurableRecord record : records) {
+                file.force(List.of(record));
+            }
+        }
+        return Files.readAllBytes(directory.resolve("records"));
+    }
+
+    private List<DurableRecord> found(byte[] bytes) throws IOException {
+        Files.write(directory.resolve("records"), bytes);
+        try (RecordFile file = open(true)) {
+            return file.records();
+        }
+    }
+
+    @Test
+    void theLastRecordOfEachMachineIsThereAtTheNextStart() throws IOException {
+        byte[] bytes = forced(tally("a", 1), tally("b", 7), tally("a", 1, 2));
+        assertThat(found(bytes)).containsExactlyInAnyOrder(tally("a", 1, 2), tally("b", 7));
+    }
+
+    @Test
+    void aRecordThatWasCutShortIsNotThereAndAllBeforeItAre() throws IOException {
+        int whole = forced(tally("a", 1), tally("b", 7)).length;
+        byte[] bytes = forced(tally("a", 1, 2));
+        for (int length = whole; length < bytes.length; length++) {
+            assertThat(found(Arrays.copyOf(bytes, length)))
+                    .as("%d of %d bytes", length, bytes.length)
+                    .containsExactlyInAnyOrder(tally("a", 1), tally("b", 7));
+        }
+        byte[] torn = bytes.clone();
+        torn[bytes.length - 1] ^= 1;
+        assertThat(found(torn)).containsExactlyInAnyOrder(tally("a", 1), tally("b", 7));
+    }
+
+    @Test
+    void whatFollowsACutIsWrittenBehindWhatIsWhole() throws IOException {
+        byte[] bytes = forced(tally("a", 1), tally("b", 7));
+        assertThat(found(Arrays.copyOf(bytes, bytes.length - 1))).containsExactly(tally("a", 1));
+        assertThat(found(forced(tally("c", 3)))).containsExactlyInAnyOrder(tally("a", 1), tally("c", 3));
+    }
+
+    @Test
+    void aDamagedRecordEndsTheStart() throws IOException {
+        int first = forced(tally("a", 1)).length;
+        byte[] bytes = forced(tally("b", 7));
+        bytes[first - 1] ^= 1;
+        assertThatThrownBy(() -> found(bytes)).isInstanceOf(IOException.class).hasMessageContaining("--removed");
+    }
+
+    @Test
+    void aFileThatIsMissingWhereTheMemberHasRunEndsTheStart() {
+        assertThatThrownBy(() -> open(true))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is missing")
+                .hasMessageContaining("--removed");
+    }
+
+    @Test
+    void formerRecordsAreLeftOutWhenTheyAreMostOfTheFile() throws IOException {
+        long[] many = LongStream.range(0, 60_000).toArray();
+        try (RecordFile file = open(false)) {
+            file.force(List.of(tally("b", 7)));
+            for (int i = 0; i < 40; i++) {
+                file.force(List.of(tally("a", many)));
+            }
+        }
+        Path records = directory.resolve("records");
+        assertThat(Files.size(records)).isLessThan(6L << 20);
+        assertThat(found(Files.readAllBytes(records))).containsExactlyInAnyOrder(tally("b", 7), tally("a", many));
+    }
+
+    @Test
+    void nothingIsForcedInAClosedFile() throws IOException {
+        RecordFile file = open(false);
+        file.close();
+        assertThatThrownBy(() -> file.force(List.of(tally("a", 1)))).isInstanceOf(IOException.class);
+    }
+}
