@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one request has in a row. Immutable. Times are nanoseconds of the store's clock, of any origin; a token or a
- * time that the write which brings it has yet to give is {@link Row#STAMP}.
+ * time that the write which brings it has yet to give is {@link #STAMP}.
  *
  * @param client whose request it is, as the text of its incarnation
  * @param request what was asked; with {@code client} its id is unique for ever
@@ -30,6 +30,9 @@ public record Entry(
         long lasts,
         String reason,
         @Nullable Entry before) {
+
+    /** A time or a token that the write which brings it gives. */
+    public static final long STAMP = Long.MIN_VALUE;
 
     /** What an entry is. */
     public enum State {
@@ -71,8 +74,8 @@ public record Entry(
      * Returns an entry that begins with the write that brings it: in the queue, a grant, or the memory of a withdrawal.
      */
     static Entry begin(String client, Request request, State state, long lasts) {
-        long token = state == State.HOLDING ? Row.STAMP : 0;
-        return new Entry(client, request, state, token, Row.STAMP, Row.STAMP, lasts, "", null);
+        long token = state == State.HOLDING ? STAMP : 0;
+        return new Entry(client, request, state, token, STAMP, STAMP, lasts, "", null);
     }
 
     /** {@return the id of it in the store, unique for ever} */
@@ -129,7 +132,7 @@ public record Entry(
 
     /** The same, of a client that is heard of with this write. */
     Entry heardNow(long newLasts) {
-        return new Entry(client, request, state, token, since, Row.STAMP, newLasts, reason, before);
+        return new Entry(client, request, state, token, since, STAMP, newLasts, reason, before);
     }
 
     Entry heardAt(long now) {
@@ -138,13 +141,13 @@ public record Entry(
 
     /** The same waiter, by what its latest attempt says. */
     Entry asking(Request latest, long newLasts) {
-        return new Entry(client, latest, state, token, since, Row.STAMP, newLasts, reason, before);
+        return new Entry(client, latest, state, token, since, STAMP, newLasts, reason, before);
     }
 
     /** The same holder in another mode, with a token of its own. */
     Entry converted(Request wanted, long newLasts) {
         Entry was = new Entry(client, request, state, token, since, heard, lasts, reason, null);
-        return new Entry(client, wanted, state, Row.STAMP, since, Row.STAMP, newLasts, reason, was);
+        return new Entry(client, wanted, state, STAMP, since, STAMP, newLasts, reason, was);
     }
 
     /** The holder's client knows what it holds. */
@@ -172,7 +175,7 @@ public record Entry(
     }
 
     boolean isStamped() {
-        return token != Row.STAMP && since != Row.STAMP && heard != Row.STAMP;
+        return token != STAMP && since != STAMP && heard != STAMP;
     }
 
     Entry stamped(long newToken, long now) {
@@ -180,9 +183,9 @@ public record Entry(
                 client,
                 request,
                 state,
-                token == Row.STAMP ? newToken : token,
-                since == Row.STAMP ? now : since,
-                heard == Row.STAMP ? now : heard,
+                token == STAMP ? newToken : token,
+                since == STAMP ? now : since,
+                heard == STAMP ? now : heard,
                 lasts,
                 reason,
                 before);

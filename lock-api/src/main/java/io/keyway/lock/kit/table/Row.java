@@ -15,14 +15,11 @@ import org.jspecify.annotations.Nullable;
  * waits; then who waits, in the order in which they asked; and what was withdrawn. Immutable.
  *
  * <p>A write is made without knowing the time at which the store will make it, nor the token: what begins or goes on
- * with it says {@link #STAMP}, and the store puts its clock and the token there, by {@link #stamped}.
+ * with it says {@link Entry#STAMP}, and the store puts its clock and the token there, by {@link #stamped}.
  *
  * @param entries in that order
  */
 public record Row(List<Entry> entries) {
-
-    /** A time or a token that the write which brings it gives. */
-    public static final long STAMP = Long.MIN_VALUE;
 
     /** Nobody holds and nobody waits: the row of a key that the store does not have. */
     public static final Row FREE = new Row(List.of());
@@ -201,7 +198,7 @@ public record Row(List<Entry> entries) {
 
     /** {@return whether a grant in it waits for the token of the write that brings it} */
     public boolean grants() {
-        return holders().stream().anyMatch(holder -> holder.token() == STAMP);
+        return holders().stream().anyMatch(holder -> holder.token() == Entry.STAMP);
     }
 
     /**

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * A waiter keeps its place by attempts, and loses it after its term (LK-410).
  *
  * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call: a write is made before the time
- * of the write is known, and says {@link Row#STAMP} in its place.
+ * of the write is known, and says {@link Entry#STAMP} in its place.
  *
  * <p>The single decisions can be overridden, by a store with another order for example. Thread-safe, and so must be
  * what overrides it.

@@ -40,7 +40,7 @@ public interface RowStore extends AutoCloseable {
     /**
      * A row as it stands in the store.
      *
-     * @param row without any {@link Row#STAMP}; {@link Row#FREE} if there is none
+     * @param row without any {@link Entry#STAMP}; {@link Row#FREE} if there is none
      * @param version of its last write; 0 if the store does not know the key
      * @param now the time of this answer, by the clock of the row's times, in nanoseconds
      */

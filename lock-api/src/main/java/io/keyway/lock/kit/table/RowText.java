@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * A row as text: the version of this format, and then one line for each entry, its fields joined by blanks in the order
- * of {@link #append}; what the entry was before an upgrade follows in the same line. A star is {@link Row#STAMP}.
+ * of {@link #append}; what the entry was before an upgrade follows in the same line. A star is {@link Entry#STAMP}.
  */
 final class RowText {
 
@@ -112,11 +112,11 @@ final class RowText {
     }
 
     private static String number(long value) {
-        return value == Row.STAMP ? "*" : Long.toString(value);
+        return value == Entry.STAMP ? "*" : Long.toString(value);
     }
 
     private static long number(String text) {
-        return text.equals("*") ? Row.STAMP : Long.parseLong(text);
+        return text.equals("*") ? Entry.STAMP : Long.parseLong(text);
     }
 
     private static String escape(String text) {
