@@ -33,9 +33,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
-
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
-
     private static final RedisScript ATTEMPT = RedisScript.of("token", "attempt-free", "common", "attempt");
     /** For a request that asks for more than its capacity: what nobody holds is not free for it. */
     private static final RedisScript ATTEMPT_BEYOND = RedisScript.of("token", "common", "attempt");
@@ -53,12 +51,10 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript AVAILABLE = RedisScript.of("token", "common", "available");
 
     private static final byte[] AT_ONCE = {};
-
     /** What attempt.lua says of a request whose grant was broken. */
     private static final long BROKEN = -2;
 
     private static final byte[] WITHDRAWN = ScriptCodec.bytes("withdrawn");
-
     private static final byte[] TOMBSTONE_MILLIS = Protocol.toByteArray(LateAttempts.UNDER_WAY.toMillis());
 
     private final RedisLink link;
@@ -333,6 +329,11 @@ final class RedisBackend implements LockBackend {
     @Override
     public boolean prompt() {
         return true;
+    }
+
+    @Override
+    public void forgotten(Request request) {
+        brokenUnheard.remove(request.id());
     }
 
     @Override
