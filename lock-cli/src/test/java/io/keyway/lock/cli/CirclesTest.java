@@ -34,7 +34,9 @@ class CirclesTest {
     private static final Set<String> ONE_ROOM =
             Set.of("io.keyway.lock", "io.keyway.lock.spi", "io.keyway.lock.kit", "io.keyway.lock.kit.table");
 
-    /** Entries: what stands in the package that users see, beside the words that all below speak, but above all of them. */
+    /**
+     * Entries: what stands in the package that users see, beside the words that all below speak, but above all of them.
+     */
     private static final Set<String> ENTRIES =
             Set.of("io.keyway.lock.peer.NativeLockProvider", "io.keyway.lock.tck.TckRunner");
 
