@@ -152,8 +152,7 @@ final class RedisBackend implements LockBackend {
         if (!request.queue()) {
             return AT_ONCE;
         }
-        // Whoever waits may have died: what he never hears of must not be kept for him. A late attempt must find no
-        // grant.
+        // Nothing is kept for a waiter that may have died. A late attempt must find no grant.
         boolean takesGrants = request.holdAtLeast().isZero() && !mayArriveLate(request.id());
         return started(notifications).queueing(askedAt, takesGrants);
     }
