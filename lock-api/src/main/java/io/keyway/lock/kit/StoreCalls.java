@@ -178,12 +178,21 @@ final class StoreCalls implements StoreEffects {
         long sentAt = time.nanoTime();
         try {
             Attempt result = make(attempt);
+            checkId(id, result);
             inputs.accept((machine, now) -> machine.attempted(id, sentAt, result, now));
         } catch (Throwable e) {
             boolean maybe = maybeExecuted(e);
             LockException fatal = e instanceof LockException known && !known.retryable() ? known : null;
             String why = describe(e);
             inputs.accept((machine, now) -> machine.attemptFailed(id, maybe, why, fatal, now));
+        }
+    }
+
+    /** The answer to the release of a grant with another id would be nobody's: its caller would wait for ever. */
+    private static void checkId(long id, Attempt result) {
+        if (result instanceof Attempt.Granted granted && granted.grant().id() != id) {
+            throw new IllegalStateException("the provider answered request " + id + " with a grant of id "
+                    + granted.grant().id() + ", but a Grant has the id of its Request");
         }
     }
 

@@ -13,6 +13,8 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
@@ -36,6 +38,7 @@ class BackendErrorsTest {
     /** By the name of a verb, how many of its calls fail. */
     private final Map<String, Integer> failing = new ConcurrentHashMap<>();
 
+    private volatile boolean confused;
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
     private final LockClient client = open();
 
@@ -52,6 +55,11 @@ class BackendErrorsTest {
                             }
                             if (verb.getName().equals("forgotten")) {
                                 forgotten.add(((Request) arguments[0]).id());
+                            }
+                            if (verb.getName().equals("attempt") && confused) {
+                                Request asked = (Request) arguments[0];
+                                return new Attempt.Granted(
+                                        new Grant(asked.id() + 1000, asked.key(), 1, asked.ttl(), ""));
                             }
                             try {
                                 return verb.invoke(backend, arguments);
@@ -81,6 +89,14 @@ class BackendErrorsTest {
         Lease lease = client.lock("x").tryAcquire(WAIT).orElseThrow();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         client.lock("x").tryAcquire(WAIT).orElseThrow().close();
+    }
+
+    @Test
+    void aGrantWithTheIdOfAnotherRequestIsRefusedAndSaysWhy() {
+        confused = true;
+        assertThatThrownBy(() -> client.lock("x").tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("a Grant has the id of its Request");
     }
 
     @Test
