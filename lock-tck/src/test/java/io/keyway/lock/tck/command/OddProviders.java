@@ -3,6 +3,7 @@ package io.keyway.lock.tck.command;
 
 import io.keyway.lock.reference.ReferenceProvider;
 import io.keyway.lock.spi.LockProvider;
+import io.keyway.lock.tck.wrap.ForwardingClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -102,7 +103,8 @@ public final class OddProviders {
             Path jar = Files.createDirectories(directory.resolve("jars")).resolve("odd.jar");
             try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
                 putClasses(out, "odd/", directory.resolve("odd"));
-                putReference(out);
+                putPackage(out, ReferenceProvider.class);
+                putPackage(out, ForwardingClient.class);
                 out.putNextEntry(new JarEntry("META-INF/services/" + LockProvider.class.getName()));
                 out.write("odd.Odd\n".getBytes(StandardCharsets.UTF_8));
                 out.closeEntry();
@@ -113,14 +115,11 @@ public final class OddProviders {
         }
     }
 
-    /** The odd ones stand on the reference store, which is in no jar of the kit. */
-    private static void putReference(JarOutputStream out) throws IOException {
-        String folder = ReferenceProvider.class.getPackageName().replace('.', '/') + '/';
-        URI home = URI.create(ReferenceProvider.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toString());
+    /** The odd ones stand on the reference store and on clients before it, which are in no jar of the TCK. */
+    private static void putPackage(JarOutputStream out, Class<?> member) throws IOException {
+        String folder = member.getPackageName().replace('.', '/') + '/';
+        URI home = URI.create(
+                member.getProtectionDomain().getCodeSource().getLocation().toString());
         Path found = Path.of(home);
         if (Files.isDirectory(found)) {
             putClasses(out, folder, found.resolve(folder));
