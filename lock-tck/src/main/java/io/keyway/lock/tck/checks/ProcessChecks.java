@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What only a second process shows: rules 301, 410, 502, 503, 513, 807. */
+/** What only a second process shows: rules 301, 302, 408, 410, 502 to 504, 513, 602, 807. */
 final class ProcessChecks {
     @Check(rules = "LK-301 LK-602", requires = Requirement.PROCESS, from = Profile.SMOKE)
     @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.scope")
