@@ -65,7 +65,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Belief is no part of the state: each question compares the clock with the deadline that the engine moves, and
  *       the first to see it pass makes it LOST (R2).
  *   <li>There is one end, by compare-and-set; who wins tells of it. So a loss is told once, and never of a lease that
- *       was RELEASED (R7).
+ *       was RELEASED (R9).
  *   <li>A grant that was lost by the clock is given back when its owner had a quarter of the ttl to stop, or says by a
  *       release that it has (R3): by the engine where it saw the deadline, here where only the owner's limit was
  *       passed.

@@ -26,7 +26,7 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request on its way to a lease. One atomic state decides the races of reliability rule R18: it goes from PENDING to
+ * A request on its way to a lease. One atomic state decides the races of property R18: it goes from PENDING to
  * GRANTED (by the engine) or to GONE (time out, interrupt, cancel, close, refusal) once. Who moves it to GONE withdraws
  * the request; a grant that comes later finds it GONE and is released by its token. After GRANTED this stays the
  * engine's sink and passes on to the lease what it is told.

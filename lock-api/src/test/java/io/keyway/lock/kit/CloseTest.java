@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Rule R20: after close there is no thread, no waiter and no lease of ours. */
+/** R16: after close there is no thread, no waiter and no lease of ours. */
 @Timeout(120)
 class CloseTest extends ReferenceClients {
 

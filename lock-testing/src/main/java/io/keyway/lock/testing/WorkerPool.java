@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 
 /**
  * Processes that take the same locks at random, what is done to them, and the history that they write. Nothing that
- * they did may break a {@linkplain #check rule}: exclusion of grants (R1) and of beliefs (R2), tokens (R5), expiry and
- * the news of it (R7). For one thread.
+ * they did may break a {@linkplain #check rule}: exclusion of grants (R1) and of beliefs (R2), tokens (R5), expiry
+ * (R7) and the news of a loss (R9). For one thread.
  */
 public final class WorkerPool implements AutoCloseable {
     private final Path directory;

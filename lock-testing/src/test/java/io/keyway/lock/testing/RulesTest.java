@@ -255,39 +255,39 @@ class RulesTest {
         RecordedHold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
         assertThat(broken()).isEmpty();
         lost(hold, 1_002);
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test
     void aLossThatNobodyToldOf() {
         gone(held("a", 1, 0, 100), 1_000).untold();
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test
     void heldAgainAfterItWasNot() {
         RecordedHold hold = lost(gone(held("a", 1, 0, 100), 1_000), 1_001);
         hold.answered(new HeldAnswer(true, 1_010, 1_011, 700));
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test
     void heldAfterItsLossWasTold() {
         lost(held("a", 1, 0, 100), 50);
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test
     void lostAndReleasedAsIfNothingHadHappened() {
         released(gone(held("a", 1, 0, 100), 1_000), 1_100, ReleaseOutcome.RELEASED);
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test
     void moreBeliefThanALeaseCanGive() {
         RecordedHold hold = held("a", 1, 0, 100);
         hold.answers().set(1, new HeldAnswer(true, 100, 101, 751));
-        assertThat(broken()).containsExactly("R7 loss is told");
+        assertThat(broken()).containsExactly("R9 loss is told");
     }
 
     @Test

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * R7 and R9: a loss is told, once and in time: a lease that is not held any more never is again, says so once through
- * {@code lost()}, and is not released as if nothing had happened.
+ * R9, with what R8 says of a loss: it is told, once and in time. A lease that is not held any more never is again, says
+ * so once through {@code lost()}, and is not released as if nothing had happened.
  */
 final class LossIsTold implements Rule {
-    private static final String NAME = "R7 loss is told";
+    private static final String NAME = "R9 loss is told";
 
     /** What is wrong, and which rule of the book says so. */
     private record Wrong(String law, String text) {}
