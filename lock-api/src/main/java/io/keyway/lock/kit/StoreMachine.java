@@ -69,7 +69,7 @@ import org.jspecify.annotations.Nullable;
  *       grant is left to which nobody holds on (R18). An entry with a call that may still arrive is never forgotten.
  *   <li>Whoever is granted next comes no earlier than the owner of a lapsed grant had a quarter of the ttl to stop
  *       (R3).
- *   <li>After a doubt about the store nothing is believed that was sent before it ({@link StoreEntry#stale}), and and
+ *   <li>After a doubt about the store nothing is believed that was sent before it ({@link StoreEntry#stale}), and
  *       after it said that something ended no grant that may be older ({@link StoreEntry#voided}).
  *   <li>While a change of mode is wanted nobody knows which of the two grants the store has. So "not held" does not end
  *       the holder, whose belief goes on until its deadline and no longer; and its release is sent only when the

@@ -47,8 +47,6 @@ public class ReferenceStore extends RowRules {
         this.operator = new RowBackend(new SessionRows(this, null), clock);
     }
 
-    // --- The decisions ---
-
     /**
      * Returns where the row of a key stands; two keys never share one (LK-103), and no character sorts before the line
      * feed.
@@ -117,8 +115,6 @@ public class ReferenceStore extends RowRules {
     protected long rewrittenAfter(Request request) {
         return 0;
     }
-
-    // --- The verbs ---
 
     /** As the verb of the backend, for one session; likewise those that follow. */
     public Attempt attempt(Session session, Request request) throws NotExecutedException {
@@ -202,8 +198,6 @@ public class ReferenceStore extends RowRules {
             throw new IllegalStateException(e);
         }
     }
-
-    // --- Its clients and its life ---
 
     RowTable table() {
         return table;

@@ -151,8 +151,6 @@ final class RowTable {
         }
     }
 
-    // --- What time does ---
-
     /** What dead clients left goes away although nobody asks for it: each attempt looks at two more rows. */
     void sweep() {
         List<Notice> notices = new ArrayList<>(0);
@@ -222,8 +220,6 @@ final class RowTable {
         }
         tell(notices);
     }
-
-    // --- Clients, and the life of the store ---
 
     void join(Session session, Runnable first) {
         lock.lock();

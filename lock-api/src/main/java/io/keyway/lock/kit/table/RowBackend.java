@@ -121,8 +121,6 @@ public final class RowBackend implements LockBackend {
         Step<A> of(Row row, RowRules.Look look) throws NotExecutedException;
     }
 
-    // --- The verbs ---
-
     @Override
     public void start(Signals signals, Incarnation incarnation) throws Exception {
         client = incarnation.toString();
@@ -346,8 +344,6 @@ public final class RowBackend implements LockBackend {
     public void close() throws Exception {
         store.close();
     }
-
-    // --- One row, changed in one step ---
 
     /**
      * Carries out a rule on the row of that key; on the one that is supposed to stand there, if that leads to a yes.

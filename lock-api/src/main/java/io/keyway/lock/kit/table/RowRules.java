@@ -175,8 +175,6 @@ public class RowRules {
         return Math.max(4 * request.ttl().toNanos(), WITHDRAWN_FOR.toNanos());
     }
 
-    // --- What time does to a row ---
-
     /**
      * {@return when the entry leaves the row if nothing more is heard, by the store's clock}
      *
@@ -246,8 +244,6 @@ public class RowRules {
     public final List<Notice> noticesOfExpiry(Row before, Row after) {
         return before.entries().size() > after.entries().size() ? wake(after, null) : List.of();
     }
-
-    // --- The verbs ---
 
     final Step<Attempt> attempt(Row row, String client, Request request, Look look) {
         Entry holder = row.holder(client, request.id());

@@ -110,8 +110,6 @@ final class EtcdRows implements RowStore {
         listener.signals().connected("etcd");
     }
 
-    // --- One row ---
-
     @Override
     public Stored read(LockKey key, Deadline deadline) {
         return read(key);
@@ -170,8 +168,6 @@ final class EtcdRows implements RowStore {
         leases.add(id);
         return id;
     }
-
-    // --- Keys, and what is listed by them ---
 
     private static String rowKey(LockKey key) {
         return ROWS + key.name() + '\0' + key.kind();

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-/** Worlds inside one JVM, whose time a test may move. */
+/** Worlds inside one JVM, whose time a test may move. Begin with {@link io.keyway.lock.peer.memory.LoopbackWorld}. */
 @NullMarked
 package io.keyway.lock.peer.memory;
 

@@ -1,5 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-/** Drivers and transports: what carries frames between cells of different processes, or of one. */
+/**
+ * Drivers and transports: what carries frames between cells of different processes, or of one. Begin with
+ * {@link io.keyway.lock.peer.net.CellLoop}, which drives a cell, and {@link io.keyway.lock.peer.net.FrameLink}.
+ */
 @NullMarked
 package io.keyway.lock.peer.net;
 
