@@ -220,11 +220,23 @@ public final class RowBackend implements LockBackend {
                 tried.get(i).forEach(grant -> answers.put(grant, Answer.DONE));
             }
         }
+        Exception failure = null;
         for (List<Grant> group : byKey.values()) {
-            Done<List<Answer>> done = change(group.get(0).key(), null, deadline, (row, look) -> renewal(row, group));
-            for (int i = 0; i < group.size(); i++) {
-                answers.put(group.get(i), done.answer().get(i));
+            try {
+                Done<List<Answer>> done =
+                        change(group.get(0).key(), null, deadline, (row, look) -> renewal(row, group));
+                for (int i = 0; i < group.size(); i++) {
+                    answers.put(group.get(i), done.answer().get(i));
+                }
+            } catch (InterruptedException e) {
+                throw e;
+            } catch (Exception e) {
+                // What was renewed already is renewed, and the rows of other keys may well be reached.
+                failure = e;
             }
+        }
+        if (failure != null && answers.isEmpty()) {
+            throw failure;
         }
         return grants.stream()
                 .map(grant -> answers.getOrDefault(grant, Answer.UNKNOWN))

@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows as text in a map, with a version for each key that outlasts its row, as a table of a database would keep them.
@@ -30,10 +32,26 @@ final class MemoryRows implements RowStore {
 
     boolean loseReply;
 
+    /** The next write is still under way when its writer gives up; it arrives with {@link #arrive}. */
+    boolean delay;
+
+    private @Nullable Write late;
+
+    /** Nothing is read or written of the row of that key. */
+    @Nullable
+    LockKey failing;
+
     @Override
-    public Stored read(LockKey key, Deadline deadline) {
+    public Stored read(LockKey key, Deadline deadline) throws IOException {
         reads++;
+        check(key);
         return stored(key);
+    }
+
+    private void check(LockKey key) throws IOException {
+        if (key.equals(failing)) {
+            throw new IOException("no answer");
+        }
     }
 
     private Stored stored(LockKey key) {
@@ -46,6 +64,12 @@ final class MemoryRows implements RowStore {
     @Override
     public Written write(Write write, Deadline deadline) throws IOException {
         writes++;
+        check(write.key());
+        if (delay) {
+            delay = false;
+            late = write;
+            throw new IOException("no answer yet");
+        }
         Runnable faster = before;
         before = () -> {};
         faster.run();
@@ -59,6 +83,13 @@ final class MemoryRows implements RowStore {
             throw new IOException("the reply was lost");
         }
         return new Written(true, stored(write.key()));
+    }
+
+    /** The write that was delayed is carried out; says whether it found what it expected. */
+    boolean arrive() throws IOException {
+        Write write = Objects.requireNonNull(late, "nothing is under way");
+        late = null;
+        return write(write, Deadline.after(Duration.ofMinutes(1))).done();
     }
 
     @Override

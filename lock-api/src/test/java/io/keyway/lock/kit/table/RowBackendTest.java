@@ -178,6 +178,34 @@ class RowBackendTest {
                 .containsExactly(Answer.DONE, Answer.NOT_HELD, Answer.DONE);
     }
 
+    @Test
+    void aRowThatFailsLeavesTheRenewalsOfOtherKeysAlone() throws Exception {
+        LockKey other = LockKey.lock("orders/8");
+        Request another = new Request(
+                ++ids, other, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+        Grant one = granted(first.attempt(exclusive(), LIMIT));
+        Grant two = granted(first.attempt(another, LIMIT));
+        store.failing = KEY;
+        assertThatThrownBy(() -> first.renew(List.of(one, two), LIMIT)).isInstanceOf(IOException.class);
+        assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.UNKNOWN, Answer.DONE);
+        assertThatThrownBy(() -> first.renew(List.of(one), LIMIT)).isInstanceOf(IOException.class);
+        store.failing = null;
+        assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
+    }
+
+    @Test
+    void aWriteUnderWayFindsItsRequestWithdrawnThoughAnotherAttemptWasGrantedAndReleased() throws Exception {
+        Request request = exclusive();
+        store.delay = true;
+        assertThatThrownBy(() -> first.attempt(request, LIMIT)).isInstanceOf(IOException.class);
+        Grant grant = granted(first.attempt(request, LIMIT));
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+        // The kit withdraws what it has released if an attempt of it was not answered.
+        first.withdraw(request, LIMIT);
+        assertThat(store.arrive()).as("granted to nobody").isFalse();
+        granted(second.attempt(exclusive(), LIMIT));
+    }
+
     private static void sure(RowBackend backend, Request request) {
         try {
             granted(backend.attempt(request, LIMIT));
