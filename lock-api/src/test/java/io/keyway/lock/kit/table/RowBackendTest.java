@@ -181,8 +181,8 @@ class RowBackendTest {
     @Test
     void aRowThatFailsLeavesTheRenewalsOfOtherKeysAlone() throws Exception {
         LockKey other = LockKey.lock("orders/8");
-        Request another = new Request(
-                ++ids, other, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+        Request another =
+                new Request(++ids, other, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
         Grant one = granted(first.attempt(exclusive(), LIMIT));
         Grant two = granted(first.attempt(another, LIMIT));
         store.failing = KEY;

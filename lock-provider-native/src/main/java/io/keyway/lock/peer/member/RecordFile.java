@@ -25,7 +25,8 @@ import java.util.Map;
 /**
  * What the machines of an algorithm have forced: the last record of each, in a file beside the member file. Records are
  * appended, each with its length and its sum, and forced before anybody hears that they are there; when most of the
- * file is former records, it is written anew beside itself and put in its own place. One thread at a time.
+ * file is former records, it is written anew beside itself and put in its own place. One thread at a time, but for
+ * {@link #records}.
  *
  * <p>A last record that is not whole was never relied on, and is cut off. Anything else that cannot be read, or a file
  * that is missing where this member has run, ends the start: what was forced cannot be waited for as a lease can.
@@ -41,6 +42,9 @@ public final class RecordFile implements AutoCloseable {
     private final Path path;
     private final RecordCodec codec;
     private final Map<Key, byte[]> last = new LinkedHashMap<>();
+    /** The last records of the former run: other threads read them while this run's are forced. */
+    private List<byte[]> found = List.of();
+
     private RandomAccessFile file;
     private long size;
     private long live;
@@ -66,10 +70,14 @@ public final class RecordFile implements AutoCloseable {
         try {
             RecordFile opened = new RecordFile(path, codec, file);
             if (file.length() < HEADER) {
+                if (hasRun) {
+                    throw opened.damaged("it is shorter than its own beginning");
+                }
                 opened.begin(file); // its first write was cut short: nothing was promised
             } else {
                 opened.read();
             }
+            opened.found = List.copyOf(opened.last.values());
             return opened;
         } catch (IOException | RuntimeException e) {
             file.close();
@@ -161,10 +169,10 @@ public final class RecordFile implements AutoCloseable {
         return codec.key(record);
     }
 
-    /** The last record of each machine. */
+    /** The last record of each machine that the former run left. On any thread. */
     List<DurableRecord> records() throws IOException {
         List<DurableRecord> records = new ArrayList<>();
-        for (byte[] entry : last.values()) {
+        for (byte[] entry : found) {
             records.add(decoded(entry));
         }
         return records;

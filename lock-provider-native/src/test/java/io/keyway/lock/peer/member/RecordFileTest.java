@@ -93,6 +93,31 @@ class RecordFileTest {
     }
 
     @Test
+    void aFileThatIsCutBeforeItsFirstRecordEndsTheStartWhereTheMemberHasRun() throws IOException {
+        byte[] bytes = forced(tally("a", 1));
+        for (int length = 0; length < Long.BYTES + Integer.BYTES; length++) {
+            byte[] cut = Arrays.copyOf(bytes, length);
+            assertThatThrownBy(() -> found(cut))
+                    .as("%d bytes", length)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("--removed");
+        }
+        Files.write(directory.resolve("records"), Arrays.copyOf(bytes, 3));
+        assertThat(forced(tally("a", 1)))
+                .as("the very first start was cut short")
+                .isEqualTo(bytes);
+    }
+
+    @Test
+    void eachCellIsGivenWhatTheFormerRunLeftThoughAnotherHasForcedSince() throws IOException {
+        forced(tally("a", 1));
+        try (RecordFile file = open(true)) {
+            file.force(List.of(tally("a", 1, 2), tally("b", 7)));
+            assertThat(file.records()).containsExactly(tally("a", 1));
+        }
+    }
+
+    @Test
     void formerRecordsAreLeftOutWhenTheyAreMostOfTheFile() throws IOException {
         long[] many = LongStream.range(0, 60_000).toArray();
         try (RecordFile file = open(false)) {
