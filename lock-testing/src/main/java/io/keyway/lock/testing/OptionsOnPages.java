@@ -16,8 +16,8 @@ public final class OptionsOnPages {
 
     /**
      * Returns what is missing, empty if nothing is: a constant in the list of all, an option's description, and its
-     * name on each page. An option that a URL cannot say has the name of its constant there. A row of a page's table for one
-     * option alone has its default.
+     * name on each page. An option that a URL cannot say has the name of its constant there. A row of a page's table
+     * for one option alone has its default.
      *
      * @param constants the class that declares the options
      * @param all its list of them
