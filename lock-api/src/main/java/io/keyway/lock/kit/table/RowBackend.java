@@ -232,7 +232,7 @@ public final class RowBackend implements LockBackend {
                 throw e;
             } catch (Exception e) {
                 // What was renewed already is renewed, and the rows of other keys may well be reached.
-                failure = e;
+                failure = failure == null || failure instanceof NotExecutedException ? e : failure;
             }
         }
         if (failure != null && answers.isEmpty()) {
