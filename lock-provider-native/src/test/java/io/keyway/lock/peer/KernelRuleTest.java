@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget.MethodCallTarget;
-import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaConstructorCall;
@@ -20,11 +19,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.service.Algorithm;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -160,54 +157,6 @@ class KernelRuleTest {
     void machinesNeverWalkInHashOrder() {
         NO_HASH_ORDER.check(PRODUCTION);
         NO_HASH_TABLE.check(PRODUCTION);
-    }
-
-    /** Each room may look into those before it. */
-    private static final List<String> ROOMS = List.of(
-            "the provider's own API",
-            "kernel",
-            "session",
-            "wire",
-            "service",
-            "security",
-            "net",
-            "os",
-            "queue",
-            "client",
-            "lease",
-            "algorithms",
-            "engine",
-            "member",
-            "memory",
-            "local",
-            "cluster",
-            "the provider");
-
-    private static int room(JavaClass owner) {
-        String name = owner.getPackageName();
-        if (name.equals(ROOT.substring(0, ROOT.length() - 1))) {
-            return owner.getName().startsWith(ROOT + "NativeLockProvider") ? ROOMS.size() - 1 : 0;
-        }
-        int room = ROOMS.indexOf(name.substring(ROOT.length()));
-        assertThat(room).as("the room of %s", owner.getName()).isPositive();
-        return room;
-    }
-
-    @Test
-    void theArrowsBetweenRoomsPointDown() {
-        List<String> upwards = new ArrayList<>();
-        for (JavaClass owner : OURS) {
-            for (Dependency dependency : owner.getDirectDependenciesFromSelf()) {
-                JavaClass target = dependency.getTargetClass().getBaseComponentType();
-                if (target.getName().startsWith(ROOT) && room(target) > room(owner)) {
-                    upwards.add(dependency.getDescription());
-                }
-            }
-        }
-        assertThat(upwards).isEmpty();
-        assertThat(OURS.stream().map(KernelRuleTest::room).distinct())
-                .as("rooms")
-                .hasSize(ROOMS.size());
     }
 
     @Test

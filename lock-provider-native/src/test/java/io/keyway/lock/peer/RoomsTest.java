@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
@@ -31,8 +30,7 @@ class RoomsTest {
             List.of("algorithms"), // the registration of algorithms
             List.of("lease"),
             List.of("client", "queue"), // the two sides of a lock, for algorithms to use
-            List.of("service"), // the words that all algorithms share, and what an algorithm is
-            List.of("net"),
+            List.of("service", "net"), // the words that all algorithms share, and what an algorithm is; sockets
             List.of("wire", "security"),
             List.of("session"),
             List.of("kernel", "os"));
@@ -95,11 +93,21 @@ class RoomsTest {
                 .that()
                 .resideInAPackage(ROOT)
                 .and()
-                .haveModifier(JavaModifier.PUBLIC)
-                .and()
-                .areNotAssignableTo(NativeLockProvider.class)
+                .doNotBelongToAnyOf(NativeLockProvider.class)
                 .should()
                 .dependOnClassesThat(resideInAPackage(ROOT + ".(*).."))
+                .check(PRODUCTION);
+    }
+
+    @Test
+    void onlyWhereMembersAndClientsRunTheOperatingSystemIsKnown() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(room("os"), room("member"), room("cluster"), room("local"), room("memory"))
+                .and()
+                .doNotBelongToAnyOf(NativeLockProvider.class)
+                .should()
+                .dependOnClassesThat(resideInAPackage(room("os")))
                 .check(PRODUCTION);
     }
 

@@ -53,7 +53,7 @@ public interface PeerView {
     /**
      * That member may be sent to.
      *
-     * @param restarted it is another life of a member that was met before
+     * @param restarted it is another life than the first one that was met, also if this life was met before
      */
     record PeerUp(String member, boolean restarted) implements Call {}
 
@@ -67,7 +67,7 @@ public interface PeerView {
     /** For some seconds that member has answered nothing of what was sent: it may have ended, or be slow. */
     record PeerSuspected(String member) implements Call {}
 
-    /** It has answered after {@link PeerSuspected}. */
+    /** After {@link PeerSuspected} it has answered, or this member has stood still itself and the time runs anew. */
     record PeerTrusted(String member) implements Call {}
 
     /** All members run with the list of this one. */

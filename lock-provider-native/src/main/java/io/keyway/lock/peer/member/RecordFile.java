@@ -29,7 +29,9 @@ import java.util.Map;
  * {@link #records}.
  *
  * <p>A last record that is not whole was never relied on, and is cut off. Anything else that cannot be read, or a file
- * that is missing where this member has run, ends the start: what was forced cannot be waited for as a lease can.
+ * that is missing where this member has run, ends the start: what was forced cannot be waited for as a lease can. A
+ * length that was damaged later and leads past the end of the file cannot be told from a record that is not whole: a
+ * disk that changes what it has written is not guarded against.
  */
 public final class RecordFile implements AutoCloseable {
     private static final long MAGIC = 0x4b65797761795246L; // "KeywayRF"
