@@ -3,6 +3,8 @@ package io.keyway.lock.spi;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** The clock and the timers that go with it; per client. */
 public interface TimeSource {
@@ -40,6 +42,49 @@ public interface TimeSource {
      * @throws ExecutionException if the outcome is a failure; its cause says which
      */
     default <T> T await(CompletableFuture<T> outcome) throws InterruptedException, ExecutionException {
+        return outcome.get();
+    }
+
+    /**
+     * As {@link #await(CompletableFuture)}, until that time at most. An outcome that is there is returned, however late
+     * it is.
+     *
+     * <p>Nothing has to be armed for that: the thread that waits sees for itself that its time is up. Only where a test
+     * moves the time is this a timer, for which whoever moves it stops.
+     *
+     * @param <T> the type of the outcome
+     * @param outcome what is waited for; it is not changed
+     * @param deadlineNanos until when, on {@link #nanoTime()}; if that is over, this does not wait
+     * @return the outcome
+     * @throws IllegalStateException if no time passes; the message says how to let it pass
+     * @throws InterruptedException if the waiting thread is interrupted
+     * @throws ExecutionException if the outcome is a failure; its cause says which
+     * @throws TimeoutException if there is no outcome by then
+     */
+    default <T> T await(CompletableFuture<T> outcome, long deadlineNanos)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        long left = deadlineNanos - nanoTime();
+        if (manual() && left > 0 && !outcome.isDone()) {
+            CompletableFuture<Boolean> end = outcome.handle((value, failure) -> true);
+            Scheduled timer = at(deadlineNanos, () -> end.complete(false));
+            try {
+                await(end);
+            } finally {
+                timer.cancel();
+            }
+            left = 0;
+        }
+        while (left > 0 && !outcome.isDone()) {
+            try {
+                return outcome.get(left, TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                // By the machine's clock, of which this one may be another.
+                left = deadlineNanos - nanoTime();
+            }
+        }
+        if (!outcome.isDone()) {
+            throw new TimeoutException("no outcome in time");
+        }
         return outcome.get();
     }
 

@@ -4,6 +4,9 @@ package io.keyway.lock.peer.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,5 +26,21 @@ class LoopbackWorldTest {
                     .hasRootCauseMessage("on purpose");
         }
         world.close();
+    }
+
+    @Test
+    void whoMovesTheClockAndWaitsWithALimitMovesItThereAndNoFurther() throws Exception {
+        try (LoopbackWorld world = new LoopbackWorld("limited", true)) {
+            WorldTime time = new WorldTime(world, "mem:limited", Duration.ofSeconds(5), 0);
+            CompletableFuture<String> never = new CompletableFuture<>();
+            CompletableFuture<String> soon = new CompletableFuture<>();
+            time.at(3, () -> soon.complete("granted"));
+
+            assertThat(time.await(soon, 10)).isEqualTo("granted");
+            assertThat(time.nanoTime()).isEqualTo(3);
+            assertThatThrownBy(() -> time.await(never, 10)).isInstanceOf(TimeoutException.class);
+            assertThat(time.nanoTime()).isEqualTo(10);
+            assertThat(never).isNotDone();
+        }
     }
 }
