@@ -27,7 +27,9 @@ public final class Cell {
     private static final class Resident {
         final Key key;
         final Machine machine;
-        final Timers.@Nullable Timer[] timers = new Timers.@Nullable Timer[SLOTS];
+        /** By slot; null until the machine sets one. */
+        Timers.@Nullable Timer @Nullable [] timers;
+
         boolean touched;
 
         Resident(Key key, Machine machine) {
@@ -44,16 +46,18 @@ public final class Cell {
 
     private record Held(long barrier, Output output) {}
 
-    private record PendingCall(Key to, Call call) {}
-
     private final MachineFactory algorithm;
     private final SessionLayer sessions;
     private final @Nullable MemberView memberView;
     private final @Nullable ClientView clientView;
     private final Map<Key, Resident> residents = new LinkedHashMap<>();
     private final Timers timers = new Timers();
-    private final Timers.@Nullable Timer[] sessionTimers = new Timers.@Nullable Timer[SLOTS];
-    private final ArrayDeque<PendingCall> calls = new ArrayDeque<>();
+    /** When the session layer wants a turn. */
+    private long wakeAt = Turn.NEVER;
+    /** The calls between machines that are still to be made in this turn, and whom each is for. */
+    private final ArrayDeque<Call> calls = new ArrayDeque<>();
+
+    private final ArrayDeque<Key> called = new ArrayDeque<>();
     private final ArrayDeque<Held> held = new ArrayDeque<>();
     private final TreeMap<Long, Key> forcing = new TreeMap<>();
     private final List<Resident> touched = new ArrayList<>();
@@ -86,7 +90,7 @@ public final class Cell {
 
     /** The next time at which {@link Input.Tick} has work to do; {@link Turn#NEVER} if none. */
     public long nextDue() {
-        return timers.nextDue();
+        return Turn.earlier(timers.nextDue(), wakeAt);
     }
 
     public void input(Input input, Driver driver) {
@@ -113,6 +117,7 @@ public final class Cell {
     /** A turn has failed: what it still wanted to call is forgotten. */
     public void abandon() {
         calls.clear();
+        called.clear();
     }
 
     private void beginSessions() {
@@ -154,14 +159,11 @@ public final class Cell {
     }
 
     private void runDue() {
+        if (Turn.due(wakeAt, turn.now)) {
+            wakeAt = Turn.NEVER; // the sessions have done what was due; their next flush says when there is more
+        }
         for (Timers.Timer due = timers.pollDue(turn.now); due != null; due = timers.pollDue(turn.now)) {
-            if (due.key == null) {
-                turn.current = null;
-                sessions.due(due.slot, turn);
-            } else {
-                Resident resident = enter(due.key);
-                resident.machine.due(due.slot, turn);
-            }
+            enter(due.key).machine.due(due.slot, turn);
             runCalls();
         }
     }
@@ -179,8 +181,9 @@ public final class Cell {
     }
 
     private void runCalls() {
-        for (PendingCall next = calls.pollFirst(); next != null; next = calls.pollFirst()) {
-            enter(next.to()).machine.called(next.call(), turn);
+        while (!calls.isEmpty()) {
+            Call next = calls.removeFirst();
+            enter(called.removeFirst()).machine.called(next, turn);
         }
     }
 
@@ -207,16 +210,23 @@ public final class Cell {
             if (resident.machine.atRest()) {
                 turn.current = resident;
                 resident.machine.dropped(turn);
-                for (Timers.Timer timer : resident.timers) {
-                    if (timer != null) {
-                        timers.cancel(timer);
-                    }
-                }
+                cancelTimers(resident);
                 residents.remove(resident.key);
             }
         }
         touched.clear();
         turn.current = null;
+    }
+
+    private void cancelTimers(Resident resident) {
+        Timers.@Nullable Timer[] slots = resident.timers;
+        if (slots != null) {
+            for (Timers.Timer timer : slots) {
+                if (timer != null) {
+                    timers.cancel(timer);
+                }
+            }
+        }
     }
 
     /** An independent cell of equal state. Machines of one cell are copied, not shared. */
@@ -228,8 +238,9 @@ public final class Cell {
             copy.residents.put(resident.key, new Resident(resident.key, machine));
         }
         for (Timers.Timer armed : timers.inOrder()) {
-            copy.timer(armed.key, armed.slot, armed.at());
+            copy.timer(copy.resident(armed.key), armed.slot, armed.at());
         }
+        copy.wakeAt = wakeAt;
         copy.held.addAll(held);
         copy.forcing.putAll(forcing);
         copy.lastTicket = lastTicket;
@@ -247,13 +258,9 @@ public final class Cell {
             entry.getValue().machine.encode(out);
         }
         List<Timers.Timer> armed = timers.inOrder();
-        out.put(armed.size());
+        out.time(wakeAt).put(armed.size());
         for (Timers.Timer timer : armed) {
-            out.put(timer.key != null);
-            if (timer.key != null) {
-                out.put(timer.key);
-            }
-            out.put(timer.slot).time(timer.at());
+            out.put(timer.key).put(timer.slot).time(timer.at());
         }
         out.put(lastTicket - forcedTicket)
                 .put(Math.max(0, barrier - forcedTicket))
@@ -269,8 +276,15 @@ public final class Cell {
         return canon.fingerprint();
     }
 
-    private void timer(@Nullable Key key, int slot, long at) {
-        Timers.@Nullable Timer[] slots = key == null ? sessionTimers : resident(key).timers;
+    private void timer(Resident resident, int slot, long at) {
+        Timers.@Nullable Timer[] slots = resident.timers;
+        if (slots == null) {
+            if (at == Turn.NEVER) {
+                return;
+            }
+            slots = new Timers.@Nullable Timer[SLOTS];
+            resident.timers = slots;
+        }
         Timers.Timer timer = slots[slot];
         if (at == Turn.NEVER) {
             if (timer != null) {
@@ -279,7 +293,7 @@ public final class Cell {
             return;
         }
         if (timer == null) {
-            timer = new Timers.Timer(key, slot);
+            timer = new Timers.Timer(resident.key, slot);
             slots[slot] = timer;
         }
         timers.arm(timer, at);
@@ -333,23 +347,28 @@ public final class Cell {
         }
 
         @Override
-        public long clock() {
-            return driver().clock();
-        }
-
-        @Override
         public long send(Peer to, Message message) {
             return sessions.send(to, message);
         }
 
         @Override
         public void call(Key to, Call call) {
-            calls.addLast(new PendingCall(to, call));
+            calls.addLast(call);
+            called.addLast(to);
         }
 
         @Override
         public void timer(int slot, long at) {
-            Cell.this.timer(current == null ? null : current.key, slot, at);
+            Resident machine = current;
+            if (machine == null) {
+                throw new IllegalStateException("only machines have timers; the session layer is woken");
+            }
+            Cell.this.timer(machine, slot, at);
+        }
+
+        @Override
+        public void wake(long at) {
+            wakeAt = at;
         }
 
         @Override

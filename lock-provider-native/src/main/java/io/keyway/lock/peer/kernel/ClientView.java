@@ -81,7 +81,10 @@ public interface ClientView {
     record Received(long number) implements Call {}
 
     /** A stamp at or after the {@link #confirm} came back, or the frame of {@link #afterEcho} is done. */
-    record Echoed() implements Call {}
+    record Echoed() implements Call {
+        /** All of them are alike. */
+        public static final Echoed ECHOED = new Echoed();
+    }
 
     /** The member decides on nothing any more: what waits is to be asked of another one. */
     record Dismissed() implements Call {}

@@ -23,5 +23,6 @@ public interface Driver {
 
     void deliver(Notice notice);
 
-    default void reached(CoverageGoal goal) {}
+    /** Something has happened that a campaign of random runs wants to have seen. */
+    void reached(CoverageGoal goal);
 }

@@ -15,6 +15,11 @@ public record Key(int algorithm, String id) implements Comparable<Key> {
     }
 
     @Override
+    public boolean equals(Object other) {
+        return this == other || (other instanceof Key key && algorithm == key.algorithm && id.equals(key.id));
+    }
+
+    @Override
     public int hashCode() {
         return id.hashCode() * 31 + algorithm;
     }

@@ -6,4 +6,14 @@ package io.keyway.lock.peer.kernel;
  *
  * @param session the session's number, unique within one incarnation of the member; never 0
  */
-public record Peer(long session) {}
+public record Peer(long session) {
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Peer peer && peer.session == session;
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(session);
+    }
+}

@@ -48,17 +48,14 @@ public interface SessionLayer {
 
     void closing(SessionTurn turn);
 
-    /** A timer of the layer woke the cell; the work itself was done by {@link #begin}. */
-    default void due(int slot, SessionTurn turn) {}
-
     void forced(long ticket, SessionTurn turn);
 
     /** Queues a message; 0 if that session is over. */
     long send(Peer to, Message message);
 
     /**
-     * Ends a batch of turns: one frame for each peer that is owed something, stamped with {@link SessionTurn#clock};
-     * arms the timers.
+     * Ends a batch of turns: one frame for each peer that is owed something, stamped with {@link Turn#now}, which is
+     * read afresh for it; says when it has to be woken.
      */
     void flush(SessionTurn turn);
 
@@ -68,8 +65,8 @@ public interface SessionLayer {
 
     /** A turn as the session layer sees it. */
     interface SessionTurn extends Turn {
-        /** The clock read afresh: stamps are taken before encoding. */
-        long clock();
+        /** The cell is to begin a turn at that time, {@link Turn#NEVER} for none, instead of the time said before. */
+        void wake(long at);
 
         void dial(long link);
 

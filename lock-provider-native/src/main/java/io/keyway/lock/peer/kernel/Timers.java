@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Timers {
     static final class Timer {
-        final @Nullable Key key;
+        final Key key;
         final int slot;
         private long at;
         private long order;
         private int index = -1;
 
-        Timer(@Nullable Key key, int slot) {
+        Timer(Key key, int slot) {
             this.key = key;
             this.slot = slot;
         }

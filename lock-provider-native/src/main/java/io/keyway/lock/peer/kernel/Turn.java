@@ -6,6 +6,19 @@ public interface Turn {
     /** A time that never comes: cancels a timer. */
     long NEVER = Long.MAX_VALUE;
 
+    /** The earlier of two times, each of which may be {@link #NEVER}. */
+    static long earlier(long a, long b) {
+        if (a == NEVER || b == NEVER) {
+            return a == NEVER ? b : a;
+        }
+        return a - b <= 0 ? a : b;
+    }
+
+    /** Whether a time that may be {@link #NEVER} has come. */
+    static boolean due(long at, long now) {
+        return at != NEVER && now - at >= 0;
+    }
+
     /** The cell's clock, read once for the turn; nanoseconds, compared by difference. */
     long now();
 

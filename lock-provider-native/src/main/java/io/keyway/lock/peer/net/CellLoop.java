@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -336,6 +337,10 @@ public final class CellLoop implements Driver, CellHost {
     public void persist(DurableRecord record, long ticket) {
         surroundings.persist(record, ticket);
     }
+
+    /** Only random runs look at goals. */
+    @Override
+    public void reached(CoverageGoal goal) {}
 
     @Override
     public void deliver(Notice notice) {

@@ -69,7 +69,7 @@ final class AckCallbacks {
             }
         }
         for (Key key : afterFrame) {
-            turn.call(key, new Echoed());
+            turn.call(key, Echoed.ECHOED);
         }
         afterFrame.clear();
     }

@@ -106,7 +106,7 @@ final class Beliefs {
 
     /** Tells the holders of each class whose belief is overdue or over, and forgets the class if it is over. */
     void lapse(Turn turn) {
-        if (!Clocks.due(next(), turn.now())) {
+        if (!Turn.due(next(), turn.now())) {
             return;
         }
         List<Long> over = new ArrayList<>();
@@ -119,7 +119,7 @@ final class Beliefs {
                 over.add(entry.getKey());
                 turn.goal(SessionGoal.LAPSED);
                 of.tell(new Lapsed(entry.getKey()), turn);
-            } else if (!of.doubted && Clocks.due(of.belief.doubtful(), turn.now())) {
+            } else if (!of.doubted && Turn.due(of.belief.doubtful(), turn.now())) {
                 of.doubted = true;
                 turn.goal(SessionGoal.DOUBTED);
                 of.tell(new Doubted(entry.getKey()), turn);
@@ -134,7 +134,7 @@ final class Beliefs {
     long next() {
         long next = Turn.NEVER;
         for (TtlClass of : classes.values()) {
-            next = Clocks.earlier(next, of.next());
+            next = Turn.earlier(next, of.next());
         }
         return next;
     }

@@ -54,8 +54,6 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 public final class ClientSession implements SessionLayer, ClientView {
-    private static final int WAKE = 0;
-
     private final SessionSettings settings;
     private final ClientHandshake handshake;
     private AwaitedKeys awaited = new AwaitedKeys();
@@ -111,7 +109,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 over(session, false, "no answer for the longest lease", begun);
             }
         }
-        if (dialer.opening() && Clocks.due(dialer.next(), now)) {
+        if (dialer.opening() && Turn.due(dialer.next(), now)) {
             failed("no answer in time", false, begun);
         }
     }
@@ -402,7 +400,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                     : 3 * keepalive(session).silence();
             dialer.dial(patience, settings.proofTimeout(), turn);
         }
-        turn.timer(WAKE, nextWork());
+        turn.wake(nextWork());
     }
 
     // What machines ask and tell
@@ -474,7 +472,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         if (open != null && open.taking()) {
             open.callbacks.afterFrame(key);
         } else {
-            turn().call(key, new Echoed());
+            turn().call(key, Echoed.ECHOED);
         }
     }
 
@@ -513,12 +511,12 @@ public final class ClientSession implements SessionLayer, ClientView {
         if (session == null) {
             return next;
         }
-        next = Clocks.earlier(next, session.beliefs.next());
+        next = Turn.earlier(next, session.beliefs.next());
         Keepalive keepalive = keepalive(session);
         if (dialer.up()) {
-            return Clocks.earlier(next, session.nextWork(keepalive));
+            return Turn.earlier(next, session.nextWork(keepalive));
         }
-        return dialer.phase() == Dialer.Phase.DOWN ? Clocks.earlier(next, session.forgetAt(settings.maxTtl())) : next;
+        return dialer.phase() == Dialer.Phase.DOWN ? Turn.earlier(next, session.forgetAt(settings.maxTtl())) : next;
     }
 
     /** Which life of the member has proved itself on the current link; null if none has. */
@@ -674,7 +672,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 sendAgain(turn);
             }
             keepNow |= now - lastStamp() >= keepalive.heartbeat();
-            ackNow |= Clocks.due(ackBy, now);
+            ackNow |= Turn.due(ackBy, now);
         }
 
         private void sendAgain(SessionTurn turn) {
@@ -745,7 +743,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             heard = turn.now();
             boolean progress = acknowledged(frame.ack(), turn);
             if (!frame.messages().isEmpty()) {
-                ackBy = Clocks.earlier(ackBy, turn.now() + keepalive.acknowledgement());
+                ackBy = Turn.earlier(ackBy, turn.now() + keepalive.acknowledgement());
             }
             if (!accept(frame, algorithm, open, turn)) {
                 return "the member sends messages of another algorithm";
@@ -794,7 +792,7 @@ public final class ClientSession implements SessionLayer, ClientView {
          */
         void transmit(long link, Keepalive keepalive, SessionTurn turn) {
             if (keepNow || stream.unsent()) {
-                stamp(turn.clock(), turn.now());
+                stamp(turn.now());
                 do {
                     List<Message> messages = stream.send(SessionFrame.MAX_MESSAGES);
                     turn.transmit(link, frame(messages, !stream.unsent()));
@@ -806,13 +804,13 @@ public final class ClientSession implements SessionLayer, ClientView {
             }
         }
 
-        private void stamp(long clock, long now) {
+        private void stamp(long now) {
             stamped = true;
-            stamp = clock;
+            stamp = now;
             if (!owed()) {
                 owedSince = now;
             }
-            callbacks.stamped(clock);
+            callbacks.stamped(now);
             keepNow = false;
             spoken();
         }
@@ -830,9 +828,9 @@ public final class ClientSession implements SessionLayer, ClientView {
 
         /** When it has something to do while a link is up. */
         long nextWork(Keepalive keepalive) {
-            long next = Clocks.earlier(retry.at(), ackBy);
-            next = Clocks.earlier(next, lastStamp() + keepalive.heartbeat());
-            return owed() ? Clocks.earlier(next, owedSince + keepalive.silence()) : next;
+            long next = Turn.earlier(retry.at(), ackBy);
+            next = Turn.earlier(next, lastStamp() + keepalive.heartbeat());
+            return owed() ? Turn.earlier(next, owedSince + keepalive.silence()) : next;
         }
 
         /** Nothing is believed or expected any more. */

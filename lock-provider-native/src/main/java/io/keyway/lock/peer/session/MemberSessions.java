@@ -51,8 +51,6 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 public final class MemberSessions implements SessionLayer, MemberView {
-    private static final int WAKE = 0;
-
     private final SessionSettings settings;
     private final Membership membership;
     private final Incarnation self;
@@ -522,18 +520,18 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (until != Turn.NEVER) {
             horizonGate.ahead(until, epoch, turn);
         }
-        turn.timer(WAKE, nextWork());
+        turn.wake(nextWork());
     }
 
     private long nextWork() {
         long next = table.nextWork();
         if (quarantined && !listAwaited) {
-            next = Clocks.earlier(next, quarantineUntil);
+            next = Turn.earlier(next, quarantineUntil);
         }
         if (peers != null) {
-            next = Clocks.earlier(next, peers.nextWork());
+            next = Turn.earlier(next, peers.nextWork());
         }
-        return Clocks.earlier(next, handshake.nextWork());
+        return Turn.earlier(next, handshake.nextWork());
     }
 
     @Override

@@ -131,7 +131,7 @@ public final class PeerGroup implements PeerView {
         }
         for (Fellow fellow : others.values()) {
             fellow.outer = turn;
-            if (Clocks.due(fellow.wake, turn.now())) {
+            if (Turn.due(fellow.wake, turn.now())) {
                 fellow.touched = true;
                 fellow.wake = Turn.NEVER;
                 fellow.session.begin(fellow);
@@ -210,9 +210,9 @@ public final class PeerGroup implements PeerView {
     long nextWork() {
         long next = Turn.NEVER;
         for (Fellow fellow : others.values()) {
-            next = Clocks.earlier(next, fellow.wake);
+            next = Turn.earlier(next, fellow.wake);
             if (fellow.up && !fellow.suspected) {
-                next = Clocks.earlier(next, fellow.suspectAt());
+                next = Turn.earlier(next, fellow.suspectAt());
             }
         }
         return next;
@@ -430,6 +430,11 @@ public final class PeerGroup implements PeerView {
 
         @Override
         public void timer(int slot, long at) {
+            turn().timer(slot, at);
+        }
+
+        @Override
+        public void wake(long at) {
             wake = at;
         }
 
@@ -455,11 +460,6 @@ public final class PeerGroup implements PeerView {
         @Override
         public long now() {
             return turn().now();
-        }
-
-        @Override
-        public long clock() {
-            return turn().clock();
         }
 
         @Override

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.session;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
@@ -52,7 +53,7 @@ final class ServerHandshake {
     long nextWork() {
         Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
         long forget = newestLinks.nextForget();
-        return oldest == null ? forget : Clocks.earlier(oldest.getValue().until(), forget);
+        return oldest == null ? forget : Turn.earlier(oldest.getValue().until(), forget);
     }
 
     void opened(long link, SessionTurn turn) {

@@ -84,7 +84,7 @@ final class PlainClient implements SessionLayer, ClientView {
         for (long ttl : waiters.values()) {
             due = Math.min(due, lastStamp + ttl / 4);
         }
-        turn.timer(0, exists() ? due : Turn.NEVER);
+        turn.wake(exists() ? due : Turn.NEVER);
     }
 
     @Override
@@ -186,7 +186,7 @@ final class PlainClient implements SessionLayer, ClientView {
             due |= now - lastStamp >= hold.ttl() / 2;
         }
         if (!session.equals(NONE) && (heartbeat || due || !out.isEmpty())) {
-            lastStamp = turn.clock();
+            lastStamp = turn.now();
             turn.transmit(session.session(), new PlainFrame(session.session(), lastStamp, 0, List.copyOf(out)));
             out.clear();
             heartbeat = false;

@@ -76,7 +76,7 @@ final class PlainMember implements SessionLayer, MemberView {
                 due = Math.min(due, session.heard + grant.ttl());
             }
         }
-        turn.timer(0, due);
+        turn.wake(due);
     }
 
     private static void tell(Set<Key> keys, Call call, Turn turn) {

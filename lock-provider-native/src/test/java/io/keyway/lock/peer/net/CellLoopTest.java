@@ -68,7 +68,7 @@ class CellLoopTest {
 
         @Override
         public void flush(SessionTurn turn) {
-            turn.timer(0, due);
+            turn.wake(due);
         }
 
         @Override

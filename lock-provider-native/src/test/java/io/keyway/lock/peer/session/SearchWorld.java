@@ -293,7 +293,7 @@ final class SearchWorld implements Driver {
     }
 
     private boolean due(Cell cell) {
-        return Clocks.due(cell.nextDue(), now);
+        return Turn.due(cell.nextDue(), now);
     }
 
     private void ask() {

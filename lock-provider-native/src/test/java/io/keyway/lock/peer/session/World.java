@@ -270,7 +270,7 @@ final class World {
         if (ofMember == Turn.NEVER && ofClient == Turn.NEVER) {
             return null;
         }
-        return Clocks.earlier(ofMember, ofClient) == ofMember ? member : client;
+        return Turn.earlier(ofMember, ofClient) == ofMember ? member : client;
     }
 
     /** The client waits with that ttl and the session is open. */

@@ -245,6 +245,9 @@ final class PurityCheck {
         }
 
         @Override
+        public void reached(CoverageGoal goal) {}
+
+        @Override
         public void deliver(Notice notice) {
             outputs.add(new Output("deliver", 0, notice));
         }

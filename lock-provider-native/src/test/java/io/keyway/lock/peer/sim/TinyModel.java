@@ -222,9 +222,6 @@ final class TinyModel implements Model {
         }
 
         @Override
-        public void due(int slot, SessionTurn turn) {}
-
-        @Override
         public long send(Peer to, Message message) {
             return 0;
         }
@@ -253,6 +250,8 @@ final class TinyModel implements Model {
         private long link;
         private boolean up;
         private boolean fresh;
+        private long dialAt = Turn.NEVER;
+        private long sendAt = Turn.NEVER;
 
         TinyClient(long self, Flaw flaw) {
             this.self = self;
@@ -268,7 +267,7 @@ final class TinyModel implements Model {
         @Override
         public void closed(long closed, String why, SessionTurn turn) {
             up = false;
-            turn.timer(0, turn.now() + 50 * Nanos.MILLI);
+            dialAt = turn.now() + 50 * Nanos.MILLI;
         }
 
         @Override
@@ -279,17 +278,22 @@ final class TinyModel implements Model {
                 first++;
             }
             if (unacknowledged.isEmpty()) {
-                turn.timer(1, Turn.NEVER);
+                sendAt = Turn.NEVER;
             }
         }
 
         @Override
-        public void due(int slot, SessionTurn turn) {
-            if (slot == 0) {
+        public void begin(SessionTurn turn) {
+            if (Turn.due(dialAt, turn.now())) {
+                dialAt = Turn.NEVER;
                 turn.dial(++link);
-            } else if (flaw != Flaw.NEVER_RESENDS) {
-                turn.goal(TinyGoal.RESENT);
-                sendAll(turn);
+            }
+            if (Turn.due(sendAt, turn.now())) {
+                sendAt = Turn.NEVER;
+                if (flaw != Flaw.NEVER_RESENDS) {
+                    turn.goal(TinyGoal.RESENT);
+                    sendAll(turn);
+                }
             }
         }
 
@@ -298,7 +302,7 @@ final class TinyModel implements Model {
                 turn.transmit(link, new TinyFrame(self, first + i, unacknowledged.get(i)));
             }
             if (!unacknowledged.isEmpty()) {
-                turn.timer(1, turn.now() + 100 * Nanos.MILLI);
+                sendAt = turn.now() + 100 * Nanos.MILLI;
             }
         }
 
@@ -318,6 +322,7 @@ final class TinyModel implements Model {
                 fresh = false;
                 sendAll(turn);
             }
+            turn.wake(Turn.earlier(dialAt, sendAt));
         }
 
         @Override
@@ -328,12 +333,14 @@ final class TinyModel implements Model {
             copy.link = link;
             copy.up = up;
             copy.fresh = flaw != Flaw.HIDDEN_STATE && fresh;
+            copy.dialAt = dialAt;
+            copy.sendAt = sendAt;
             return copy;
         }
 
         @Override
         public void encode(StateEncoder out) {
-            out.value(unacknowledged).put(first).put(link).put(up);
+            out.value(unacknowledged).put(first).put(link).put(up).time(dialAt).time(sendAt);
             if (flaw != Flaw.HIDDEN_STATE) {
                 out.put(fresh);
             }
