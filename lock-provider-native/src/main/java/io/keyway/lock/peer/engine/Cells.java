@@ -15,7 +15,6 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -109,7 +108,7 @@ public final class Cells {
 
     /** Writes and reads the frames of these cells; a new one for each event loop. */
     public FrameCodec frameCodec() {
-        return new FrameCodec(new BodyCodecs(algorithm.codec()));
+        return new FrameCodec(algorithm.codec());
     }
 
     /** Which algorithm they run. */

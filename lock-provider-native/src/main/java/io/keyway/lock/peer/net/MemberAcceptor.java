@@ -3,7 +3,6 @@ package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -50,7 +49,7 @@ public final class MemberAcceptor implements AutoCloseable {
     private final Limits limits;
     private final RateLimitedLog complaints;
     private final HalfOpenLinks halfOpen;
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs());
+    private final FrameCodec codec = new FrameCodec();
     private final Channel server;
     private long links;
 

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.wire;
 
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.session.Bye;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.Membership;
@@ -23,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Frames as bytes: {@code u32 length | u8 wire | u8 kind | fields}, where the length counts what follows it. Not
@@ -46,12 +48,24 @@ public final class FrameCodec {
     /** The header of a data frame is never longer. */
     private static final int HEAD_ROOM = 64;
 
-    private final BodyCodecs bodies;
-    private final ByteBuffer scratch = ByteBuffer.allocate(MAX_FRAME);
-    private final ByteBuffer head = ByteBuffer.allocate(HEAD_ROOM);
+    private static final int BYE = 1;
 
-    public FrameCodec(BodyCodecs bodies) {
-        this.bodies = bodies;
+    private final @Nullable BodyCodec[] byAlgorithm = new @Nullable BodyCodec[256];
+    private final ByteBuffer scratch = ByteBuffer.allocate(MAX_FRAME);
+    private final WireWriter bodies = new WireWriter(scratch);
+    private final ByteBuffer head = ByteBuffer.allocate(HEAD_ROOM);
+    private final WireWriter header = new WireWriter(head);
+    private final WireReader in = WireReader.ofManyFrames();
+
+    /** With the codecs of distinct algorithms; the session's own messages need none. */
+    public FrameCodec(BodyCodec... codecs) {
+        for (BodyCodec codec : codecs) {
+            int algorithm = codec.algorithm();
+            if (algorithm <= Bye.ALGORITHM || algorithm > 255 || byAlgorithm[algorithm] != null) {
+                throw new IllegalArgumentException("algorithm " + algorithm + " is out of range or has two codecs");
+            }
+            byAlgorithm[algorithm] = codec;
+        }
     }
 
     /**
@@ -69,7 +83,7 @@ public final class FrameCodec {
                 .limit(frame instanceof Welcome ? MAX_FRAME : MAX_HANDSHAKE)
                 .position(4);
         try {
-            handshake(frame, new WireWriter(scratch));
+            handshake(frame, bodies);
         } catch (BufferOverflowException e) {
             throw new IllegalArgumentException("a handshake frame of more than " + MAX_HANDSHAKE + " bytes: " + frame);
         }
@@ -128,12 +142,11 @@ public final class FrameCodec {
         int done = 0;
         do {
             scratch.clear().position(HEAD_ROOM);
-            WireWriter writer = new WireWriter(scratch);
             int from = done;
             int fits = scratch.position();
             try {
                 while (done < messages.size() && done - from < SessionFrame.MAX_MESSAGES) {
-                    bodies.write(messages.get(done), writer);
+                    body(messages.get(done));
                     done++;
                     fits = scratch.position();
                 }
@@ -149,17 +162,30 @@ public final class FrameCodec {
         } while (done < messages.size());
     }
 
+    private void body(Message message) {
+        int algorithm = message.key().algorithm();
+        if (algorithm == Bye.ALGORITHM) {
+            bodies.u8(Bye.ALGORITHM).u8(BYE).varint(0);
+            return;
+        }
+        BodyCodec codec = byAlgorithm[algorithm & 0xFF];
+        if (codec == null || codec.algorithm() != algorithm) {
+            throw new IllegalArgumentException("no codec for " + message);
+        }
+        bodies.u8(algorithm).u8(codec.type(message)).varint(codec.view(message));
+        codec.write(message, bodies);
+    }
+
     /** Puts the header right before the bodies. */
     private void head(Data data, int from, int count, boolean last) {
         boolean stamped = data.stamped() && last;
         head.clear().position(4);
-        WireWriter writer = new WireWriter(head);
-        writer.u8(SessionSettings.WIRE).u8(stamped ? DATA : PLAIN_DATA);
-        writer.number(data.session()).number(data.seq() + from).number(data.ack());
+        header.u8(SessionSettings.WIRE).u8(stamped ? DATA : PLAIN_DATA);
+        header.number(data.session()).number(data.seq() + from).number(data.ack());
         if (stamped) {
-            writer.varint(data.stamp());
+            header.varint(data.stamp());
         }
-        writer.varint(data.clock()).number(count);
+        header.varint(data.clock()).number(count);
         head.flip();
         int start = HEAD_ROOM - head.remaining();
         head.putInt(0, scratch.limit() - start - 4);
@@ -169,7 +195,7 @@ public final class FrameCodec {
 
     /** Reads what follows the length; the buffer's limit is the frame's end. */
     SessionFrame decode(ByteBuffer frame, boolean handshakeOnly) throws WireException {
-        WireReader in = new WireReader(frame);
+        in.over(frame);
         int wire = in.u8();
         if (wire != SessionSettings.WIRE) {
             throw WireException.version(wire, SessionSettings.WIRE);
@@ -180,7 +206,7 @@ public final class FrameCodec {
             throw new WireException("data before the welcome");
         }
         try {
-            SessionFrame read = data ? data(kind == DATA, in) : handshake(kind, in);
+            SessionFrame read = data ? data(kind == DATA) : handshake(kind, in);
             in.end();
             return read;
         } catch (IllegalArgumentException e) {
@@ -188,18 +214,41 @@ public final class FrameCodec {
         }
     }
 
-    private Data data(boolean stamped, WireReader in) throws WireException {
+    private Data data(boolean stamped) throws WireException {
         long session = in.number();
         long seq = in.number();
         long ack = in.number();
         long stamp = stamped ? in.varint() : 0;
         long clock = in.varint();
         int count = in.count(SessionFrame.MAX_MESSAGES, LEAST_BODY);
+        return new Data(session, seq, ack, stamped, stamp, clock, messages(count));
+    }
+
+    private List<Message> messages(int count) throws WireException {
+        if (count <= 1) {
+            return count == 0 ? List.of() : List.of(body());
+        }
         List<Message> messages = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            messages.add(bodies.read(in));
+            messages.add(body());
         }
-        return new Data(session, seq, ack, stamped, stamp, clock, messages);
+        return messages;
+    }
+
+    private Message body() throws WireException {
+        int algorithm = in.u8();
+        BodyCodec codec = byAlgorithm[algorithm];
+        if (codec == null && algorithm != Bye.ALGORITHM) {
+            throw new WireException("algorithm " + algorithm + " is unknown");
+        }
+        int type = in.u8();
+        long view = in.varint();
+        if (codec != null) {
+            return codec.read(type, view, in);
+        } else if (type != BYE) {
+            throw WireReader.unknown(algorithm, type);
+        }
+        return new Bye();
     }
 
     private static SessionFrame handshake(int kind, WireReader in) throws WireException {

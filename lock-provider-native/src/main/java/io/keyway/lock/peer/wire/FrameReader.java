@@ -49,8 +49,15 @@ public final class FrameReader {
         if (in.remaining() - 4 < length) {
             return null;
         }
-        int end = in.position() + 4 + (int) length;
-        SessionFrame frame = codec.decode(in.slice(in.position() + 4, (int) length), !open);
+        int start = in.position();
+        int end = start + 4 + (int) length;
+        int limit = in.limit();
+        SessionFrame frame;
+        try {
+            frame = codec.decode(in.limit(end).position(start + 4), !open);
+        } finally {
+            in.limit(limit).position(start);
+        }
         in.position(end);
         open |= frame instanceof Welcome;
         return frame;

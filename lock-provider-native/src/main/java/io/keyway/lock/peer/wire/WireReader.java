@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads fields of one frame. Whatever the bytes are, each method returns a value within its bounds or throws
@@ -17,14 +18,37 @@ public final class WireReader {
     /** The most bytes of metadata in one body. */
     public static final int MAX_METADATA = 1024;
 
-    private final ByteBuffer in;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    /** How many texts a reader of many frames knows again; a power of two. */
+    private static final int RECENT = 256;
+
+    private static final int LONGEST_RECENT = 64;
+
+    private ByteBuffer in;
 
     /** The bytes of the last text, without what says how long it is. */
     private int textLength;
 
+    /** By hash: names and owners come again and again, and each is one object then. Empty for a single frame. */
+    private final @Nullable String[] recent;
+
     /** Reads from the buffer's position to its limit. */
     public WireReader(ByteBuffer in) {
+        this(in, 0);
+    }
+
+    private WireReader(ByteBuffer in, int recent) {
         this.in = in;
+        this.recent = new @Nullable String[recent];
+    }
+
+    static WireReader ofManyFrames() {
+        return new WireReader(NOTHING, RECENT);
+    }
+
+    /** Reads that buffer from now on, from its position to its limit. */
+    void over(ByteBuffer frame) {
+        in = frame;
     }
 
     public int remaining() {
@@ -109,8 +133,47 @@ public final class WireReader {
     public String text(int maxBytes) throws WireException {
         int length = count(maxBytes, 1);
         textLength = length;
-        ByteBuffer bytes = in.slice(in.position(), length);
-        in.position(in.position() + length);
+        int start = in.position();
+        in.position(start + length);
+        int hash = 0;
+        for (int i = start; i < start + length; i++) {
+            byte next = in.get(i);
+            if (next < 0) {
+                return decoded(in.slice(start, length));
+            }
+            hash = 31 * hash + next;
+        }
+        if (recent.length == 0 || length > LONGEST_RECENT) {
+            return ascii(start, length);
+        }
+        int place = (hash ^ hash >>> 16) & recent.length - 1;
+        String known = recent[place];
+        if (known == null || !isThere(known, start, length)) {
+            known = ascii(start, length);
+            recent[place] = known;
+        }
+        return known;
+    }
+
+    private boolean isThere(String known, int start, int length) {
+        if (known.length() != length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (known.charAt(i) != in.get(start + i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private String ascii(int start, int length) {
+        byte[] bytes = new byte[length];
+        in.get(start, bytes);
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String decoded(ByteBuffer bytes) throws WireException {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()

@@ -64,7 +64,17 @@ public final class WireWriter {
 
     /** UTF-8, after its length in bytes. */
     public WireWriter text(String value) {
-        return bytes(value.getBytes(StandardCharsets.UTF_8));
+        int length = value.length();
+        for (int i = 0; i < length; i++) {
+            if (value.charAt(i) >= 0x80) {
+                return bytes(value.getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        number(length);
+        for (int i = 0; i < length; i++) {
+            out.put((byte) value.charAt(i));
+        }
+        return this;
     }
 
     /** Pairs of texts, in the order in which the map gives them. */

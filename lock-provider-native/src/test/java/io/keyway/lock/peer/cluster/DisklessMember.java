@@ -16,7 +16,6 @@ import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -59,7 +58,7 @@ final class DisklessMember implements AutoCloseable {
             CellLoop loop = new CellLoop(
                     io.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
             loops.add(loop);
-            shards.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)))));
+            shards.add(new Shard(loop, new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM))));
         }
         acceptor = new MemberAcceptor(
                 io,

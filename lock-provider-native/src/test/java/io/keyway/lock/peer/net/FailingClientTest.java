@@ -13,7 +13,6 @@ import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.Owner;
 import java.io.IOException;
@@ -41,8 +40,7 @@ class FailingClientTest {
         Client(TcpMember member) {
             this.member = member;
             this.loop = new CellLoop(thread.loop(), member.cells.client(), this, Long.MAX_VALUE);
-            this.connector =
-                    new Connector(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM))), PATIENCE);
+            this.connector = new Connector(loop, new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM)), PATIENCE);
         }
 
         void acquire(long request, String name) {

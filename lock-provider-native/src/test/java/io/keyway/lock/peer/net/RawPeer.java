@@ -6,7 +6,6 @@ import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Proofs;
 import io.keyway.lock.peer.session.SessionFrame;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.FrameReader;
 import io.keyway.lock.peer.wire.WireException;
@@ -48,7 +47,7 @@ public final class RawPeer implements AutoCloseable {
     }
 
     private static FrameCodec codec() {
-        return new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
+        return new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM));
     }
 
     /** Over a connection that stands, such as one with TLS. */

@@ -15,7 +15,6 @@ import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.SessionFrame;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -55,7 +54,7 @@ final class TcpMember implements AutoCloseable {
                     thread.loop(), cell, new NoDisk(), Duration.ofMillis(100).toNanos());
             threads.add(thread);
             loops.add(loop);
-            places.add(new Shard(loop, new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)))));
+            places.add(new Shard(loop, new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM))));
         }
         this.acceptor = new MemberAcceptor(
                 accepting,

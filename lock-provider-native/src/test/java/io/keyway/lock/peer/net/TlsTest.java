@@ -11,7 +11,6 @@ import io.keyway.lock.peer.security.Certificates;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.wire.BodyCodecs;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
@@ -253,7 +252,7 @@ class TlsTest {
         Dialling(Security security, Duration timeout) {
             loop = new CellLoop(
                     thread.loop(), new Listening(TcpMember.hello(security), outcomes).cell(), this, Long.MAX_VALUE);
-            FrameCodec codec = new FrameCodec(new BodyCodecs(new LockCodec(LeaseKeys.ALGORITHM)));
+            FrameCodec codec = new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM));
             connector = new Connector(loop, codec, timeout, security.tls(), "the connection to m");
         }
 

@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class FrameCodecTest {
-    private final FrameCodec codec = new FrameCodec(new BodyCodecs(new Sample.Codec()));
+    private final FrameCodec codec = new FrameCodec(new Sample.Codec());
 
     private byte[] bytes(SessionFrame frame) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
