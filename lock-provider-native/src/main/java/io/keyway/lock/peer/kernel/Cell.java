@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +83,13 @@ public final class Cell {
     public @Nullable Machine machine(Key key) {
         Resident resident = residents.get(key);
         return resident == null ? null : resident.machine;
+    }
+
+    /** The keys of all machines that are not at rest, in their order; between turns. */
+    public List<Key> keys() {
+        List<Key> keys = new ArrayList<>(residents.keySet());
+        keys.sort(null);
+        return keys;
     }
 
     public SessionLayer sessions() {
@@ -369,6 +377,15 @@ public final class Cell {
         @Override
         public void wake(long at) {
             wakeAt = at;
+        }
+
+        @Override
+        public void residents(Consumer<Key> each) {
+            for (Resident resident : residents.values()) {
+                if (!resident.machine.atRest()) {
+                    each.accept(resident.key);
+                }
+            }
         }
 
         @Override

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.kernel;
 
+import java.util.function.Consumer;
+
 /** The only door of a machine to the world, valid during one turn. */
 public interface Turn {
     /** A time that never comes: cancels a timer. */
@@ -38,6 +40,9 @@ public interface Turn {
      * time.
      */
     void timer(int slot, long at);
+
+    /** Shows the keys of all machines of this cell that are not at rest, in no order that says anything. */
+    void residents(Consumer<Key> each);
 
     /** Asks for a record to be forced to disk; all later outputs of the cell wait until it is. */
     long force(DurableRecord record);

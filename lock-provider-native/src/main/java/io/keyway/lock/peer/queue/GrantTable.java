@@ -6,7 +6,6 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
-import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -57,16 +56,13 @@ public final class GrantTable {
      */
     public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
         List<Entry> table = new ArrayList<>();
-        if (cell.machine(LockKeys.directory(algorithm)) instanceof LockDirectory directory) {
-            for (String name : directory.names()) {
-                Key key = new Key(algorithm, name);
-                if (cell.machine(key) instanceof LockManager manager) {
-                    if (manager.closed()) {
-                        return Optional.empty();
-                    }
-                    for (HeldGrant grant : manager.grants) {
-                        table.add(new Entry(key, grant.peer, grant.export(now)));
-                    }
+        for (Key key : cell.keys()) {
+            if (key.algorithm() == algorithm && cell.machine(key) instanceof LockManager manager) {
+                if (manager.closed()) {
+                    return Optional.empty();
+                }
+                for (HeldGrant grant : manager.grants) {
+                    table.add(new Entry(key, grant.peer, grant.export(now)));
                 }
             }
         }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
 final class HeldGrant implements Admission.Claim {
@@ -46,7 +47,8 @@ final class HeldGrant implements Admission.Claim {
     long recalls;
 
     long denials;
-    final List<Breaker> breakers = new ArrayList<>(0);
+    /** Who waits for its end; empty unless it is being broken. */
+    private List<Breaker> breakers = List.of();
 
     HeldGrant(
             Peer peer,
@@ -83,7 +85,7 @@ final class HeldGrant implements Admission.Claim {
 
     /** Whether it may lie idle in a cache: who asks gets an answer. */
     boolean recallable() {
-        return mode == LockMode.EXCLUSIVE && !kept;
+        return mode == LockMode.EXCLUSIVE && hi > token && !kept;
     }
 
     boolean imported() {
@@ -100,6 +102,26 @@ final class HeldGrant implements Admission.Claim {
         return atLeast > 0 && keptUntil() - now > 0;
     }
 
+    /** Somebody else breaks it too. */
+    void add(Breaker breaker) {
+        List<Breaker> more = new ArrayList<>(breakers);
+        more.add(breaker);
+        breakers = more;
+    }
+
+    /** Those wait no longer. */
+    void dropBreakers(Predicate<Breaker> which) {
+        if (!breakers.isEmpty()) {
+            List<Breaker> left = new ArrayList<>(breakers);
+            left.removeIf(which);
+            breakers = left;
+        }
+    }
+
+    boolean isBeingBroken() {
+        return !breakers.isEmpty();
+    }
+
     boolean covers(long asked) {
         return asked >= token && asked <= hi;
     }
@@ -109,6 +131,9 @@ final class HeldGrant implements Admission.Claim {
      * already.
      */
     void answerBreakers(Key key, boolean broken, Turn turn) {
+        if (breakers.isEmpty()) {
+            return;
+        }
         Set<Long> told = new TreeSet<>();
         for (Breaker breaker : breakers) {
             boolean done = told.add(breaker.asked()) && broken;
@@ -136,7 +161,7 @@ final class HeldGrant implements Admission.Claim {
         copy.recallLater = recallLater;
         copy.recalls = recalls;
         copy.denials = denials;
-        copy.breakers.addAll(breakers);
+        copy.breakers = breakers;
         return copy;
     }
 

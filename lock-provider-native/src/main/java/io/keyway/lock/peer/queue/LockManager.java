@@ -13,7 +13,6 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
-import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
@@ -39,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * be held at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it,
  * and no message finds it but a break, and the word of the client to which it came too late that nobody used it.
  *
- * <p><b>Messages</b> of clients. ACQUIRE queues a request; GRANTED, NOT_GRANTED or, while it waits, PLACE answer it.
- * WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which
+ * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or refused
+ * with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which
  * it may have cached, to give it back: ACCEPTED ends the grant, DENIED says that it is in use. REASSERT claims a grant
  * after a restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
  * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
@@ -60,9 +59,6 @@ public class LockManager implements Machine {
     private static final int STATUS = 2;
     private static final int KEPT = 3;
 
-    /** How many of the first waiters are told each change of their place. */
-    private static final int TOLD = 16;
-
     private final Key key;
     private final LockSettings settings;
     private final Admission admission;
@@ -75,9 +71,6 @@ public class LockManager implements Machine {
 
     /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
     private long closedUntil = Turn.NEVER;
-
-    /** The directory lists this name. */
-    private boolean listed;
 
     /** A name at rest. */
     public LockManager(Key key, LockSettings settings, Admission admission) {
@@ -110,7 +103,7 @@ public class LockManager implements Machine {
         } else if (message instanceof LockMessage.Break request) {
             breakGrant(from, request, turn);
         }
-        settle(turn);
+        settle();
     }
 
     @Override
@@ -132,7 +125,7 @@ public class LockManager implements Machine {
             HeldGrant grant = current(HeldGrant.NOBODY, disowned.token());
             finish(grant, grant == null ? 0 : grant.hi, turn);
         }
-        settle(turn);
+        settle();
     }
 
     @Override
@@ -146,7 +139,7 @@ public class LockManager implements Machine {
         } else if (questions != null) {
             questions.due(grants, waiters(), turn);
         }
-        settle(turn);
+        settle();
     }
 
     // Requests
@@ -157,6 +150,10 @@ public class LockManager implements Machine {
                 : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
         if (never != null) {
             turn.send(from, new LockMessage.NotGranted(key, request.request(), never, List.of()));
+            return;
+        }
+        if (isFree(turn) && isHeard(from, request, turn)) {
+            grant(from, request, turn);
             return;
         }
         WaitQueue waits = queue == null ? new WaitQueue() : queue;
@@ -177,6 +174,16 @@ public class LockManager implements Machine {
         if (waits.find(from, request.request()) == wait) {
             mustWait(wait, waits, turn);
         }
+    }
+
+    /** Whether nobody holds, waits or is kept out: whoever is served by this lock may have it. */
+    private boolean isFree(Turn turn) {
+        return grants.isEmpty() && queue == null && !closed() && !turn.member().quarantined();
+    }
+
+    /** A grant to a client that was not heard lately would be dead on arrival. */
+    private static boolean isHeard(Peer client, LockMessage.Acquire request, Turn turn) {
+        return turn.member().silence(client) < request.ttl() / 2;
     }
 
     /** The request could not be granted at once. */
@@ -281,7 +288,8 @@ public class LockManager implements Machine {
             if (first == null || !admission.admits(grants, first, first.request.limit())) {
                 break;
             }
-            grant(first, queue, turn);
+            leave(first, turn);
+            grant(first.peer, first.request, turn);
             served = true;
         }
         if (served) {
@@ -294,13 +302,10 @@ public class LockManager implements Machine {
         return !grants.isEmpty() && grants.get(0).mode == LockMode.EXCLUSIVE;
     }
 
-    /**
-     * A grant to a client that was not heard lately would be dead on arrival: such waiters are passed over, and keep
-     * their place.
-     */
+    /** Waiters that were not heard lately are passed over, and keep their place. */
     private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, Turn turn) {
         for (WaitQueue.Wait wait : waits.all()) {
-            if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
+            if (isHeard(wait.peer, wait.request, turn)) {
                 return wait;
             }
             turn.goal(LockGoal.WAITER_PASSED_OVER);
@@ -312,15 +317,13 @@ public class LockManager implements Machine {
         return null;
     }
 
-    private void grant(WaitQueue.Wait wait, WaitQueue waits, Turn turn) {
-        leave(wait, turn);
-        LockMessage.Acquire request = wait.request;
+    private void grant(Peer to, LockMessage.Acquire request, Turn turn) {
         boolean cacheable = request.cache() && request.atLeast() == 0 && request.mode() == LockMode.EXCLUSIVE;
         long range = cacheable ? Tokens.RANGE : 1;
         long token = nextToken(range, turn);
         long hi = token + range - 1;
         HeldGrant grant = new HeldGrant(
-                wait.peer,
+                to,
                 request.request(),
                 token,
                 hi,
@@ -331,11 +334,11 @@ public class LockManager implements Machine {
                 turn.now(),
                 request.atLeast());
         grants.add(grant);
-        turn.member().grant(wait.peer, key, token, request.ttl());
+        turn.member().grant(to, key, token, request.ttl());
         promise(grant, turn);
         refuseNoWaits(true, turn);
-        grant.wanted = !waits.isEmpty();
-        turn.send(wait.peer, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
+        grant.wanted = queue != null && !queue.isEmpty();
+        turn.send(to, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
     }
 
     /** A start of this member must not forget what it keeps. */
@@ -465,7 +468,7 @@ public class LockManager implements Machine {
             if (grant.peer.equals(peer)) {
                 over(grant, grant.hi, true, turn);
             } else {
-                grant.breakers.removeIf(breaker -> breaker.peer().equals(peer));
+                grant.dropBreakers(breaker -> breaker.peer().equals(peer));
             }
         }
         serve(turn);
@@ -540,7 +543,7 @@ public class LockManager implements Machine {
      */
     boolean keeps(HeldGrant grant, long used, Turn turn) {
         boolean reachedItsUser = used >= grant.token;
-        if (!reachedItsUser || !grant.keepsAt(turn.now()) || !grant.breakers.isEmpty()) {
+        if (!reachedItsUser || !grant.keepsAt(turn.now()) || grant.isBeingBroken()) {
             return false;
         }
         turn.goal(LockGoal.PLACE_KEPT);
@@ -730,7 +733,7 @@ public class LockManager implements Machine {
                     endKept(grant, turn);
                     armKept(turn);
                 } else {
-                    grant.breakers.add(new HeldGrant.Breaker(from, request.request(), request.token()));
+                    grant.add(new HeldGrant.Breaker(from, request.request(), request.token()));
                     LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
                     turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
                 }
@@ -753,7 +756,7 @@ public class LockManager implements Machine {
         turn.goal(LockGoal.BREAK_MOVED_PAST);
         for (HeldGrant grant : grants) {
             if (grant.peer.equals(from)) {
-                grant.breakers.removeIf(breaker -> {
+                grant.dropBreakers(breaker -> {
                     boolean its = breaker.asked() == revoked.token();
                     if (its) {
                         turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), false));
@@ -774,41 +777,20 @@ public class LockManager implements Machine {
         return queue != null && queue.waiting() > 0;
     }
 
-    private void settle(Turn turn) {
-        if (queue != null) {
-            tellPlaces(queue, turn);
-            queue = queue.isEmpty() ? null : queue;
-        }
+    /** What is empty is not kept. */
+    private void settle() {
+        queue = queue == null || queue.isEmpty() ? null : queue;
         questions = questions == null || questions.isEmpty() ? null : questions;
-        boolean resting = grants.isEmpty() && queue == null && questions == null && !closed();
-        if (listed == resting) {
-            listed = !resting;
-            Key directory = LockKeys.directory(key.algorithm());
-            turn.call(directory, resting ? new LockCall.Left(key.id()) : new LockCall.Joined(key.id()));
-        }
     }
 
-    private void tellPlaces(WaitQueue waits, Turn turn) {
-        int place = 0;
-        for (WaitQueue.Wait wait : waits.all()) {
-            if (place == TOLD) {
-                return;
-            }
-            if (wait.request.wantPlace() && !wait.request.noWait() && wait.told != place) {
-                tellPlace(wait, place, turn);
-            }
-            place++;
-        }
-    }
-
+    /** Once: who wants to know where it stands by now asks for the name's status. */
     private void tellPlace(WaitQueue.Wait wait, int place, Turn turn) {
-        wait.told = place;
         turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), place, holders(turn)));
     }
 
     @Override
     public boolean atRest() {
-        return !listed;
+        return grants.isEmpty() && queue == null && questions == null && !closed();
     }
 
     @Override
@@ -833,7 +815,6 @@ public class LockManager implements Machine {
         copy.questions = questions == null ? null : questions.copy();
         copy.last = last;
         copy.closedUntil = closedUntil;
-        copy.listed = listed;
         return copy;
     }
 
@@ -851,6 +832,6 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.encode(out);
         }
-        out.put(last).put(listed).time(closedUntil);
+        out.put(last).time(closedUntil);
     }
 }

@@ -36,8 +36,6 @@ final class WaitQueue {
         boolean listening;
         /** For a request that does not wait: the number of the recall that it hangs on. */
         long asked;
-        /** The place that was told last; -1 if none was. */
-        int told = -1;
 
         private Wait(Peer peer, LockMessage.Acquire request, long since, long until, long order) {
             this.peer = peer;
@@ -67,7 +65,6 @@ final class WaitQueue {
             Wait copy = new Wait(peer, request, since, until, order);
             copy.listening = listening;
             copy.asked = asked;
-            copy.told = told;
             return copy;
         }
     }
@@ -187,7 +184,7 @@ final class WaitQueue {
         out.put(inOrder.size());
         for (Wait wait : inOrder) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
-            out.put(wait.listening).put(wait.asked).put(wait.told);
+            out.put(wait.listening).put(wait.asked);
         }
     }
 }

@@ -165,12 +165,6 @@ public sealed interface LockCall extends Call {
     /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
     record Disown(long token) implements LockCall {}
 
-    /** To the directory: that name is no longer at rest. */
-    record Joined(String name) implements LockCall {}
-
-    /** To the directory: that name is at rest. */
-    record Left(String name) implements LockCall {}
-
     /** To the cache: that helper has a grant that may be kept. */
     record Kept(Key key) implements LockCall {}
 

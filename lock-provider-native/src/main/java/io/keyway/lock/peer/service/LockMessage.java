@@ -26,7 +26,7 @@ public sealed interface LockMessage extends Message {
      * @param request the client's number of the request
      * @param limit how many permits there are in the asker's view; 1 for a lock
      * @param noWait answer at once whether the lock can be had
-     * @param wantPlace tell the place in the queue
+     * @param wantPlace tell the place in the queue, once, if it has to wait
      * @param cache the helper may keep the lock after its release: grant a range of tokens
      * @param waited nanoseconds since the user asked: the place in the queue is that of the user's call
      * @param patience nanoseconds after which a request that does not wait is refused although the holder has not
@@ -128,7 +128,7 @@ public sealed interface LockMessage extends Message {
     /** Final: no grant. Manager to helper. */
     record NotGranted(Key key, long request, RefusalCause cause, List<Participant> holders) implements LockMessage {}
 
-    /** The place of a waiter that asked for it. Manager to helper. */
+    /** The place of a waiter that asked for it, when it was queued. Manager to helper. */
     record Place(Key key, long request, int ahead, List<Participant> holders) implements LockMessage {}
 
     /** RecallRequest: give the lock back if it is idle. Manager to helper. */

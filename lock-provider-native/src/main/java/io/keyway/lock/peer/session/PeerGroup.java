@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -470,6 +471,11 @@ public final class PeerGroup implements PeerView {
         @Override
         public void call(Key to, Call call) {
             turn().call(to, call);
+        }
+
+        @Override
+        public void residents(Consumer<Key> each) {
+            turn().residents(each);
         }
 
         @Override

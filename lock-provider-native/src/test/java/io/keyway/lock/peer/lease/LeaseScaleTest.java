@@ -73,9 +73,9 @@ class LeaseScaleTest {
             client.notices.clear();
             world.forget();
         }
-        // The names that are kept, the cache and the directory.
+        // The names that are kept, and the cache.
         assertThat(client.cell.residents()).isEqualTo(101);
-        assertThat(world.member().residents()).isEqualTo(101);
+        assertThat(world.member().residents()).isEqualTo(100);
         world.advance(2 * LeaseWorld.TTL);
         assertThat(client.cell.residents()).isZero();
         assertThat(world.member().residents()).isZero();
