@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -164,25 +165,20 @@ final class ClientContext {
         if (engineClosed) {
             endQuestions();
         }
-        TimeSource.Scheduled timer = null;
-        if (!answer.isDone()) {
-            long limit = time.nanoTime() + requestTimeout.toNanos();
-            timer = time.at(limit, () -> answer.completeExceptionally(late.get()));
-        }
         try {
-            return time.await(answer);
+            return time.await(answer, time.nanoTime() + requestTimeout.toNanos());
         } catch (ExecutionException e) {
-            if (closed()) {
-                // Whatever its end was called: the client was closed while it waited.
-                throw new ClientClosedException(settings.name(), null);
-            }
-            throw Failures.rethrow(e.getCause());
+            throw ended(Failures.rethrow(e.getCause()));
+        } catch (TimeoutException e) {
+            throw ended(late.get());
         } finally {
             questions.remove(question);
-            if (timer != null) {
-                timer.cancel();
-            }
         }
+    }
+
+    /** Whatever its end was called: the client was closed while it waited. */
+    private RuntimeException ended(RuntimeException failure) {
+        return closed() ? new ClientClosedException(settings.name(), null) : failure;
     }
 
     LockUnavailableException noAnswer(String what, @Nullable LockName name) {

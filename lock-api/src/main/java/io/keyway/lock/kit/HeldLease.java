@@ -26,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -111,7 +112,8 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     private final LockMode mode;
     private final int permits;
     private final ResolvedOptions options;
-    private final long askedAt;
+    private boolean asked;
+    private long askedAt;
     private final @Nullable HoldWarning warning;
 
     private volatile Object state = Phase.PENDING;
@@ -134,9 +136,20 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         this.mode = mode;
         this.permits = permits;
         this.options = options;
-        this.askedAt = client.time().nanoTime();
         Duration warnAfter = options.warnAfter();
         this.warning = warnAfter == null ? null : new HoldWarning(warnAfter, key);
+        if (client.listened()) {
+            asked();
+        }
+    }
+
+    /** The time of the question, for the listeners: of the first call. A grant that is at hand needs none. */
+    long asked() {
+        if (!asked) {
+            asked = true;
+            askedAt = client.time().nanoTime();
+        }
+        return askedAt;
     }
 
     // What the engine tells, from the grant on; only the end of a grant that it reuses may come before.
@@ -158,7 +171,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         grantedAt = now;
         limit = options.limitsHold() ? HoldLimit.of(options, now, granted.deadlineNanos()) : null;
         EarlyEnd early = STATE.getAndSet(this, Phase.HELD) instanceof EarlyEnd told ? told : null;
-        tell(LockEvent.Type.GRANTED, now - askedAt);
+        tell(LockEvent.Type.GRANTED, asked ? now - askedAt : 0);
         if (!client.leases().add(this)) {
             closeWithClient();
             giveBack();
@@ -229,11 +242,14 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     @Override
     public State state() {
+        return state(client.time().nanoTime());
+    }
+
+    private State state(long now) {
         Phase seen = phase();
         if (seen != Phase.HELD && seen != Phase.DOUBT) {
             return seen == Phase.LOST ? State.LOST : State.RELEASED;
         }
-        long now = client.time().nanoTime();
         long deadline = hold().deadlineNanos();
         if (now - deadline >= 0 || (limit != null && now - limit.endNanos >= 0)) {
             lapse(deadline);
@@ -298,9 +314,14 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     @Override
     public ReleaseOutcome release() {
-        beginRelease(hold -> hold.releaseWaiting(token));
+        long now = client.time().nanoTime();
+        // Where a test moves the time: who moves it finds the release over, not a thread about to see that.
+        boolean watch = sendRelease(
+                now,
+                lease -> lease.hold().releaseWaiting(lease.token),
+                !client.time().manual());
         ReleaseOutcome known = outcome();
-        return known != null ? known : awaitOutcome();
+        return known != null ? known : awaitOutcome(watch, answerLimit(now));
     }
 
     @Override
@@ -464,42 +485,52 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     /** Sends the release, once; does not wait. */
     void beginRelease() {
-        beginRelease(hold -> hold.release(token));
+        sendRelease(client.time().nanoTime(), lease -> lease.hold().release(lease.token), false);
     }
 
     /** Nobody will take this lease: as {@link #beginRelease}, whatever time it was to be held at least. */
     void abandon() {
-        beginRelease(hold -> hold.abandon(token));
+        sendRelease(client.time().nanoTime(), lease -> lease.hold().abandon(lease.token), false);
     }
 
-    private void beginRelease(Function<LockEngine.Hold, CompletionStage<Answer>> way) {
+    /**
+     * Sends the release, unless the lease has ended. True if the caller, who is ready to, has to see to its time limit.
+     */
+    private boolean sendRelease(long now, Function<HeldLease, CompletionStage<Answer>> way, boolean callerWatches) {
         // The question first: what has lapsed is lost, not released.
-        state();
+        state(now);
         if (!end(Phase.RELEASING)) {
             stopped();
-            return;
+            return false;
         }
         // It stays among the client's leases until the answer: who closes the client ends the wait for it.
         cancelTimers();
-        long timeUp = client.time().nanoTime() + client.requestTimeout().toNanos();
         CompletableFuture<Answer> answer;
         try {
-            answer = way.apply(hold()).toCompletableFuture();
+            answer = way.apply(this).toCompletableFuture();
         } catch (RuntimeException e) {
             LOG.log(Level.WARNING, "The release of " + key + " (token " + token + ") failed; it expires", e);
             conclude(Answer.UNKNOWN);
-            return;
+            return false;
         }
         if (answer.isDone()) {
             conclude(answer.isCompletedExceptionally() ? Answer.UNKNOWN : answer.join());
-            return;
+            return false;
         }
-        TimeSource.Scheduled timer = client.time().at(timeUp, () -> conclude(Answer.UNKNOWN));
+        TimeSource.Scheduled timer =
+                callerWatches ? null : client.time().at(answerLimit(now), () -> conclude(Answer.UNKNOWN));
         CompletionStage<Answer> stage = answer;
         stage.whenComplete((said, failure) -> {
-            timer.cancel();
+            if (timer != null) {
+                timer.cancel();
+            }
             conclude(failure != null ? Answer.UNKNOWN : said);
         });
+        return callerWatches;
+    }
+
+    private long answerLimit(long sentAt) {
+        return sentAt + client.requestTimeout().toNanos();
     }
 
     /** The owner of a lost lease is done with it: an engine that passes the lock on only then need not wait longer. */
@@ -649,16 +680,21 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     }
 
     /** Waits for the outcome; an interrupt is kept for later, since a release that was sent cannot be taken back. */
-    private ReleaseOutcome awaitOutcome() {
+    private ReleaseOutcome awaitOutcome(boolean watch, long timeUp) {
         boolean interrupted = false;
         try {
             while (true) {
                 try {
-                    return client.time().await(outcomeFuture());
+                    CompletableFuture<ReleaseOutcome> outcome = outcomeFuture();
+                    return watch
+                            ? client.time().await(outcome, timeUp)
+                            : client.time().await(outcome);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {
                     return ReleaseOutcome.UNKNOWN;
+                } catch (TimeoutException e) {
+                    return conclude(Answer.UNKNOWN);
                 }
             }
         } finally {

@@ -86,7 +86,7 @@ final class ModeChange {
         Request request = new Request(
                 client.nextRequestId(), key, mode, 1, 1, options.ttl(), queue, options.owner(), options.holdAtLeast());
         PendingAcquire pending = new PendingAcquire(client, to, request, wait, from);
-        pending.send();
+        pending.sendWaiting();
         return pending;
     }
 

@@ -23,6 +23,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,8 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
     private volatile int state = PENDING;
     private volatile boolean answered;
     private volatile @Nullable String trouble;
+
+    /** Ends the wait at its limit, unless a thread waits that sees for itself that its time is up. */
     private volatile TimeSource.@Nullable Scheduled timer;
 
     /** When it was asked, or told last that it waits for others. */
@@ -86,7 +89,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         this.request = request;
         this.wait = wait;
         this.from = from;
-        this.askedAt = client.time().nanoTime();
+        this.askedAt = lease.asked();
         this.heardAt = askedAt;
     }
 
@@ -95,10 +98,9 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         return send(false);
     }
 
-    /** As {@link #send}, by a thread that calls {@link #await} next. */
+    /** As {@link #send}, by a thread that calls {@link #await} or {@link #awaitOutcome} next. */
     void sendWaiting() {
-        // A call on the caller's thread takes no longer than the request timeout.
-        send(wait == null || wait.compareTo(client.requestTimeout()) >= 0);
+        send(true);
     }
 
     private CompletionStage<Optional<Lease>> send(boolean callerWaits) {
@@ -119,8 +121,9 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
             }
             return outcome;
         }
-        if (wait != null && state == PENDING) {
-            timer = client.time().at(askedAt + saturatedNanos(wait), this::timeUp);
+        if (wait != null && state == PENDING && (!callerWaits || client.time().manual())) {
+            // Where a test moves the time: who moves it finds the request withdrawn, not a thread about to do so.
+            timer = client.time().at(timeLimit(wait), this::timeUp);
             if (state != PENDING) {
                 cancel(timer);
             }
@@ -135,7 +138,8 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
     private void submit(boolean callerWaits) {
         if (from != null) {
             client.engine().convert(from.hold(), from.token(), request, this);
-        } else if (callerWaits) {
+        } else if (callerWaits && (wait == null || wait.compareTo(client.requestTimeout()) >= 0)) {
+            // A call on the caller's thread takes no longer than the request timeout.
             client.engine().submitWaiting(request, this);
         } else {
             client.engine().submit(request, this);
@@ -148,7 +152,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         try {
             while (true) {
                 try {
-                    return outcome.isDone() ? outcome.get() : client.time().await(outcome);
+                    return inTime();
                 } catch (InterruptedException e) {
                     if (withdraw()) {
                         throw e;
@@ -177,7 +181,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         try {
             while (true) {
                 try {
-                    return client.time().await(outcome);
+                    return inTime();
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {
@@ -189,6 +193,21 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Waits for the outcome, or brings it about when the time is up. */
+    private Optional<Lease> inTime() throws InterruptedException, ExecutionException {
+        if (outcome.isDone()) {
+            return outcome.get();
+        }
+        if (wait != null && timer == null && state == PENDING) {
+            try {
+                return client.time().await(outcome, timeLimit(wait));
+            } catch (TimeoutException e) {
+                timeUp();
+            }
+        }
+        return client.time().await(outcome);
     }
 
     /** Nobody wants the grant any more; false if it is decided already. */
@@ -385,8 +404,8 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
     }
 
     /** A wait of ages is a wait without end in practice, and must not overflow the clock. */
-    private static long saturatedNanos(Duration wait) {
-        return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT.toNanos() : wait.toNanos();
+    private long timeLimit(Duration limit) {
+        return askedAt + (limit.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : limit).toNanos();
     }
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
