@@ -18,6 +18,7 @@ final class Bench {
                 .addSubcommand(new RedisBench(out))
                 .addSubcommand(new ZooKeeperBench(out))
                 .addSubcommand(new CachedBench(out))
+                .addSubcommand(new NativeBench(out))
                 .addSubcommand(new CallPathCommand(out))
                 .execute(arguments));
     }

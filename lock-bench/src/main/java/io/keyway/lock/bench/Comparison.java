@@ -57,16 +57,20 @@ final class Comparison {
             for (Contender.Opener opener : openers) {
                 loads.add(Load.open(opener, clients, requests));
             }
-            long warming = warmUp.plus(time).minusNanos(1).dividedBy(time);
-            for (long round = -warming; round < rounds; round++) {
-                for (Load load : loads) {
-                    String name = load.name();
-                    Load.Round result = load.run(threads, n -> name.replace(' ', '-') + "/" + locks.apply(n), time);
-                    if (round >= 0) {
-                        results.computeIfAbsent(name, n -> new ArrayList<>()).add(result);
-                    }
-                }
-            }
+            Map<Load, List<Load.Round>> all = inTurn(
+                    loads,
+                    rounds,
+                    warmUp,
+                    time,
+                    load -> load.run(
+                            threads,
+                            n -> {
+                                String lock = load.name().replace(' ', '-') + "/" + locks.apply(n);
+                                return () -> lock;
+                            },
+                            time));
+            all.forEach((load, each) ->
+                    results.computeIfAbsent(load.name(), n -> new ArrayList<>()).addAll(each));
         } finally {
             loads.forEach(Load::close);
         }
@@ -109,7 +113,33 @@ final class Comparison {
         }
     }
 
-    private static double median(double[] values) {
+    /** A contender's round. */
+    interface Round<E, R> {
+        R of(E contender) throws Exception;
+    }
+
+    /**
+     * Has each contender run each round, and returns what those rounds came to that count.
+     *
+     * @param warmUp of each contender, in rounds before those
+     * @param time the length of a round
+     */
+    static <E, R> Map<E, List<R>> inTurn(
+            List<E> contenders, int rounds, Duration warmUp, Duration time, Round<E, R> round) throws Exception {
+        Map<E, List<R>> results = new LinkedHashMap<>();
+        long warming = warmUp.plus(time).minusNanos(1).dividedBy(time);
+        for (long i = -warming; i < rounds; i++) {
+            for (E contender : contenders) {
+                R result = round.of(contender);
+                if (i >= 0) {
+                    results.computeIfAbsent(contender, key -> new ArrayList<>()).add(result);
+                }
+            }
+        }
+        return results;
+    }
+
+    static double median(double[] values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         return sorted[sorted.length / 2];

@@ -5,6 +5,7 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -13,15 +14,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.HdrHistogram.Histogram;
 
 /** Threads that take and free locks as fast as they can. */
 final class Load implements AutoCloseable {
 
     /**
-     * What a round came to: pairs of acquire and release for each thread, what the server was asked and what processor
-     * time this JVM used meanwhile.
+     * What a round came to: pairs of acquire and release for each thread, how long each of them took in nanoseconds,
+     * what the server was asked and what processor time this JVM used meanwhile.
      */
-    record Round(List<Long> pairs, Duration took, long requests, Duration processor) {
+    record Round(List<Long> pairs, Histogram latency, Duration took, long requests, Duration processor) {
 
         long sum() {
             return pairs.stream().mapToLong(Long::longValue).sum();
@@ -43,6 +46,11 @@ final class Load implements AutoCloseable {
         double fairness() {
             double squares = pairs.stream().mapToDouble(p -> (double) p * p).sum();
             return squares == 0 ? 0 : (double) sum() * sum() / (pairs.size() * squares);
+        }
+
+        /** The pairs of the fastest thread to those of the slowest. */
+        double spread() {
+            return (double) Collections.max(pairs) / Math.max(1, Collections.min(pairs));
         }
     }
 
@@ -80,24 +88,27 @@ final class Load implements AutoCloseable {
     /**
      * Runs for that time.
      *
-     * @param locks the lock of each thread
+     * @param locks the lock that a thread takes next
      */
-    Round run(int count, IntFunction<String> locks, Duration time) throws Exception {
+    Round run(int count, IntFunction<Supplier<String>> locks, Duration time) throws Exception {
         CountDownLatch ready = new CountDownLatch(count);
         CountDownLatch go = new CountDownLatch(1);
-        List<Future<Long>> results = new ArrayList<>();
+        List<Future<Histogram>> results = new ArrayList<>();
         long[] end = new long[1];
         for (int i = 0; i < count; i++) {
             Contender client = clients.get(i % clients.size());
-            String lock = locks.apply(i);
+            Supplier<String> lock = locks.apply(i);
             results.add(threads.submit(() -> {
+                Histogram latency = latencies();
                 ready.countDown();
                 go.await();
-                long pairs = 0;
-                for (; System.nanoTime() - end[0] < 0; pairs++) {
-                    client.take(lock).free();
+                for (long begin = System.nanoTime(); begin - end[0] < 0; ) {
+                    client.take(lock.get()).free();
+                    long now = System.nanoTime();
+                    latency.recordValue(now - begin);
+                    begin = now;
                 }
-                return pairs;
+                return latency;
             }));
         }
         ready.await();
@@ -107,16 +118,23 @@ final class Load implements AutoCloseable {
         end[0] = start + time.toNanos();
         go.countDown();
         List<Long> pairs = new ArrayList<>();
-        for (Future<Long> result : results) {
+        Histogram latency = latencies();
+        for (Future<Histogram> result : results) {
             try {
-                pairs.add(result.get());
+                pairs.add(result.get().getTotalCount());
+                latency.add(result.get());
             } catch (ExecutionException e) {
                 throw new IllegalStateException("A thread of " + name() + " failed", e.getCause());
             }
         }
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         Duration processor = Duration.ofNanos(PROCESS.getProcessCpuTime() - busyBefore);
-        return new Round(pairs, took, requests.getAsLong() - before, processor);
+        return new Round(pairs, latency, took, requests.getAsLong() - before, processor);
+    }
+
+    /** Of nanoseconds, to three digits. */
+    static Histogram latencies() {
+        return new Histogram(3);
     }
 
     @Override

@@ -5,6 +5,8 @@ import java.io.PrintStream;
 import java.net.MalformedURLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,26 @@ final class Scale {
     Scale(int seconds, int warmUp) {
         this.seconds = seconds;
         this.warmUp = warmUp;
+    }
+
+    /** Has each contender run each round. */
+    <E, R> Map<E, List<R>> inTurn(List<E> contenders, Comparison.Round<E, R> round) throws Exception {
+        return Comparison.inTurn(contenders, rounds, Duration.ofSeconds(warmUp), time(), round);
+    }
+
+    /** The same, where each round is a life of its own. */
+    <E, R> Map<E, List<R>> inTurnWithoutWarmUp(List<E> contenders, Comparison.Round<E, R> round) throws Exception {
+        return Comparison.inTurn(contenders, rounds, Duration.ZERO, time(), round);
+    }
+
+    /** The length of a round. */
+    Duration time() {
+        return Duration.ofSeconds(seconds);
+    }
+
+    /** Jars of another Keyway and its drivers. */
+    Optional<String> otherJars() {
+        return Optional.ofNullable(before);
     }
 
     /** Another Keyway that takes part, by {@code --before}. */

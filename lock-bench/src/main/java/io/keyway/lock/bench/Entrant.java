@@ -1,0 +1,54 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A contender with its servers and the JVM of its clients.
+ *
+ * @param name in the table
+ * @param store where its clients find it
+ * @param runner that JVM
+ */
+record Entrant(String name, Store store, Program runner) implements AutoCloseable {
+
+    /**
+     * What a contender's clients are opened at.
+     *
+     * @param kind of {@link Runner}
+     * @param address of that kind
+     * @param servers the ids of its processes, with commas between, or the directory that its host is named after
+     * @param classPath of the clients
+     * @param programs what ends with it
+     */
+    record Store(String kind, String address, String servers, String classPath, List<Program> programs) {}
+
+    /** Starts the JVM of its clients. */
+    static Entrant start(Ground ground, String name, Store store, List<String> options) throws IOException {
+        List<String> command = Program.java(
+                options, store.classPath(), Runner.class.getName(), store.kind(), store.address(), store.servers());
+        return new Entrant(name, store, ground.program("clients-" + name, command, Map.of()));
+    }
+
+    void begin(Workload workload) throws IOException {
+        runner.ask("begin " + workload);
+    }
+
+    Figures round(Duration time) throws IOException {
+        return Figures.parse(runner.ask("round " + time.toSeconds()));
+    }
+
+    void end() throws IOException {
+        runner.ask("end");
+    }
+
+    /** Ends its clients and those of its servers that serve nobody else. */
+    @Override
+    public void close() {
+        runner.close();
+        store.programs().forEach(Program::close);
+    }
+}

@@ -1,0 +1,195 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The native provider beside the wire, a database and Redis; each contender with servers and a JVM of its own. */
+@Command(
+        name = "native",
+        description = "The native provider beside a bare lock table (the wire), PostgreSQL, Redis and Redisson.")
+final class NativeBench implements Callable<Integer> {
+    private static final String REFERENCE = "wire";
+
+    @Option(
+            names = "--contenders",
+            split = ",",
+            description = "Who takes part; a native one followed by -before is of --before. Default: all.")
+    private List<String> contenders = Stores.NAMES;
+
+    @Option(names = "--workloads", split = ",", description = "What they do. Default: all.")
+    private List<String> workloads =
+            Arrays.stream(Workload.values()).map(Workload::word).toList();
+
+    @Option(
+            names = "--member-jvm",
+            description = "Options of the members' JVMs. Default, as keyway has it: ${DEFAULT-VALUE}.")
+    private String memberJvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
+
+    @Option(names = "--before-member-jvm", description = "The same of --before. Default: ${DEFAULT-VALUE}.")
+    private String formerMemberJvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
+
+    @Option(names = "--client-jvm", description = "Options of the clients' JVMs. Default: none.")
+    private String clientJvm = "";
+
+    @Option(names = "--json", description = "A file for all figures.")
+    private @Nullable Path json;
+
+    @Mixin
+    private final Scale scale = new Scale(1, 5);
+
+    private final PrintStream out;
+    private final Map<Workload, Map<String, Figures>> results = new LinkedHashMap<>();
+
+    NativeBench(PrintStream out) {
+        this.out = out;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        List<Workload> chosen = workloads.stream()
+                .map(word -> Workload.valueOf(word.toUpperCase(Locale.ROOT)))
+                .toList();
+        try (Ground ground = new Ground()) {
+            Stores stores = new Stores(
+                    ground,
+                    words(memberJvm),
+                    words(formerMemberJvm),
+                    scale.otherJars().orElse(null));
+            List<Entrant> entrants = new ArrayList<>();
+            for (String name : present()) {
+                entrants.add(Entrant.start(ground, name, stores.start(name), clientOptions()));
+            }
+            for (Workload workload : chosen) {
+                results.put(workload, run(workload, entrants));
+                print(workload);
+            }
+        }
+        summary();
+        if (json != null) {
+            Files.writeString(json, json(), StandardCharsets.UTF_8);
+        }
+        return 0;
+    }
+
+    private List<String> present() {
+        List<String> present = new ArrayList<>();
+        for (String name : contenders) {
+            if (name.startsWith("redis") && !Stores.hasRedis()) {
+                out.println(name + " is left out: there is no redis-server on the PATH.");
+            } else {
+                present.add(name);
+            }
+        }
+        return present;
+    }
+
+    private List<String> clientOptions() {
+        List<String> options = new ArrayList<>(words(clientJvm));
+        options.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+        return options;
+    }
+
+    private static List<String> words(String text) {
+        return Arrays.stream(text.split(" ", -1))
+                .filter(word -> !word.isEmpty())
+                .toList();
+    }
+
+    private Map<String, Figures> run(Workload workload, List<Entrant> all) throws Exception {
+        List<Entrant> entrants = all.stream()
+                .filter(each -> !workload.contended() || !each.name().equals("ping"))
+                .toList();
+        for (Entrant entrant : entrants) {
+            entrant.begin(workload);
+        }
+        Map<Entrant, List<Figures>> rounds = scale.inTurn(entrants, entrant -> entrant.round(scale.time()));
+        for (Entrant entrant : entrants) {
+            entrant.end();
+        }
+        Map<String, Figures> medians = new LinkedHashMap<>();
+        rounds.forEach((entrant, each) -> medians.put(entrant.name(), Figures.medians(each)));
+        return medians;
+    }
+
+    private static double ratio(Map<String, Figures> figures, String name) {
+        Figures reference =
+                figures.getOrDefault(REFERENCE, figures.values().iterator().next());
+        Figures own = figures.get(name);
+        return own == null ? Double.NaN : own.get(Figures.FIGURE) / reference.get(Figures.FIGURE);
+    }
+
+    private void print(Workload workload) {
+        Map<String, Figures> figures = results.getOrDefault(workload, Map.of());
+        Set<String> names = new LinkedHashSet<>();
+        figures.values().forEach(each -> names.addAll(each.values().keySet()));
+        out.println();
+        out.println(workload.word() + ": " + workload.text
+                + (workload.isTime() ? " (microseconds; less is better)" : " (pairs per second; more is better)"));
+        out.printf("%-20s %7s", "", "ratio");
+        names.forEach(name -> out.printf(" %" + width(name) + "s", name));
+        out.println();
+        figures.forEach((contender, each) -> {
+            out.printf(Locale.ROOT, "%-20s %7s", contender, shown(ratio(figures, contender)));
+            names.forEach(name -> out.printf(" %" + width(name) + "s", shown(each.get(name))));
+            out.println();
+        });
+        out.flush();
+    }
+
+    private static int width(String heading) {
+        return Math.max(7, heading.length());
+    }
+
+    /** To three digits or to the whole number. */
+    private static String shown(double value) {
+        if (Double.isNaN(value)) {
+            return "-";
+        }
+        return String.format(Locale.ROOT, value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value);
+    }
+
+    /** One table: each contender's ratio in each workload. */
+    private void summary() {
+        Set<String> names = new LinkedHashSet<>();
+        results.values().forEach(each -> names.addAll(each.keySet()));
+        out.println();
+        out.println("Ratios to "
+                + (names.contains(REFERENCE) ? REFERENCE : names.iterator().next())
+                + " (of pairs per second; where it says us, of microseconds)");
+        out.printf("%-16s", "");
+        names.forEach(name -> out.printf(" %" + width(name) + "s", name));
+        out.println();
+        results.forEach((workload, figures) -> {
+            out.printf("%-16s", workload.word() + (workload.isTime() ? " (us)" : ""));
+            names.forEach(name -> out.printf(" %" + width(name) + "s", shown(ratio(figures, name))));
+            out.println();
+        });
+    }
+
+    private String json() throws IOException {
+        List<String> members = new ArrayList<>();
+        results.forEach((workload, figures) -> {
+            List<String> each = new ArrayList<>();
+            figures.forEach((name, values) -> each.add("    \"" + name + "\": " + values.json()));
+            members.add("  \"" + workload.word() + "\": {\n" + String.join(",\n", each) + "\n  }");
+        });
+        return "{\n" + String.join(",\n", members) + "\n}\n";
+    }
+}

@@ -1,0 +1,257 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/** Starts what the contenders of {@code native} keep their locks in, each for itself, on the loopback address. */
+final class Stores {
+    /** Of contenders, in the order of the table. */
+    static final List<String> NAMES = List.of(
+            "wire",
+            "wire-quiet",
+            "ping",
+            "postgres",
+            "redis",
+            "redisson",
+            "mem",
+            "local",
+            "member",
+            "members3",
+            "mem-off",
+            "local-off",
+            "member-off",
+            "members3-off",
+            "member-async");
+
+    private static final String BEFORE = "-before";
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final long START_NANOS = 30_000_000_000L;
+    private static final int CONNECTIONS = 400;
+
+    private final Ground ground;
+    private final List<String> memberOptions;
+    private final List<String> formerMemberOptions;
+    private final @Nullable String formerJars;
+
+    /**
+     * @param memberOptions of the JVM of a member
+     * @param formerMemberOptions the same of the Keyway of {@code formerJars}
+     * @param formerJars the class path of another Keyway
+     */
+    Stores(Ground ground, List<String> memberOptions, List<String> formerMemberOptions, @Nullable String formerJars) {
+        this.ground = ground;
+        this.memberOptions = memberOptions;
+        this.formerMemberOptions = formerMemberOptions;
+        this.formerJars = formerJars;
+    }
+
+    /** Whether there is a Redis server to be started. */
+    static boolean hasRedis() {
+        return redisServer().isPresent();
+    }
+
+    /** Starts the store of that contender; empty if this machine has none. */
+    Entrant.Store start(String name) throws IOException {
+        boolean former = name.endsWith(BEFORE);
+        String plain = former ? name.substring(0, name.length() - BEFORE.length()) : name;
+        String classPath = former ? formerClients() : Program.classPath();
+        String options = plain.endsWith("-off") || plain.endsWith("-async") ? "cache=off" : "cache=on";
+        String client = plain.endsWith("-async") ? "keyway-async" : "keyway";
+        return switch (plain.replaceFirst("-(off|async)$", "")) {
+            case "wire" -> wire("wire");
+            case "wire-quiet" -> wire("wire-quiet");
+            case "ping" -> wire("ping");
+            case "postgres" -> postgres();
+            case "redis" -> redis("keyway", "lock:redis://");
+            case "redisson" -> redis("redisson", "");
+            case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
+            case "local" -> local(client, options, classPath);
+            case "member" -> members(client, 1, options, classPath, former);
+            case "members3" -> members(client, 3, options, classPath, former);
+            default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
+        };
+    }
+
+    private Entrant.Store wire(String kind) throws IOException {
+        Program server = ground.program(
+                kind, Program.java(List.of(), Program.classPath(), WireServer.class.getName()), Map.of());
+        return new Entrant.Store(
+                kind, server.read(), Long.toString(server.handle().pid()), Program.classPath(), List.of(server));
+    }
+
+    private Entrant.Store postgres() throws IOException {
+        Path data = ground.directory("postgres");
+        EmbeddedPostgres server = EmbeddedPostgres.builder()
+                .setDataDirectory(data)
+                .setServerConfig("max_connections", Integer.toString(CONNECTIONS))
+                .start();
+        ground.atEnd(() -> {
+            try {
+                server.close();
+            } catch (IOException e) {
+                throw new IllegalStateException("PostgreSQL does not end", e);
+            }
+        });
+        String pid = Files.readAllLines(data.resolve("postmaster.pid")).get(0).trim();
+        return new Entrant.Store(
+                "postgres", server.getJdbcUrl("postgres", "postgres"), pid, Program.classPath(), List.of());
+    }
+
+    private Entrant.Store redis(String kind, String scheme) throws IOException {
+        int port = Ports.free();
+        Program server = ground.program(
+                "redis",
+                List.of(
+                        redisServer().orElseThrow(() -> new IOException("no redis-server is on the PATH")),
+                        "--port",
+                        Integer.toString(port),
+                        "--bind",
+                        LOOPBACK,
+                        "--save",
+                        "",
+                        "--appendonly",
+                        "no"),
+                Map.of());
+        awaitPort(port, server);
+        return new Entrant.Store(
+                kind,
+                scheme + LOOPBACK + ":" + port,
+                Long.toString(server.handle().pid()),
+                Program.classPath(),
+                List.of(server));
+    }
+
+    private static Optional<String> redisServer() {
+        return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+                .map(directory -> Path.of(directory, "redis-server"))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst();
+    }
+
+    /** The host is a process of its own, which the first client starts. */
+    private Entrant.Store local(String client, String options, String classPath) throws IOException {
+        String directory = ground.directory("local").toRealPath().toString();
+        ground.atEnd(() -> hosts(directory).forEach(Program::end));
+        return new Entrant.Store(
+                client,
+                "lock:native:local://" + directory + "?host=process&connect=eager&" + options,
+                directory,
+                classPath,
+                List.of());
+    }
+
+    /** The process that hosts that directory, which is nobody's child; none if nobody does. */
+    static List<ProcessHandle> hosts(String directory) {
+        try (Stream<String> lines = Files.lines(Path.of(directory, "host.info"))) {
+            return lines.filter(line -> line.startsWith("pid="))
+                    .flatMap(line -> ProcessHandle.of(Long.parseLong(line.substring("pid=".length()))).stream())
+                    .filter(host -> host.info().command().orElse("").endsWith("java"))
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            return List.of();
+        }
+    }
+
+    /** Members as {@code keyway member} runs them. */
+    private Entrant.Store members(String client, int count, String options, String classPath, boolean former)
+            throws IOException {
+        List<Integer> ports = new ArrayList<>();
+        while (ports.size() < count) {
+            ports.add(Ports.free());
+        }
+        String list = String.join(
+                ",", ports.stream().map(port -> LOOPBACK + ":" + port).toList());
+        List<Program> members = new ArrayList<>();
+        for (int port : ports) {
+            List<String> command = Program.java(
+                    former ? formerMemberOptions : memberOptions,
+                    former ? formerJars() : Program.classPath(),
+                    "io.keyway.lock.cli.Main",
+                    "member",
+                    "--listen",
+                    LOOPBACK + ":" + port,
+                    "--members",
+                    list,
+                    "--init",
+                    "--data",
+                    ground.directory("member").resolve("data").toString());
+            members.add(ground.program("member", command, Map.of()));
+        }
+        for (int i = 0; i < count; i++) {
+            awaitPort(ports.get(i), members.get(i));
+        }
+        return new Entrant.Store(
+                client,
+                "lock:native://" + list + "/keyway?connect=eager&" + options,
+                String.join(
+                        ",",
+                        members.stream()
+                                .map(member -> Long.toString(member.handle().pid()))
+                                .toList()),
+                classPath,
+                members);
+    }
+
+    private String formerJars() {
+        if (formerJars == null) {
+            throw new IllegalArgumentException("a contender of before needs --before");
+        }
+        List<String> entries = new ArrayList<>();
+        for (String entry : formerJars.split(File.pathSeparator, -1)) {
+            Path path = Path.of(entry).toAbsolutePath();
+            String[] jars = path.toFile().list((folder, file) -> file.endsWith(".jar"));
+            entries.add(
+                    jars == null || jars.length == 0
+                            ? path.toString()
+                            : path.resolve("*").toString());
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    /** Those jars, and of what is here only the comparison itself. */
+    private String formerClients() {
+        List<String> entries = new ArrayList<>(List.of(formerJars()));
+        for (Class<?> type : List.of(Runner.class, Histogram.class)) {
+            entries.add(Path.of(URI.create(type.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toString()))
+                    .toString());
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    private static void awaitPort(int port, Program server) throws IOException {
+        long end = System.nanoTime() + START_NANOS;
+        while (true) {
+            try {
+                new Socket(InetAddress.getLoopbackAddress(), port).close();
+                return;
+            } catch (IOException e) {
+                if (!server.isAlive() || System.nanoTime() - end > 0) {
+                    throw server.failed(String.format(Locale.ROOT, "nobody listens on port %d", port));
+                }
+                LockSupport.parkNanos(20_000_000);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/** What one moment of a lock's life takes, again and again. Histograms are of nanoseconds. */
+final class Trials implements AutoCloseable {
+    /** Long enough for a waiter to be in the queue and for the machine to be idle. */
+    private static final long PAUSE_NANOS = Duration.ofMillis(4).toNanos();
+
+    /** Of the experiment. */
+    static final int CLIENTS = 10;
+
+    private static final int OPERATIONS = 2;
+    /** Of one repetition of the experiment. */
+    static final int PAIRS_OF_EXPERIMENT = CLIENTS * OPERATIONS;
+
+    private final List<Contender> clients = new ArrayList<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private long names;
+
+    private Trials() {}
+
+    static Trials open(Contender.Opener opener, int clients) throws Exception {
+        Trials trials = new Trials();
+        try {
+            for (int i = 0; i < clients; i++) {
+                trials.clients.add(opener.open());
+            }
+        } catch (Exception e) {
+            trials.close();
+            throw e;
+        }
+        return trials;
+    }
+
+    /** How long it takes to get a lock that nobody ever asked for; the release is not counted. */
+    Histogram first(String prefix, Duration time) throws Exception {
+        Histogram latency = Load.latencies();
+        Contender client = clients.get(0);
+        long end = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() - end < 0) {
+            String name = prefix + names++;
+            long begin = System.nanoTime();
+            Contender.Hold hold = client.take(name);
+            latency.recordValue(System.nanoTime() - begin);
+            hold.free();
+        }
+        return latency;
+    }
+
+    /**
+     * How long it takes from the call of a release to the return of the next one's acquire, in another client, while
+     * nothing else happens.
+     */
+    Histogram handOver(String lock, Duration time) throws Exception {
+        Histogram latency = Load.latencies();
+        long[] granted = new long[1];
+        long end = System.nanoTime() + time.toNanos();
+        Contender.Hold hold = clients.get(0).take(lock);
+        for (int next = 1; System.nanoTime() - end < 0; next = 1 - next) {
+            Contender client = clients.get(next);
+            Future<Contender.Hold> waiter = threads.submit(() -> {
+                Contender.Hold taken = client.take(lock);
+                granted[0] = System.nanoTime();
+                return taken;
+            });
+            LockSupport.parkNanos(PAUSE_NANOS);
+            long begin = System.nanoTime();
+            hold.free();
+            hold = get(waiter);
+            latency.recordValue(granted[0] - begin);
+        }
+        hold.free();
+        return latency;
+    }
+
+    /** How long it takes until all clients have each taken and freed the one lock twice, all started at once. */
+    Histogram experiment(String lock, Duration time) throws Exception {
+        Histogram latency = Load.latencies();
+        long end = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() - end < 0) {
+            long[] begin = new long[1];
+            CyclicBarrier start = new CyclicBarrier(clients.size(), () -> begin[0] = System.nanoTime());
+            List<Future<Long>> ends = new ArrayList<>();
+            for (Contender client : clients) {
+                ends.add(threads.submit(() -> {
+                    start.await();
+                    for (int i = 0; i < OPERATIONS; i++) {
+                        client.take(lock).free();
+                    }
+                    return System.nanoTime();
+                }));
+            }
+            long last = 0;
+            for (Future<Long> each : ends) {
+                last = Math.max(last, get(each) - begin[0]);
+            }
+            latency.recordValue(last);
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return latency;
+    }
+
+    private static <T> T get(Future<T> result) throws Exception {
+        try {
+            return result.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("A thread failed", e.getCause());
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        clients.forEach(Contender::close);
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+import java.util.Locale;
+
+/** What the contenders of {@code native} are asked to do. */
+enum Workload {
+    PAIR(Kind.PAIRS, 1, 1, 1, "uncontended pair: one thread, one name"),
+    FIRST(Kind.FIRST, 1, 1, 0, "first acquire of a name: a new name each time, the release not counted"),
+    NAMES8(Kind.PAIRS, 1, 8, 8, "8 threads, 8 names"),
+    NAMES100(Kind.PAIRS, 1, 8, 100, "8 threads, 100 names drawn at random"),
+    NAMES10000(Kind.PAIRS, 1, 8, 10_000, "8 threads, 10,000 names drawn at random"),
+    NAMES64(Kind.PAIRS, 1, 64, 64, "64 threads, 64 names"),
+    QUEUE16(Kind.PAIRS, 4, 16, 1, "16 threads of 4 clients, one lock"),
+    HANDOVER(Kind.HANDOVER, 2, 2, 1, "hand-over on an idle machine: release called to acquire returned"),
+    EXPERIMENT(
+            Kind.EXPERIMENT,
+            Trials.CLIENTS,
+            Trials.CLIENTS,
+            1,
+            "the experiment: 10 clients, 1 lock, 2 operations each"),
+    COLD(Kind.COLD, 1, 1, 1, "cold start: one thread, one name, in a JVM that has just been started"),
+    COLD16(Kind.COLD, 4, 16, 1, "cold start: 16 threads of 4 clients, one lock");
+
+    /** How a workload is run, and what its figure is. */
+    enum Kind {
+        /** Acquire and release as fast as it goes; pairs per second. */
+        PAIRS,
+        /** Microseconds, the median. */
+        FIRST,
+        /** Microseconds, the median. */
+        HANDOVER,
+        /** Microseconds, the median. */
+        EXPERIMENT,
+        /** Pairs per second, by the age of the JVM. */
+        COLD
+    }
+
+    final Kind kind;
+    final int clients;
+    final int threads;
+    /** As many as there are threads: each has its own. Otherwise each draws one anew. */
+    final int names;
+
+    final String text;
+
+    Workload(Kind kind, int clients, int threads, int names, String text) {
+        this.kind = kind;
+        this.clients = clients;
+        this.threads = threads;
+        this.names = names;
+        this.text = text;
+    }
+
+    /** Whether less of the figure is better. */
+    boolean isTime() {
+        return kind == Kind.FIRST || kind == Kind.HANDOVER || kind == Kind.EXPERIMENT;
+    }
+
+    /** Whether threads wait for one another. */
+    boolean contended() {
+        return names == 1 && threads > 1;
+    }
+
+    /** As it is written. */
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
