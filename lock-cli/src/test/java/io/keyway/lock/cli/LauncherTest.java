@@ -71,6 +71,20 @@ class LauncherTest {
     }
 
     @Test
+    void aMemberRunsWithBothCompilersAndAShortCommandWithTheFirst() throws Exception {
+        ChildProcess command = keyway("run", "member");
+        ChildProcess member = keyway("member", "--listen", "a:1");
+
+        assertThat(command.exitCode()).isZero();
+        assertThat(command.out()).contains("<-XX:TieredStopAtLevel=1>\n");
+        assertThat(member.exitCode()).isZero();
+        assertThat(member.out())
+                .contains("<-XX:+TieredCompilation>\n")
+                .doesNotContain("TieredStopAtLevel")
+                .endsWith("<io.keyway.lock.cli.Main>\n<member>\n<--listen>\n<a:1>");
+    }
+
+    @Test
     void theFirstUseBuildsAndTheNextDoesNot() throws Exception {
         ChildProcess first = keyway("run", "n", "--", "echo", "two words", "");
 
